@@ -1,0 +1,268 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the roles must know of a host before they change it. Private to the collection.
+
+Parsers of what Linux and systemd show, and readers of files and folders. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import grp
+import hashlib
+import importlib.util
+import ipaddress
+import os
+import pwd
+import re
+import socket
+import stat
+from typing import Any
+
+# `uname -m` -> GOARCH, as in the names of etcd's release archives.
+GO_ARCHITECTURES = {
+    "x86_64": "amd64",
+    "aarch64": "arm64",
+    "arm64": "arm64",
+    "ppc64le": "ppc64le",
+    "s390x": "s390x",
+    "riscv64": "riscv64",
+}
+
+# ID and ID_LIKE of os-release(5), up to the first dash -> family.
+FAMILIES = {
+    "debian": "debian",
+    "ubuntu": "debian",
+    "rhel": "redhat",
+    "fedora": "redhat",
+    "centos": "redhat",
+    "suse": "suse",
+    "opensuse": "suse",
+    "sles": "suse",
+    "arch": "arch",
+    "alpine": "alpine",
+}
+
+# In order of preference where a host has several.
+PACKAGE_MANAGERS = {
+    "apt-get": "apt",
+    "dnf5": "dnf5",
+    "dnf": "dnf",
+    "yum": "yum",
+    "zypper": "zypper",
+    "pacman": "pacman",
+    "apk": "apk",
+}
+
+# Larger files are not read: the roles compare configuration, certificates and binaries.
+DIGEST_LIMIT = 256 * 1024 * 1024
+
+_LOCAL = re.compile(r"^\s*/32 host LOCAL\b")
+_LEAF = re.compile(r"^\s*\|-- (\d+\.\d+\.\d+\.\d+)$")
+_VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$")
+
+
+def read_text(path: str) -> str:
+    """A file's text, or nothing where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except OSError:
+        return ""
+
+
+def parse_os_release(text: str) -> dict[str, str | None]:
+    """id, version, codename and family from os-release(5); family is debian, redhat, suse, arch, alpine or None."""
+    values = {}
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            values[key.strip()] = value.strip().strip("\"'")
+    ids = [values.get("ID", "")] + values.get("ID_LIKE", "").split()
+    return {
+        "id": values.get("ID"),
+        "version": values.get("VERSION_ID"),
+        "codename": values.get("VERSION_CODENAME"),
+        "family": next((FAMILIES[name.split("-")[0]] for name in ids if name.split("-")[0] in FAMILIES), None),
+    }
+
+
+def parse_fib_trie(text: str) -> list[str]:
+    """The host's own IPv4 addresses in /proc/net/fib_trie, without loopback."""
+    found, leaf = set(), ""
+    for line in text.splitlines():
+        match = _LEAF.match(line)
+        if match:
+            leaf = match.group(1)
+        elif _LOCAL.match(line) and not ipaddress.ip_address(leaf).is_loopback:
+            found.add(leaf)
+    return sorted(found, key=lambda address: int(ipaddress.ip_address(address)))
+
+
+def parse_if_inet6(text: str) -> list[str]:
+    """The host's own IPv6 addresses in /proc/net/if_inet6, without loopback and link-local ones."""
+    addresses = {ipaddress.IPv6Address(bytes.fromhex(line.split()[0])) for line in text.splitlines() if line.strip()}
+    return [str(address) for address in sorted(addresses) if not (address.is_loopback or address.is_link_local)]
+
+
+def route_source(family: int, target: str) -> str | None:
+    """The address that the host would send from towards target. A UDP socket's connect sends nothing."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((target, 53))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return None
+
+
+def full_name(hostname: str) -> str:
+    """The host's fully qualified name by its resolver, or the name itself where that knows none."""
+    if "." in hostname:
+        return hostname
+    try:
+        name = socket.getaddrinfo(hostname, None, flags=socket.AI_CANONNAME)[0][3]
+    except OSError:
+        return hostname
+    return name if name.startswith(hostname + ".") else hostname
+
+
+def parse_meminfo(text: str) -> dict[str, int]:
+    """MemTotal and SwapTotal of /proc/meminfo in bytes (the file counts KiB)."""
+    values = {}
+    for line in text.splitlines():
+        words = line.replace(":", " ").split()
+        if len(words) >= 2 and words[0] in ("MemTotal", "SwapTotal"):
+            values[words[0]] = int(words[1]) * 1024
+    return {"memory_total": values.get("MemTotal", 0), "swap_total": values.get("SwapTotal", 0)}
+
+
+def parse_systemctl_show(text: str) -> dict[str, str]:
+    """The Key=value lines of `systemctl show`."""
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def process_environment(pid: int, name: str, proc: str = "/proc") -> str | None:
+    """One environment variable of a running process, None where it has none or may not be read."""
+    try:
+        with open(f"{proc}/{pid}/environ", "rb") as stream:
+            entries = stream.read().split(b"\0")
+    except OSError:
+        return None
+    prefix = name.encode() + b"="
+    return next(
+        (entry[len(prefix) :].decode("utf-8", "replace") for entry in entries if entry.startswith(prefix)), None
+    )
+
+
+def process_executable(pid: int, proc: str = "/proc") -> str | None:
+    """The path of a running process' binary, None where it may not be read."""
+    try:
+        return os.readlink(f"{proc}/{pid}/exe")
+    except OSError:
+        return None
+
+
+def _digest(path: str, size: int) -> str | None:
+    if size > DIGEST_LIMIT:
+        return None
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            for block in iter(lambda: stream.read(1 << 20), b""):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _owner(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _group(gid: int) -> str:
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)
+
+
+def file_facts(path: str) -> dict[str, Any]:
+    """Type, digest, mode and owner of one path; a link is followed and its target named."""
+    target = os.readlink(path) if os.path.islink(path) else None
+    try:
+        status = os.stat(path)
+    except OSError:
+        return {"exists": False, "type": None, "target": target}
+    regular = stat.S_ISREG(status.st_mode)
+    kind = "file" if regular else "directory" if stat.S_ISDIR(status.st_mode) else "other"
+    return {
+        "exists": True,
+        "type": kind,
+        "target": target,
+        "size": status.st_size,
+        "sha256": _digest(path, status.st_size) if regular else None,
+        "mode": f"{stat.S_IMODE(status.st_mode):04o}",
+        "owner": _owner(status.st_uid),
+        "group": _group(status.st_gid),
+    }
+
+
+def user_facts(name: str) -> dict[str, Any]:
+    """A user of the host: exists, uid, gid, group, home, shell."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        return {"exists": False}
+    return {
+        "exists": True,
+        "uid": entry.pw_uid,
+        "gid": entry.pw_gid,
+        "group": _group(entry.pw_gid),
+        "home": entry.pw_dir,
+        "shell": entry.pw_shell,
+    }
+
+
+def has_python_module(name: str) -> bool:
+    """Whether the Python that runs the modules on this host can import a module (nothing is imported)."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def installed_versions(folder: str) -> list[str]:
+    """The etcd versions whose server lies under folder/<version>/etcd, lowest first."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    found = [name for name in names if _VERSION.match(name) and os.access(os.path.join(folder, name, "etcd"), os.X_OK)]
+    return sorted(
+        found, key=lambda name: ([int(part) for part in name.split("-")[0].split(".")], "-" not in name, name)
+    )
+
+
+def member_facts(data_dir: str, wal_dir: str | None) -> dict[str, Any]:
+    """Whether a data dir (and the WAL dir beside it, if it is a separate one) holds a member of a cluster.
+
+    A member has a WAL from its first start on; with a WAL dir of its own there is none below the data dir.
+    """
+    database = os.path.join(data_dir, "member", "snap", "db")
+    folder = wal_dir or os.path.join(data_dir, "member", "wal")
+    try:
+        segments = sum(name.endswith(".wal") for name in os.listdir(folder))
+    except OSError:
+        segments = 0
+    size = os.path.getsize(database) if os.path.exists(database) else None
+    return {"present": segments > 0 or size is not None, "db_size": size, "wal_files": segments}
+
+
+def cgroup_version(root: str = "/sys/fs/cgroup") -> int | None:
+    """2 where the unified hierarchy is mounted at its root, 1 where there are (also) older ones, None without."""
+    if os.path.exists(os.path.join(root, "cgroup.controllers")):
+        return 2
+    return 1 if os.path.isdir(os.path.join(root, "memory")) or os.path.isdir(os.path.join(root, "systemd")) else None
