@@ -1,0 +1,104 @@
+# METADATA
+# title: Host patterns of an inventory file
+# description: |
+#   A key below `hosts` is a pattern: n[1:3], [01:10] (padded), [1:9:2], [a:c], [:3], several in a name, and NAME:PORT (rule 13).
+package headroom.inventory.patterns
+
+# Set of host names. Undefined for what Ansible refuses, and for more than four ranges in one name.
+hosts(pattern) := {pattern} if {
+	not contains(pattern, "[")
+	not contains(pattern, ":")
+} else := {address(pattern).name} if {
+	not contains(address(pattern).name, "[")
+} else := _expanded(address(pattern).name)
+
+# Source: parse_address in ansible/parsing/utils/addresses.py. What is not an address with a port is a name as it stands.
+address(pattern) := {"name": name, "port": port} if {
+	some expression in [`^\[(.+)\]:([0-9]+)$`, `^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`]
+	[_, name, digits] := regex.find_all_string_submatch_n(expression, pattern, 1)[0]
+	_host(name)
+	port := to_number(_digits(digits))
+} else := {"name": pattern, "port": 0}
+
+_host(name) if regex.match(_hostname, name)
+
+_host(name) if regex.match(`^[0-9A-Fa-f:.]*::?[0-9A-Fa-f:.]*$`, name)
+
+_range := `\[(?:[A-Za-z]:[A-Za-z]|[0-9]+:[0-9]+)(?::[0-9]+)?\]`
+
+# A label starts with a letter, a digit, an underscore or a range, and ends with neither an underscore nor a hyphen.
+_label := sprintf(`(?:(?:[\p{L}\p{N}_]|%[1]s)(?:[\p{L}\p{N}_-]|%[1]s)*)?(?:[\p{L}\p{N}]|%[1]s)`, [_range])
+
+_hostname := sprintf(`^%[1]s(?:\.%[1]s)*$`, [_label])
+
+_ranges_expression := `\[([^\[\]]*)\]`
+
+_expanded(name) := {text |
+	some first in _sequence(ranges, 0)
+	some second in _sequence(ranges, 1)
+	some third in _sequence(ranges, 2)
+	some fourth in _sequence(ranges, 3)
+	text := concat("", [between[0], first, between[1], second, between[2], third, between[3], fourth, between[4]])
+} if {
+	ranges := [found[1] | some found in regex.find_all_string_submatch_n(_ranges_expression, name, -1)]
+	count(ranges) in {1, 2, 3, 4}
+	between := array.concat(regex.split(_ranges_expression, name), ["", "", ""])
+	every part in between { not regex.match(`[\[\]]`, part) }
+	every text in ranges { _values(text) }
+}
+
+_sequence(ranges, index) := [""] if {
+	index >= count(ranges)
+} else := _values(ranges[index])
+
+# Source: expand_hostname_range in ansible/plugins/inventory/__init__.py.
+_values(text) := values if {
+	[begin, end, step] := _bounds(split(text, ":"))
+	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	count(begin) == 1
+	count(end) == 1
+	first := indexof(letters, begin)
+	last := indexof(letters, end)
+	first >= 0
+	last >= first
+	values := [substring(letters, position, 1) | some position in numbers.range_step(first, last, step)]
+} else := values if {
+	[begin, end, step] := _bounds(split(text, ":"))
+	first := to_number(_digits(begin))
+	last := to_number(_digits(end))
+	last >= first
+	width := _width(begin)
+	width in {0, count(end)}
+	last - first < 100000
+	values := [_padded(number, width) | some number in numbers.range_step(first, last, step)]
+}
+
+_bounds([begin, end]) := [_begin(begin), end, 1]
+
+_bounds([begin, end, step]) := [_begin(begin), end, number] if {
+	number := to_number(_digits(step))
+	number > 0
+}
+
+_begin(text) := "0" if {
+	text == ""
+} else := text
+
+# Leading zeros are no number to to_number.
+_digits(text) := trimmed if {
+	regex.match(`^[0-9]+$`, text)
+	trimmed := _or_zero(trim_left(text, "0"))
+}
+
+_or_zero(text) := "0" if {
+	text == ""
+} else := text
+
+_width(begin) := count(begin) if {
+	startswith(begin, "0")
+	count(begin) > 1
+} else := 0
+
+_padded(number, width) := sprintf("%0*d", [width, number]) if {
+	width > 0
+} else := sprintf("%d", [number])
