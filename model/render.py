@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render model/*.yml for Python (plugins/module_utils/_model.py) and for Rego (policies/data/model.json).
+
+model/render.py            write both
+model/render.py --check    exit 1 if either differs from what would be written
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+PYTHON = HERE.parent / "plugins" / "module_utils" / "_model.py"
+REGO = HERE.parent / "policies" / "data" / "model.json"
+LINE_LENGTH = 120
+
+HEADER = '''\
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generated from model/releases.yml and model/memory.yml by model/render.py: change those.
+
+Private to the collection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+'''
+
+
+def flat_keys(keys: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Turn releases.yml's grouped keys into {dotted key: type}."""
+    flat: dict[str, str] = {}
+    for kind, names in keys.items():
+        if kind == "sections":
+            for name, section in names.items():
+                flat.update(flat_keys(section, f"{prefix}{name}."))
+        else:
+            flat.update({prefix + name: kind for name in names})
+    return flat
+
+
+def expand_settings(releases: dict[str, Any], keys: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Give every setting its flag, environment variable, config key, type and default in each series that has it."""
+    listed: dict[str, Any] = releases["settings"]
+    spelt = {
+        entry[series]["key"]
+        for entry in listed.values()
+        for series in keys
+        if series in entry and entry[series]["key"] is not None
+    }
+    names = set(listed)
+    for series, known in keys.items():
+        plain = [key for key in known if "." not in key] + releases["series"][series]["flags_only"]
+        names |= {key.replace("-", "_") for key in plain if key not in spelt and not key.startswith("experimental-")}
+    settings: dict[str, Any] = {}
+    for name in sorted(names):
+        entry = listed.get(name, {})
+        dashed = name.replace("_", "-")
+        settings[name] = {}
+        for series, known in keys.items():
+            default_key = entry.get("key", dashed)
+            spelling = entry.get(series, {"flag": dashed, "key": default_key if default_key in known else None})
+            key = spelling["key"]
+            if key is None and spelling["flag"] not in releases["series"][series]["flags_only"]:
+                continue
+            settings[name][series] = {
+                "flag": spelling["flag"],
+                "env": "ETCD_" + spelling["flag"].upper().replace("-", "_"),
+                "key": key,
+                "type": known[key] if key is not None else "string",
+            }
+            if "defaults" in entry:
+                settings[name][series]["default"] = entry["defaults"][series]
+    return settings
+
+
+def by_series(value: Any, series: str) -> Any:
+    """Pick a constant's value for one series."""
+    return value[series] if isinstance(value, dict) and series in value else value
+
+
+def load() -> dict[str, Any]:
+    """Read both files and return the model as it is rendered."""
+    releases = yaml.safe_load((HERE / "releases.yml").read_text(encoding="utf-8"))
+    memory = yaml.safe_load((HERE / "memory.yml").read_text(encoding="utf-8"))
+    keys = {name: flat_keys(release["config_keys"]) for name, release in releases["series"].items()}
+    return {
+        "series": {
+            name: {**{k: v for k, v in release.items() if k != "config_keys"}, "config_keys": keys[name]}
+            for name, release in releases["series"].items()
+        },
+        "settings": expand_settings(releases, keys),
+        "bugs": releases["bugs"],
+        "constants": {
+            name: {constant: by_series(entry["value"], name) for constant, entry in memory["constants"].items()}
+            for name in releases["series"]
+        },
+        "size_classes": memory["size_classes"],
+        "go_page": memory["go_page"],
+        "workload": memory["workload"],
+        "estimate_settings": memory["settings"],
+        "plan": {
+            name: {key: by_series(value, name) for key, value in memory["plan"].items()} for name in releases["series"]
+        },
+    }
+
+
+def literal(value: Any, indent: int, used: int, tail: int) -> str:
+    """Write a value as Python source in the layout of ruff's formatter.
+
+    used: columns taken before the value; tail: columns needed behind it.
+    """
+    if isinstance(value, str):
+        short = json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, dict):
+        short = "{" + ", ".join(f"{literal(k, 0, 0, 0)}: {literal(v, 0, -10000, 0)}" for k, v in value.items()) + "}"
+    elif isinstance(value, list):
+        short = "[" + ", ".join(literal(item, 0, -10000, 0) for item in value) + "]"
+    else:
+        return repr(value)
+    if isinstance(value, str) or not value or used + len(short) + tail <= LINE_LENGTH:
+        return short
+    inner = indent + 4
+    pad = " " * inner
+    lines: list[str] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            head = f"{pad}{literal(key, 0, 0, 0)}: "
+            lines.append(f"{head}{literal(item, inner, len(head), 1)},")
+        return "{\n" + "\n".join(lines) + "\n" + " " * indent + "}"
+    lines = [f"{pad}{literal(item, inner, inner, 1)}," for item in value]
+    return "[\n" + "\n".join(lines) + "\n" + " " * indent + "]"
+
+
+def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
+    """Return the files with their contents."""
+    names = {
+        "SERIES": "series",
+        "SETTINGS": "settings",
+        "BUGS": "bugs",
+        "CONSTANTS": "constants",
+        "SIZE_CLASSES": "size_classes",
+        "GO_PAGE": "go_page",
+        "WORKLOAD": "workload",
+        "ESTIMATE_SETTINGS": "estimate_settings",
+        "PLAN": "plan",
+    }
+    types = {"BUGS": "list[dict[str, Any]]", "SIZE_CLASSES": "list[int]", "GO_PAGE": "int"}
+    body = []
+    for constant, key in names.items():
+        head = f"{constant}: {types.get(constant, 'dict[str, Any]')} = "
+        body.append(head + literal(model[key], 0, len(head), 0) + "\n")
+    python = HEADER + "\n".join(body)
+    rego = json.dumps({"headroom": {"model": model}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return [(PYTHON, python), (REGO, rego)]
+
+
+def main() -> int:
+    """Write the files, or compare them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 on a difference")
+    check = parser.parse_args().check
+    stale = []
+    for path, text in render(load()):
+        if check:
+            if not path.is_file() or path.read_text(encoding="utf-8") != text:
+                stale.append(str(path.relative_to(HERE.parent)))
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    if stale:
+        print(f"{', '.join(stale)}: not what model/*.yml says; run `make model`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
