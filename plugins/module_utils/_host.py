@@ -15,8 +15,11 @@ import ipaddress
 import os
 import pwd
 import re
+import shutil
 import socket
 import stat
+import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 # `uname -m` -> GOARCH, as in the names of etcd's release archives.
@@ -60,6 +63,34 @@ DIGEST_LIMIT = 256 * 1024 * 1024
 _LOCAL = re.compile(r"^\s*/32 host LOCAL\b")
 _LEAF = re.compile(r"^\s*\|-- (\d+\.\d+\.\d+\.\d+)$")
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$")
+
+
+# Commands such as mkfs.ext4 are where a login shell of root finds them, also when Ansible's PATH is shorter.
+ADMIN_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"]
+
+
+def find_command(name: str) -> str | None:
+    """The path of a command, None if it is not installed."""
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *ADMIN_FOLDERS]))
+
+
+def run(command: Sequence[str]) -> tuple[int, str]:
+    """Return code and output of a short reading command; 127 if it is missing, 124 if it does not end in 10 s."""
+    program = find_command(command[0])
+    if program is None:
+        return 127, ""
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=10,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 124, ""
+    return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def read_text(path: str) -> str:

@@ -307,47 +307,22 @@ unit:
 
 import os
 import platform
-import shutil
 import socket
-import subprocess
-from collections.abc import Sequence
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _host
 
-# Commands such as mkfs.ext4 are where a login shell of root finds them, also when Ansible's PATH is shorter.
-SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
-
 UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
-
-
-def run(command: Sequence[str]) -> tuple[int, str]:
-    """Run a short reading command in the C locale; one that is missing or does not end in 10 s has failed."""
-    program = shutil.which(command[0], path=SEARCH_PATH)
-    if program is None:
-        return 127, ""
-    try:
-        done = subprocess.run(
-            [program, *command[1:]],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=10,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return 124, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def system_facts() -> dict[str, Any]:
     """The host itself: names, architecture, distribution, memory, addresses, systemd."""
     hostname = socket.gethostname()
     machine = platform.machine()
-    code, version = run(["systemctl", "--version"])
+    code, version = _host.run(["systemctl", "--version"])
     words = version.split()
-    managers = [name for command, name in _host.PACKAGE_MANAGERS.items() if shutil.which(command, path=SEARCH_PATH)]
+    managers = [name for command, name in _host.PACKAGE_MANAGERS.items() if _host.find_command(command)]
     return {
         "hostname": hostname,
         "fqdn": _host.full_name(hostname),
@@ -376,7 +351,7 @@ def system_facts() -> dict[str, Any]:
 
 def unit_facts(name: str) -> dict[str, Any]:
     """State of a service, and digest and binary of its process."""
-    shown = _host.parse_systemctl_show(run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1])
+    shown = _host.parse_systemctl_show(_host.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1])
     pid = int(shown.get("MainPID") or 0)
     return {
         "name": shown.get("Id", name),
@@ -420,9 +395,9 @@ def main() -> None:
     mounts, swaps, fstab = _block.read_mounts(), _block.read_swaps(), _block.read_fstab()
     facts = system_facts()
     facts.update(
-        commands={name: shutil.which(name, path=SEARCH_PATH) for name in asked["commands"]},
+        commands={name: _host.find_command(name) for name in asked["commands"]},
         python_modules={name: _host.has_python_module(name) for name in asked["python_modules"]},
-        devices={path: _block.device_facts(path, mounts, swaps, run) for path in asked["devices"]},
+        devices={path: _block.device_facts(path, mounts, swaps, _host.run) for path in asked["devices"]},
         mounts={path: _block.mount_facts(path, mounts, fstab) for path in asked["mounts"]},
         files={path: _host.file_facts(path) for path in asked["files"]},
         users={name: _host.user_facts(name) for name in asked["users"]},
