@@ -1,0 +1,266 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ask etcd through etcdctl and read its JSON. Private to the collection.
+
+The parsing functions are pure. They read what etcdctl 3.5, 3.6 and 3.7 print with ``-w json`` and what etcd's
+gRPC gateway answers, which spells 64-bit integers as strings. Member and cluster ids become hexadecimal strings,
+as etcd's logs spell them, because they do not fit the integers of many JSON readers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class EtcdctlError(ValueError):
+    """etcdctl could not be run, or what it printed is not what etcdctl prints."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How to reach etcd: the client binary, the TLS files, and how long one question may take (seconds)."""
+
+    etcdctl_path: str
+    ca_cert: str | None
+    client_cert: str | None
+    client_key: str | None
+    timeout: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one run of etcdctl left behind. ``returncode`` is None if it had to be killed."""
+
+    returncode: int | None
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class ListedMember:
+    """One member as the member list names it. A member that never started has no name and no client URL."""
+
+    id: str
+    name: str
+    peer_urls: list[str]
+    client_urls: list[str]
+    learner: bool
+
+
+@dataclass(frozen=True)
+class MemberList:
+    """The member list, and the member that answered."""
+
+    cluster_id: str
+    answered_by: str
+    members: list[ListedMember]
+
+
+@dataclass(frozen=True)
+class Status:
+    """What one member says of itself. ``leader`` is empty if it knows none; sizes are bytes."""
+
+    member_id: str
+    version: str
+    leader: str
+    learner: bool
+    db_size: int
+    db_size_in_use: int
+    db_quota: int | None
+    raft_index: int
+    raft_applied_index: int
+    raft_term: int
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether a linearizable read through one endpoint succeeded, and if not, why not."""
+
+    healthy: bool
+    error: str
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """An alarm that is set: NOSPACE or CORRUPT, and the member that raised it."""
+
+    member_id: str
+    type: str
+
+
+def run(connection: Connection, endpoints: list[str], *words: str) -> Answer:
+    """Run one etcdctl command and never wait longer than the connection's timeout and a second.
+
+    Variables named ``ETCDCTL_*`` are kept out: etcdctl refuses to run when one says the same thing as a flag.
+    """
+    argv = [
+        connection.etcdctl_path,
+        f"--endpoints={','.join(endpoints)}",
+        f"--command-timeout={connection.timeout:g}s",
+        f"--dial-timeout={connection.timeout:g}s",
+    ]
+    if any(url.startswith("https://") for url in endpoints):
+        argv += [
+            f"--{flag}={path}"
+            for flag, path in (
+                ("cacert", connection.ca_cert),
+                ("cert", connection.client_cert),
+                ("key", connection.client_key),
+            )
+            if path
+        ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ETCDCTL_")}
+    try:
+        done = subprocess.run(
+            [*argv, *words, "-w", "json"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment,
+            timeout=connection.timeout + 1.0,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise EtcdctlError(f"{connection.etcdctl_path} does not exist: install etcdctl or set etcdctl_path") from error
+    except PermissionError as error:
+        raise EtcdctlError(f"{connection.etcdctl_path} may not be run by this user: {error.strerror}") from error
+    except subprocess.TimeoutExpired:
+        return Answer(returncode=None, stdout="", stderr="")
+    return Answer(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def failure(answer: Answer) -> str:
+    """Return in one line why etcdctl failed.
+
+    The retry interceptor logs the cause as a JSON line on standard error ("connection refused", a certificate that
+    is not trusted); the last plain line ("Error: context deadline exceeded") is often less telling.
+    """
+    if answer.returncode is None:
+        return "etcdctl did not end in time and was killed"
+    plain, logged = "", ""
+    for line in answer.stderr.splitlines():
+        if line.startswith("{"):
+            try:
+                logged = str(json.loads(line).get("error", "")) or logged
+            except ValueError:
+                continue
+        elif line.strip():
+            plain = line.strip()
+    cause = shorten_error(logged)
+    plain = re.sub(r"^Error: ", "", plain)
+    if cause and cause not in plain:
+        return cause
+    return plain or cause or f"etcdctl ended with exit status {answer.returncode}"
+
+
+def shorten_error(text: str) -> str:
+    """Cut a gRPC error down to its cause: ``dial tcp 10.0.0.1:2379: connect: connection refused``."""
+    dialled = re.search(r'desc = \\?"transport: (?:Error while dialing: )?(.+?)\\?"', text)
+    if dialled:
+        return dialled.group(1)
+    return text.rsplit("desc = ", 1)[-1].strip()
+
+
+def parse_members(text: str) -> MemberList:
+    """Read ``etcdctl member list -w json`` or the gateway's ``/v3/cluster/member/list``."""
+    data = _object(text, "member list")
+    header = data.get("header", {})
+    members = [
+        ListedMember(
+            id=_hex_id(entry["ID"]),
+            name=entry.get("name", ""),
+            peer_urls=list(entry.get("peerURLs", [])),
+            client_urls=list(entry.get("clientURLs", [])),
+            learner=bool(entry.get("isLearner", False)),
+        )
+        for entry in data.get("members", [])
+    ]
+    return MemberList(
+        cluster_id=_hex_id(header.get("cluster_id", 0)),
+        answered_by=_hex_id(header.get("member_id", 0)),
+        members=sorted(members, key=lambda member: (member.name, member.id)),
+    )
+
+
+def parse_status(text: str) -> dict[str, Status]:
+    """Read ``etcdctl endpoint status -w json``: endpoint to status, without the endpoints that did not answer.
+
+    etcdctl prints ``null`` (3.6 and later) or ``[]`` (3.5) if none did.
+    """
+    return {entry["Endpoint"]: _status(entry["Status"]) for entry in _list(text, "endpoint status")}
+
+
+def parse_health(text: str) -> dict[str, Health]:
+    """Read ``etcdctl endpoint health -w json``: endpoint to health.
+
+    etcdctl calls every endpoint unhealthy while any alarm is set. An alarm is reported apart, with the member that
+    raised it, so an endpoint that only says "Active Alarm(s)" did answer a linearizable read: it is healthy here.
+    A learner serves no linearizable reads at all; whether it is healthy, its status has to tell.
+    """
+    result = {}
+    for entry in _list(text, "endpoint health"):
+        error = shorten_error(str(entry.get("error", "")))
+        only_alarm = error.startswith("Active Alarm(s)")
+        result[entry["endpoint"]] = Health(
+            healthy=bool(entry.get("health", False)) or only_alarm, error="" if only_alarm else error
+        )
+    return result
+
+
+def parse_alarms(errors: list[str]) -> list[Alarm]:
+    """Read the alarms out of a status's errors: ``memberID:9251344371800250839 alarm:NOSPACE``."""
+    found = (re.match(r"memberID:(\d+) alarm:(\w+)", error) for error in errors)
+    return [Alarm(member_id=_hex_id(match.group(1)), type=match.group(2)) for match in found if match]
+
+
+def _status(data: dict[str, Any]) -> Status:
+    quota = data.get("dbSizeQuota")
+    leader = int(data.get("leader", 0))
+    return Status(
+        member_id=_hex_id(data.get("header", {}).get("member_id", 0)),
+        version=str(data.get("version", "")),
+        leader=_hex_id(leader) if leader else "",
+        learner=bool(data.get("isLearner", False)),
+        db_size=int(data.get("dbSize", 0)),
+        db_size_in_use=int(data.get("dbSizeInUse", 0)),
+        db_quota=None if quota is None else int(quota),
+        raft_index=int(data.get("raftIndex", 0)),
+        raft_applied_index=int(data.get("raftAppliedIndex", 0)),
+        raft_term=int(data.get("raftTerm", 0)),
+        errors=[str(error).strip() for error in data.get("errors", [])],
+    )
+
+
+def _hex_id(value: int | str) -> str:
+    return format(int(value), "x")
+
+
+def _object(text: str, what: str) -> dict[str, Any]:
+    data = _json(text, what)
+    if not isinstance(data, dict):
+        raise EtcdctlError(f"{what}: expected a JSON object, got {text[:80]!r}")
+    return data
+
+
+def _list(text: str, what: str) -> list[dict[str, Any]]:
+    data = _json(text, what)
+    if data is None:
+        return []
+    if not isinstance(data, list):
+        raise EtcdctlError(f"{what}: expected a JSON list, got {text[:80]!r}")
+    return data
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise EtcdctlError(f"{what}: etcdctl printed no JSON but {text[:80]!r}") from error

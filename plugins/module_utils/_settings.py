@@ -1,0 +1,135 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings that a running etcd works with, and how they differ from those asked for. Private to the collection.
+
+Names are canonical: etcd 3.7's flags with underscores. Source: ``print`` in server/embed/etcd.go of 3.5.35, 3.6.16
+and 3.7.3, whose line "starting an etcd server" spells settings as below and durations as Go does ("30m0s").
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+# Where the log line's name is not the flag's.
+LOG_NAMES = {
+    "corrupt_check_time_interval": "corrupt_check_time",
+    "compact_check_time_interval": "compact_hash_check_time",
+    "compact_check_time_enabled": "compact_hash_check_enabled",
+    "downgrade_check_interval": "downgrade_check_time",
+    "experimental_local_address": "local_address",
+}
+# About the build or the moment, or a setting said twice: no settings.
+NOT_SETTINGS = (
+    "level", "ts", "caller", "msg", "etcd_version", "git_sha", "go_version", "go_os", "go_arch", "max_cpu_set",
+    "max_cpu_available", "member_initialized", "wal_dir_dedicated", "member_dir", "auto_compaction_interval",
+)  # fmt: skip
+MILLISECONDS = ("heartbeat_interval", "election_timeout")
+DURATIONS = ("corrupt_check_time", "compact_hash_check_time", "downgrade_check_time")
+RETENTION = "auto_compaction_retention"
+MODE = "auto_compaction_mode"
+QUOTA = "quota_backend_bytes"
+DEFAULT_QUOTA = 2 * 1024**3  # storage.DefaultQuotaBytes: what a quota of 0 stands for in every version
+
+_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+
+
+class SettingError(ValueError):
+    """A value that cannot be read as what its setting is."""
+
+
+def parse_duration(text: str) -> int:
+    """Return a Go duration ("1h30m", "100ms", "1.5s", "0") in nanoseconds."""
+    parts = _PART.findall(text)
+    if text.strip("+") == "0":
+        return 0
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise SettingError(f"{text!r} is no duration; write it like 30m, 1h30m or 100ms")
+    return int(sum(Fraction(number) * _UNITS[unit] for number, unit in parts))
+
+
+def shorten_duration(text: str) -> str:
+    """Drop the zeros that Go prints: "30m0s" is "30m", "1h0m0s" is "1h", "0s" is "0"."""
+    if text == "0s":
+        return "0"
+    return re.sub(r"(?<=[hm])0[ms]", "", re.sub(r"(?<=[hm])0s$", "", text))
+
+
+def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings in etcd's start line by canonical name.
+
+    Heartbeat and election are integers in milliseconds, the retention is a duration in periodic mode and a number
+    of revisions in revision mode; etcd keeps the latter as a duration of as many nanoseconds.
+    """
+    settings: dict[str, Any] = {}
+    for key, value in record.items():
+        name = key.replace("-", "_")
+        name = LOG_NAMES.get(name, name)
+        if name not in NOT_SETTINGS:
+            settings[name] = value
+    for name in MILLISECONDS:
+        if name in settings:
+            settings[name] = parse_duration(settings[name]) // 10**6
+    for name in DURATIONS:
+        if name in settings and isinstance(settings[name], str):
+            settings[name] = shorten_duration(settings[name])
+    if RETENTION in settings:
+        nanoseconds = parse_duration(settings[RETENTION])
+        revision = settings.get(MODE) == "revision"
+        settings[RETENTION] = nanoseconds if revision else shorten_duration(settings[RETENTION])
+    return settings
+
+
+def compare(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Compare settings asked for with those in effect.
+
+    Returns the differences ({setting, asked, effective}) and the names of settings that etcd does not state, which
+    therefore are neither equal nor different. A value of None asks for nothing.
+    """
+    differences, unstated = [], []
+    for name in sorted(asked):
+        if asked[name] is None:
+            continue
+        if name not in effective:
+            unstated.append(name)
+        elif _normal(name, asked[name], asked) != _normal(name, effective[name], effective):
+            differences.append({"setting": name, "asked": asked[name], "effective": effective[name]})
+    return differences, unstated
+
+
+def _normal(name: str, value: Any, settings: dict[str, Any]) -> Any:
+    """Bring a value into the one form that etcd works with."""
+    if name == RETENTION:
+        return _retention(value, str(settings.get(MODE, "periodic")))
+    if name == QUOTA:
+        return _integer(name, value) or DEFAULT_QUOTA
+    if name == "election_timeout":
+        # etcd counts it in heartbeats, rounded down, and states the result.
+        heartbeat = _integer("heartbeat_interval", settings.get("heartbeat_interval") or 100)
+        return _integer(name, value) // heartbeat * heartbeat
+    if name in DURATIONS:
+        return parse_duration(str(value))
+    if value is None or isinstance(value, (bool, list, dict)):
+        return value
+    text = str(value)
+    return int(text) if re.fullmatch(r"-?\d+", text) else {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _retention(value: Any, mode: str) -> int:
+    """Return nanoseconds or, in revision mode, revisions. A bare integer in periodic mode counts hours."""
+    text = str(value)
+    if mode == "revision":
+        return _integer(RETENTION, value)
+    if text.isdigit():
+        return int(text) * _UNITS["h"]
+    return parse_duration(text)
+
+
+def _integer(name: str, value: Any) -> int:
+    text = str(value)
+    if not re.fullmatch(r"-?\d+", text):
+        raise SettingError(f"{name}: {value!r} is not an integer")
+    return int(text)

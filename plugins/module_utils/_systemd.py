@@ -1,0 +1,165 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A unit as systemd sees it, and its journal. Private to the collection."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+# Journals grow for as long as a process lives; what etcd says at its start is among the first lines.
+START_LINES = 2000
+START_MESSAGE = "starting an etcd server"
+PROPERTIES = (
+    "LoadState",
+    "ActiveState",
+    "SubState",
+    "Result",
+    "MainPID",
+    "NRestarts",
+    "InvocationID",
+    "ExecMainStatus",
+    "ExecMainCode",
+    "ActiveEnterTimestamp",
+)
+# Written by etcd's logger into each line, and of no help to a reader who wants to know why it does not start.
+_NOISE = ("level", "ts", "caller", "msg", "logger", "stacktrace")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit's state. ``pid`` is None unless a main process runs; ``invocation`` is systemd's id of this start."""
+
+    name: str
+    load_state: str
+    active_state: str
+    sub_state: str
+    result: str
+    pid: int | None
+    restarts: int
+    invocation: str
+    exit_status: int
+    since: str
+
+    @property
+    def crash_loops(self) -> bool:
+        """Whether systemd has given up, or has restarted it several times since it was last told to start it."""
+        return self.active_state == "failed" or (self.active_state == "activating" and self.restarts >= 3)
+
+
+def parse_show(name: str, text: str) -> Unit:
+    """Read what ``systemctl show`` prints: one ``Name=value`` a line."""
+    values = dict.fromkeys(PROPERTIES, "")
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals and key in values:
+            values[key] = value
+    return Unit(
+        name=name,
+        load_state=values["LoadState"] or "not-found",
+        active_state=values["ActiveState"] or "inactive",
+        sub_state=values["SubState"],
+        result=values["Result"],
+        pid=_int(values["MainPID"]) or None,
+        restarts=_int(values["NRestarts"]),
+        invocation=values["InvocationID"],
+        exit_status=_int(values["ExecMainStatus"]),
+        since=values["ActiveEnterTimestamp"],
+    )
+
+
+def show(name: str, timeout: float) -> Unit:
+    """Ask systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, it is not found."""
+    text = _run(["systemctl", "show", name, *(f"--property={item}" for item in PROPERTIES)], timeout)
+    return parse_show(name, text)
+
+
+def start_record(invocation: str, timeout: float) -> dict[str, Any] | None:
+    """Return the line in which the running etcd states its effective settings; None if the journal has it not.
+
+    It has it not if etcd logs into a file or from level warn up, or if the journal was cut. Reading stops at the
+    line, so the length of the journal does not matter.
+    """
+    if not invocation:
+        return None
+    argv = ["journalctl", "--quiet", "--no-pager", "--output=cat", f"_SYSTEMD_INVOCATION_ID={invocation}"]
+    try:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
+        )
+    except OSError:
+        return None
+    alarm = threading.Timer(timeout, process.kill)
+    alarm.start()
+    with process:
+        try:
+            for count, line in enumerate(process.stdout or ()):
+                record = parse_start_record(line)
+                if record is not None or count >= START_LINES:
+                    return record
+            return None
+        finally:
+            alarm.cancel()
+            process.kill()
+
+
+def parse_start_record(line: str) -> dict[str, Any] | None:
+    """Return the fields of etcd's start line, or None if the line is another one."""
+    if START_MESSAGE not in line:
+        return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.get("msg") == START_MESSAGE else None
+
+
+def tail(name: str, lines: int, timeout: float) -> list[str]:
+    """Return the unit's last journal lines, readable: see ``readable``."""
+    text = _run(["journalctl", "--quiet", "--no-pager", "--output=cat", f"--unit={name}", f"--lines={lines}"], timeout)
+    return [readable(line) for line in text.splitlines() if line.strip()]
+
+
+def readable(line: str) -> str:
+    """Shorten one of etcd's JSON lines to level, message and the fields that differ; other lines stay as they are."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return line
+    if not isinstance(record, dict) or "msg" not in record:
+        return line
+    if record["msg"] == START_MESSAGE:
+        return f"{record.get('level', '')}: {START_MESSAGE} {record.get('etcd-version', '')}"
+    details = [f"{key}={_plain(value)}" for key, value in record.items() if key not in (*_NOISE, "error")]
+    if "error" in record:
+        details.insert(0, str(record["error"]))
+    text = f"{record.get('level', '')}: {record['msg']}"
+    return f"{text}: {', '.join(details)}" if details else text
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _run(argv: list[str], timeout: float) -> str:
+    try:
+        return subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def _int(text: str) -> int:
+    return int(text) if text.lstrip("-").isdigit() else 0

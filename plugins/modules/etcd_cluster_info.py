@@ -1,0 +1,306 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Describe an etcd cluster and the member on this host."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_cluster_info
+short_description: Describe an etcd cluster and the member on this host
+version_added: 0.1.0
+description:
+  - Returns members, roles, health, versions, database sizes, leader, quorum and alarms of the cluster,
+    as C(etcdctl) reports them.
+  - Returns the member on this host as the kernel and systemd see it. Memory, the limit of its control group, the I/O
+    class of all its threads, the settings in effect, and where its data and its WAL are mounted.
+  - A cluster without quorum, a member that is down and a host without etcd are results, not failures.
+  - Reading another user's process environment needs root.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+options:
+  data_dir:
+    description: The data directory to look for among the mounts. Default is the one that the running etcd uses.
+    type: path
+  wal_dir:
+    description: The WAL directory to look for among the mounts. Default is the one that the running etcd uses.
+    type: path
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_member
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Describe the cluster and the member on this host
+  etcdops.headroom.etcd_cluster_info:
+  register: etcd
+
+- name: Stop unless the cluster has quorum
+  ansible.builtin.assert:
+    that: etcd.cluster.quorum.ok
+    fail_msg: "{{ etcd.cluster.quorum.healthy }} healthy members, {{ etcd.cluster.quorum.needed }} needed"
+
+- name: Describe the cluster even while the member on this host is down
+  etcdops.headroom.etcd_cluster_info:
+    endpoints:
+      - https://127.0.0.1:2379
+      - https://10.0.0.12:2379
+      - https://10.0.0.13:2379
+"""
+
+RETURN = r"""
+cluster:
+  description: The cluster, as the members that answer describe it.
+  returned: always
+  type: dict
+  contains:
+    id:
+      description: Cluster id in hexadecimal, empty if no member answers.
+      type: str
+      sample: 75cf3c2d0b2f0a4c
+    leader:
+      description: Name of the leader, empty if there is none.
+      type: str
+      sample: etcd2
+    error:
+      description: Why no member answers, else empty.
+      type: str
+      sample: "https://127.0.0.1:2379: connection refused"
+    quorum:
+      description:
+        - Voting members, how many of them are needed and how many are healthy.
+        - RV(cluster.quorum.ok) is true if a linearizable read through any member succeeded.
+      type: dict
+      sample: {voters: 3, needed: 2, healthy: 3, ok: true}
+    alarms:
+      description: Alarms that are set, C(NOSPACE) or C(CORRUPT), each with the member that raised it.
+      type: list
+      elements: dict
+      sample: [{member: etcd1, type: NOSPACE}]
+    members:
+      description: The members, by name. Figures are null for a member that does not answer.
+      type: list
+      elements: dict
+      contains:
+        name:
+          description: Name; empty for a member that was added and never started.
+          type: str
+        id:
+          description: Member id in hexadecimal.
+          type: str
+        role:
+          description: C(leader), C(follower) or C(learner); C(unknown) for a member that does not answer.
+          type: str
+        healthy:
+          description: Whether a linearizable read through it succeeded (a learner, whether it knows a leader).
+          type: bool
+        health_error:
+          description: Why it is not healthy, else empty.
+          type: str
+        endpoint:
+          description: The client URL at which it was asked.
+          type: str
+        peer_urls:
+          description: Its peer URLs.
+          type: list
+          elements: str
+        client_urls:
+          description: The client URLs that it advertises.
+          type: list
+          elements: str
+        version:
+          description: Its etcd version.
+          type: str
+        db_size:
+          description: Size of its database file in bytes.
+          type: int
+        db_size_in_use:
+          description: Bytes of the database that hold data; the rest is free for reuse.
+          type: int
+        db_quota:
+          description: Its quota in bytes. Only members from 3.6 on say it here.
+          type: int
+        raft_index:
+          description: Index of the last committed raft entry.
+          type: int
+        raft_applied_index:
+          description: Index of the last applied raft entry.
+          type: int
+        raft_term:
+          description: Raft term.
+          type: int
+        lag:
+          description: Entries that it has yet to apply, compared with the highest index of any member.
+          type: int
+        errors:
+          description: Errors that it reports of itself, such as C(etcdserver{:} no leader).
+          type: list
+          elements: str
+        alarms:
+          description: Types of the alarms that it raised.
+          type: list
+          elements: str
+member:
+  description: Name of the member on this host, empty if it is not known.
+  returned: always
+  type: str
+  sample: etcd1
+process:
+  description: The etcd on this host. Without a running process only the unit's state is there.
+  returned: always
+  type: dict
+  contains:
+    running:
+      description: Whether the unit has a main process.
+      type: bool
+    unit:
+      description: Name of the unit.
+      type: str
+    load_state:
+      description: C(loaded), or C(not-found) if there is no such unit.
+      type: str
+    active_state:
+      description: systemd's state of the unit.
+      type: str
+      sample: active
+    sub_state:
+      description: systemd's finer state of the unit.
+      type: str
+      sample: running
+    result:
+      description: How its last run ended, such as C(success), C(exit-code) or C(oom-kill).
+      type: str
+    restarts:
+      description: How often systemd restarted it by itself since it was last told to start it.
+      type: int
+    since:
+      description: When it became active.
+      type: str
+    pid:
+      description: Main process.
+      type: int
+    rss:
+      description: Resident memory in bytes.
+      type: int
+    rss_anon:
+      description: The part of it that is heap and stacks.
+      type: int
+    rss_file:
+      description: The part of it that is mapped files, foremost the database.
+      type: int
+    rss_shmem:
+      description: The part of it that is shared memory.
+      type: int
+    rss_peak:
+      description: The largest resident memory since the process started, in bytes.
+      type: int
+    swap:
+      description: Bytes swapped out.
+      type: int
+    locked:
+      description: Bytes locked into memory.
+      type: int
+    nice:
+      description: Nice value of the main thread.
+      type: int
+    memory_limit:
+      description: Bytes at which the kernel kills, the smallest limit of control group and parents; null for none.
+      type: int
+    memory_high:
+      description: Bytes above which the kernel throttles and reclaims; null for none, and always with cgroup v1.
+      type: int
+    memory_current:
+      description: Bytes that the control group uses, page cache included.
+      type: int
+    memory_peak:
+      description: The most that it used; null where the kernel does not record it.
+      type: int
+    oom_kills:
+      description: Processes of the control group that were killed for want of memory.
+      type: int
+    cgroup:
+      description: Directory of the control group.
+      type: str
+    threads:
+      description: I/O class and level of each thread.
+      type: list
+      elements: dict
+      sample: [{tid: 812, io_class: best-effort, io_level: 0}]
+    io_classes:
+      description: Threads by I/O class and level.
+      type: dict
+      sample: {best-effort/0: 14}
+    environment:
+      description: Variables of Go's runtime that are set.
+      type: dict
+      sample: {GOGC: "100", GOMEMLIMIT: 1800MiB}
+    digest:
+      description: C(HEADROOM_DIGEST) of the process, which tells from which configuration it was started.
+      type: str
+    version:
+      description: Version of the running etcd, null if the journal does not say.
+      type: str
+    go_version:
+      description: Version of Go that it was built with.
+      type: str
+    settings:
+      description:
+        - The settings in effect, as etcd logged them when it started.
+          - Named like etcd 3.7's flags, with underscores.
+        - Heartbeat and election are in milliseconds.
+      type: dict
+      sample: {snapshot_count: 10000, quota_backend_bytes: 2147483648, auto_compaction_retention: 30m}
+    settings_source:
+      description: C(journal); C(metrics) if only the quota could be read; C(none).
+      type: str
+    mounts:
+      description: Where the data and the WAL directory are mounted.
+      type: dict
+      sample:
+        data: {path: /var/lib/etcd/data, mountpoint: /var/lib/etcd, device: /dev/vdb, fstype: ext4}
+        wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe, unreachable
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._local import (
+    CONNECTION_ARGUMENTS,
+    connection,
+    local_member,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._systemd import show
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={**CONNECTION_ARGUMENTS, "data_dir": {"type": "path"}, "wal_dir": {"type": "path"}},
+        supports_check_mode=True,
+    )
+    params: dict[str, Any] = module.params
+    endpoints = params["endpoints"]
+    try:
+        link = connection(params)
+    except EtcdctlError as error:
+        module.fail_json(msg=str(error))
+    try:
+        cluster, answered_by = observe(link, endpoints)
+    except EtcdctlError as error:
+        cluster, answered_by = unreachable(str(error)), ""
+    unit = show(params["unit"], link.timeout)
+    process = local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
+    member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
+    module.exit_json(changed=False, cluster=cluster.as_dict(), member=member, process=process)
+
+
+if __name__ == "__main__":
+    main()
