@@ -1,0 +1,34 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filters over the members of all clusters of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.etcdops.headroom.plugins.module_utils import _topology
+
+
+def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
+    """Group members into clusters; see the documentation beside this file."""
+    try:
+        return _topology.form(members, absent)
+    except _topology.TopologyError as error:
+        raise AnsibleFilterError(str(error)) from error
+
+
+def etcd_turns(members: list[dict[str, Any]]) -> dict[str, int]:
+    """Order the members that must change; see the documentation beside this file."""
+    return _topology.turns(members)
+
+
+class FilterModule:
+    """The filters of this file."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Return the filters by name."""
+        return {"etcd_topology": etcd_topology, "etcd_turns": etcd_turns}

@@ -1,0 +1,131 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts form which cluster, and in which order its members change. Private to the collection.
+
+Linear in the number of hosts: an inventory may hold thousands of clusters.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+class TopologyError(ValueError):
+    """Hosts that cannot form the clusters they name; the text lists every problem and its remedy."""
+
+
+def host_in_url(address: str) -> str:
+    """Return an address as it stands in a URL: IPv6 in brackets, anything else as it is."""
+    try:
+        return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+    except ValueError:
+        return address
+
+
+def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
+    """Return the URLs under which a member is reached, and those on which it listens.
+
+    etcd binds to IP addresses only, so a member with a DNS name listens on every address. Source: ``VerifyBootstrap``
+    and ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
+    """
+    scheme = "https" if member["tls"] else "http"
+    name, client, peer = host_in_url(member["address"]), member["client_port"], member["peer_port"]
+    try:
+        ipaddress.ip_address(member["address"])
+        clients, peers = [name, "127.0.0.1"], name
+    except ValueError:
+        clients, peers = ["0.0.0.0"], "0.0.0.0"
+    return {
+        "client_url": f"{scheme}://{name}:{client}",
+        "peer_url": f"{scheme}://{name}:{peer}",
+        "listen_client_urls": ",".join(f"{scheme}://{address}:{client}" for address in dict.fromkeys(clients)),
+        "listen_peer_urls": f"{scheme}://{peers}:{peer}",
+    }
+
+
+def duplicates(members: Iterable[Mapping[str, Any]], what: str, where: str) -> list[str]:
+    """Return a sentence for each value of `what` that several members share."""
+    hosts: defaultdict[Any, list[str]] = defaultdict(list)
+    for member in members:
+        hosts[member[what]].append(member["host"])
+    return [
+        f"{where}: {' and '.join(sorted(names))} have the same {what} {value}; give each host its own etcd_{what}"
+        for value, names in hosts.items()
+        if len(names) > 1
+    ]
+
+
+def form(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
+    """Group members into clusters, by cluster name.
+
+    A member is a mapping with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
+    ``has_data`` (its data dir holds a member) and ``forming`` (its cluster's first start was not seen to succeed).
+    ``absent`` are hosts of the inventory (``host``, ``cluster``) which this run does not reach.
+
+    Each cluster has ``state``, ``initial_cluster`` and ``members``, by host, with their URLs. The state is ``new`` while
+    no member has data except from a formation that was cut off, else ``existing``.
+
+    Raises TopologyError for shared names or addresses, for clusters of which only some hosts are in this run, and for
+    hosts without data in a cluster that exists.
+    """
+    clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for member in members:
+        clusters[member["cluster"]].append({**member, **member_urls(member)})
+    missing: defaultdict[str, list[str]] = defaultdict(list)
+    for host in absent:
+        missing[host["cluster"]].append(host["host"])
+
+    endpoints = [{**member, "address": f"{member['address']}:{member['client_port']}"} for member in members]
+    problems = duplicates(endpoints, "address", "inventory")
+    result = {}
+    for cluster, own in clusters.items():
+        own.sort(key=lambda member: member["host"])
+        where = f"cluster {cluster}"
+        problems += duplicates(own, "name", where)
+        if missing.get(cluster):
+            problems.append(
+                f"{where}: {', '.join(sorted(missing[cluster]))} belong to it but not to this run; "
+                "run without --limit, or with all hosts of the cluster"
+            )
+        with_data = [member for member in own if member["has_data"]]
+        existing = any(not member["forming"] for member in with_data)
+        empty = [member["host"] for member in own if not member["has_data"]]
+        if existing and empty:
+            problems.append(
+                f"{where}: exists on {', '.join(member['host'] for member in with_data)}, but {', '.join(empty)} "
+                f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. A new member is "
+                "added with etcdctl member add, a lost one is removed first: this playbook does neither"
+            )
+        result[cluster] = {
+            "state": "existing" if existing else "new",
+            "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
+            "members": {member["host"]: member for member in own},
+        }
+    if problems:
+        raise TopologyError("; ".join(problems))
+    return result
+
+
+def turns(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return for each host that must change the number of its turn within its cluster, from 0.
+
+    A member is a mapping with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``healthy`` and ``leads``.
+    A new cluster is started as a whole, in turn 0. In an existing one members that are down come first (no other may
+    stop while they are), then followers, then the leader, so that leadership moves once.
+    """
+    queues: defaultdict[str, list[tuple[bool, bool, str]]] = defaultdict(list)
+    order = {}
+    for member in members:
+        if not member["changes"]:
+            continue
+        if member["state"] == "new":
+            order[member["host"]] = 0
+        else:
+            queues[member["cluster"]].append((bool(member["healthy"]), bool(member["leads"]), member["host"]))
+    for queue in queues.values():
+        order.update({host: turn for turn, (_healthy, _leads, host) in enumerate(sorted(queue))})
+    return order
