@@ -95,12 +95,17 @@ class Cluster:
 
 @dataclass(frozen=True)
 class DrainVerdict:
-    """Whether a member may be stopped; which member has to lead first (empty: none); what that interrupts."""
+    """Whether a member may be stopped, and if not, why, and whether waiting may help.
+
+    ``move_to`` names the member that has to lead first (empty: none); ``interrupts`` says that the cluster has no
+    quorum while this member is away.
+    """
 
     allowed: bool
-    move_to: str
-    interrupts: bool
-    reason: str
+    move_to: str = ""
+    interrupts: bool = False
+    reason: str = ""
+    may_pass: bool = False
 
 
 def observe(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
@@ -279,7 +284,7 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
     ``prefer`` names the members that should lead afterwards, ``max_lag`` is in raft entries.
     """
     if not cluster.members:
-        return _refuse(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
+        return _refuse(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints", True)
     this = cluster.member(name)
     if this is None:
         names = ", ".join(member.name or member.id for member in cluster.members)
@@ -294,19 +299,20 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
         needed, voters = cluster.quorum.needed, cluster.quorum.voters
         effect = "would break quorum" if rest < needed else "would leave no spare member"
         return _refuse(
-            f"stopping {name} {effect}: not healthy: {', '.join(broken)}; {rest} of the {voters - this.votes} other "
-            f"voting members are healthy and quorum needs {needed} of {voters}; repair the unhealthy members first"
+            f"stopping {name} {effect}: not healthy: {', '.join(broken)}; {rest} of the {len(others)} other "
+            f"voting members are healthy and quorum needs {needed} of {voters}; repair the unhealthy members first",
+            True,
         )
     interrupts = this.votes and len(others) < cluster.quorum.needed
     if this.role != "leader" or not others:
-        return DrainVerdict(allowed=True, move_to="", interrupts=interrupts, reason="")
+        return DrainVerdict(allowed=True, interrupts=interrupts)
     behind = [member for member in others if (member.lag or 0) > max_lag]
     ready = [member for member in others if member not in behind]
     if not ready:
         lags = ", ".join(f"{member.name} is {member.lag} entries behind" for member in behind)
-        return _refuse(f"{name} leads and no other member has caught up to within {max_lag} entries: {lags}")
+        return _refuse(f"{name} leads and no other member has caught up to within {max_lag} entries: {lags}", True)
     chosen = min(ready, key=lambda member: (member.name not in prefer, member.lag or 0, member.name))
-    return DrainVerdict(allowed=True, move_to=chosen.name, interrupts=interrupts, reason="")
+    return DrainVerdict(allowed=True, move_to=chosen.name, interrupts=interrupts)
 
 
 def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
@@ -331,5 +337,5 @@ def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
     return ""
 
 
-def _refuse(reason: str) -> DrainVerdict:
-    return DrainVerdict(allowed=False, move_to="", interrupts=False, reason=reason)
+def _refuse(reason: str, may_pass: bool = False) -> DrainVerdict:
+    return DrainVerdict(allowed=False, reason=reason, may_pass=may_pass)
