@@ -10,22 +10,23 @@ import data.headroom.inventory.graph
 import data.headroom.inventory.paths
 import data.headroom.inventory.values
 
-# Rule 2, the layers below a host's own variables: inventory files first (`all`, then the other groups), then group_vars in the same order.
-_group_file_entries[definition.root][definition.group] contains {"rank": definition.rank, "path": definition.path, "variables": variables} if {
-	some definition in definitions.groups
-	variables := object.remove(_object(definition.body.vars), {"ansible_group_priority"})
-	count(variables) > 0
+_group_files := {key: found |
+	some key in {[definition.root, definition.group] | some definition in definitions.groups}
+	found := {{"rank": definition.rank, "path": definition.path, "variables": _object(definition.body.vars)} |
+		some definition in definitions.groups
+		[definition.root, definition.group] == key
+	}
 }
 
 # `vars: name` is a variable without a value.
-_object(variables) := variables if {
+_object(variables) := object.remove(variables, {"ansible_group_priority"}) if {
 	is_object(variables)
 } else := {variables: null} if {
 	is_string(variables)
 }
 
-_in_files(root, group) := values.merge(_group_file_entries[root][group]) if {
-	_group_file_entries[root][group]
+_in_files(key) := values.merge(_group_files[key]) if {
+	count(_group_files[key]) > 0
 } else := {}
 
 _from_vars_files(root, kind, name) := object.union_n([values.wrap(paths.contents[path], path) |
@@ -33,60 +34,56 @@ _from_vars_files(root, kind, name) := object.union_n([values.wrap(paths.contents
 	is_object(paths.contents[path])
 ])
 
-_group_layers := {root: {group: {"files": _doubted(root, group, files), "group_vars": _doubted(root, group, group_vars)} |
-	some group in groups
-	files := _without_names_of_hosts(root, group, _in_files(root, group))
-	group_vars := _from_vars_files(root, "group_vars", group)
-} |
+# Rule 2, the layers below a host's own variables: inventory files first (`all`, then the other groups), then group_vars in the same order.
+_group_layers := {[root, group]: {"files": _doubted([root, group], files), "group_vars": _doubted([root, group], group_vars)} |
 	some root, groups in graph.names
+	some group in groups
+	files := _without_names_of_hosts([root, group], _in_files([root, group]))
+	group_vars := _from_vars_files(root, "group_vars", group)
 }
 
 # The variables of a group whose place among the others is not known.
-_doubted(root, group, wrapped) := {name: [null, item[1], "the priority of a group is given twice in one file"] |
-	some name, item in wrapped
-} if {
-	group in graph.undecided[root]
+_doubted(key, wrapped) := {name: [null, item[1], "the priority of a group is given twice in one file"] | some name, item in wrapped} if {
+	key in graph.undecided
 } else := wrapped
 
 # A host with the name of a group gives its variables to that group, in an order that is lost here.
-_without_names_of_hosts(root, group, wrapped) := object.union(wrapped, {name: [null, "", "a host and a group have the same name"] |
-	some definition in _host_entries[root][group]
+_without_names_of_hosts(key, wrapped) := object.union(wrapped, {name: [null, "", "a host and a group have the same name"] |
+	some definition in _host_files[key]
 	some name, _ in definition.variables
 }) if {
-	_host_entries[root][group]
+	_host_files[key]
 } else := wrapped
 
 _merged_layers(root, direct) := object.union_n(array.concat(
-	[_group_layers[root][group].files | some group in groups],
-	[_group_layers[root][group].group_vars | some group in groups],
+	[_group_layers[[root, group]].files | some group in groups],
+	[_group_layers[[root, group]].group_vars | some group in groups],
 )) if {
 	groups := array.concat(["all"], graph.merged_groups(root, direct))
 }
 
-_host_entries[mention.root][mention.host] contains {"rank": mention.rank, "path": mention.path, "variables": mention.variables} if {
+_host_entries := [{"key": [mention.root, mention.host], "definition": {"rank": mention.rank, "path": mention.path, "variables": mention.variables}} |
 	some mention in definitions.hosts
 	count(mention.variables) > 0
-}
+]
 
-_host_files := {root: hosts | some root, hosts in _host_entries}
+_host_files := {key: found |
+	some key in {entry.key | some entry in _host_entries}
+	found := {entry.definition | some entry in _host_entries; entry.key == key}
+}
 
 # NAME:PORT gives ansible_port where the host is mentioned first; anything that sets the variable by its name comes after.
-_port_entries[mention.root][mention.host] contains [mention.rank, mention.port, mention.path] if some mention in definitions.hosts
+_with_port := {[mention.root, mention.host] | some mention in definitions.hosts; mention.port > 0}
 
-_with_port := {root: {host |
-	some host, entries in hosts
-	some [_, port, _] in entries
-	port > 0
-} |
-	some root, hosts in _port_entries
+_ports := {key: found |
+	some key in _with_port
+	entries := {[mention.rank, mention.port, mention.path] | some mention in definitions.hosts; [mention.root, mention.host] == key}
+	first := min({rank | some [rank, _, _] in entries})
+	found := {[port, path] | some [rank, port, path] in entries; rank == first}
 }
 
-_port(root, host) := {"ansible_port": _first_port(first)} if {
-	host in _with_port[root]
-	entries := _port_entries[root][host]
-	first_rank := min({rank | some [rank, _, _] in entries})
-	first := {[port, path] | some [rank, port, path] in entries; rank == first_rank}
-	some [port, _] in first
+_port(key) := {"ansible_port": _first_port(_ports[key])} if {
+	some [port, _] in _ports[key]
 	port > 0
 } else := {}
 
@@ -98,38 +95,33 @@ _first_port(first) := [port, path] if {
 }
 
 # Inventory files, then host_vars.
-_own(root, host) := object.union_n([_port(root, host), _own_files(root, host), _from_vars_files(root, "host_vars", host)])
+_own(root, host) := object.union_n([_port([root, host]), _own_files(root, host), _from_vars_files(root, "host_vars", host)])
 
 _own_files(root, host) := {} if {
 	host in graph.names[root]
-} else := values.merge(_host_files[root][host]) if {
-	_host_files[root][host]
+} else := values.merge(_host_files[[root, host]]) if {
+	_host_files[[root, host]]
 } else := {}
 
-_with_own := {root: hosts |
-	some root in paths.roots
-	in_files := object.keys(object.get(_host_files, root, {}))
-	hosts := (in_files | paths.vars_names(root, "host_vars")) | object.get(_with_port, root, set())
-}
+_has_own(root, host) if _host_files[[root, host]]
 
-# root → host → {known, unknown, own, groups}
-_resolved := {root: {host: resolved |
-	some direct, members in combinations
+_has_own(root, host) if [root, host] in _with_port
+
+_has_own(root, host) if host in paths.vars_names[[root, "host_vars"]]
+
+# root → host → {known, unknown}
+_resolved := object.union_n([{root: hosts} |
+	some [root, direct], members in graph.hosts_by_groups
 	layers := _merged_layers(root, direct)
 	shared := {"known": values.known(layers), "unknown": values.unknown(layers)}
-	some host in members
-	resolved := _resolve(root, host, shared)
-} |
-	some root, combinations in _combinations
-}
-
-_combinations := {root: combinations | some root, combinations in graph.hosts_by_groups}
+	hosts := {host: _resolve(root, host, shared) | some host in members}
+])
 
 _resolve(root, host, shared) := {
 	"known": object.union(object.remove(shared.known, names), values.known(own)),
 	"unknown": object.union(object.remove(shared.unknown, names), values.unknown(own)),
 } if {
-	host in _with_own[root]
+	_has_own(root, host)
 	own := _own(root, host)
 	names := object.keys(own)
 } else := shared
@@ -147,11 +139,14 @@ inventories := {root: {"hosts": hosts, "groups": groups, "unknown": unknown, "op
 	refused := object.get(definitions.refused, root, {})
 }
 
-_member_entries[root][group] contains host if {
-	some root, combinations in _combinations
-	some direct, hosts in combinations
+_memberships := {[root, group, host] |
+	some [root, direct], hosts in graph.hosts_by_groups
 	some group in {group | some member in direct; some group in graph.ancestors[root][member]}
 	some host in hosts
 }
 
-_members := {root: groups | some root, groups in _member_entries}
+_members := object.union_n([{root: {group: hosts}} |
+	some key in {[root, group] | some [root, group, _] in _memberships}
+	[root, group] := key
+	hosts := {host | some [other, name, host] in _memberships; [other, name] == key}
+])

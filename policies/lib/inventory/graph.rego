@@ -5,23 +5,25 @@ package headroom.inventory.graph
 
 import data.headroom.inventory.definitions
 
-_names_entries[definition.root] contains definition.group if some definition in definitions.groups
-
 names := {root: found |
-	some root, stated in _names_entries
+	some root in {definition.root | some definition in definitions.groups}
+	stated := {definition.group | some definition in definitions.groups; definition.root == root}
 	found := stated | {"all", "ungrouped"}
 }
 
-_parents_entries[definition.root][definition.group] contains definition.parent if {
-	some definition in definitions.groups
-	definition.parent != null
+_stated_parents := {key: found |
+	some key in {[definition.root, definition.group] | some definition in definitions.groups}
+	found := {definition.parent |
+		some definition in definitions.groups
+		[definition.root, definition.group] == key
+		definition.parent != null
+	}
 }
 
 # Rule 9: what has no parent hangs from `all`, and `ungrouped` always does.
 parents := {root: graph_of_root |
 	some root, groups in names
-	stated := object.get(_parents_entries, root, {})
-	graph_of_root := {group: _parents_of(group, object.get(stated, group, set())) | some group in groups}
+	graph_of_root := {group: _parents_of(group, object.get(_stated_parents, [[root, group]], set())) | some group in groups}
 }
 
 _parents_of("all", stated) := stated
@@ -45,44 +47,50 @@ cyclic[root] contains group if {
 	group in graph.reachable(graph_of_root, stated)
 }
 
-_children_entries[root][parent] contains group if {
+_edges := {[root, parent, group] |
 	some root, graph_of_root in parents
 	some group, stated in graph_of_root
 	some parent in stated
 }
 
-# The longest way from `all` to each group. Without recursion: reachability in a graph whose nodes are [group, length of the way].
-# No way is longer than the largest number of ancestors, so that number bounds the graph.
-_lengths[root][group] contains length if {
-	some root, children in _children_entries
-	longest := max({count(found) | some found in ancestors[root]})
-	steps := {[parent, length]: {[group, length + 1] | some group in groups} |
-		some parent, groups in children
-		some length in numbers.range(0, longest)
-	}
-	some [group, length] in graph.reachable(steps, {["all", 0]})
+_children := {key: found |
+	some key in {[root, parent] | some [root, parent, _] in _edges}
+	found := {group | some [root, parent, group] in _edges; [root, parent] == key}
 }
 
-depth := {root: {group: max(lengths) | some group, lengths in groups} | some root, groups in _lengths}
+_longest := {root: max({count(found) | some found in groups}) | some root, groups in ancestors}
+
+# The longest way from `all` to each group. Without recursion: reachability in a graph whose nodes are [root, group, length of the way].
+# No way is longer than the largest number of ancestors, so that number bounds the graph.
+_steps := {[root, parent, length]: next |
+	some [root, parent], groups in _children
+	some length in numbers.range(0, _longest[root])
+	next := {[root, group, length + 1] | some group in groups}
+}
+
+_ways := graph.reachable(_steps, {[root, "all", 0] | some root, _ in parents})
+
+depth := {key: max(lengths) |
+	some key in {[root, group] | some [root, group, _] in _ways}
+	lengths := {length | some [root, group, length] in _ways; [root, group] == key}
+}
 
 # `ansible_group_priority` counts in inventory files only (rule 8); the file that is read last wins.
-_priority_entries[definition.root][definition.group] contains [definition.rank, priority] if {
+_priority_entries := [[[definition.root, definition.group], definition.rank, priority] |
 	some definition in definitions.groups
 	priority := definition.body.vars.ansible_group_priority
+]
+
+_priorities := {key: stated |
+	some key in {key | some [key, _, _] in _priority_entries}
+	entries := {[rank, priority] | some [other, rank, priority] in _priority_entries; other == key}
+	last := max({rank | some [rank, _] in entries})
+	stated := {priority | some [rank, priority] in entries; rank == last}
 }
 
 # Where a group stands among its host's groups: they are merged in this order, the last wins. A priority that cannot be known
-# puts the group last in its depth, and `undecided` turns all its variables into unknown ones.
-order := {root: {group: [length, _undecided_rank(root, group), _priority(root, group), group] | some group, length in groups} |
-	some root, groups in depth
-}
-
-_stated_priority(root, group) := {priority |
-	entries := _priority_entries[root][group]
-	last := max({rank | some [rank, _] in entries})
-	some [read, priority] in entries
-	read == last
-}
+# puts the group last in its depth, and folder.rego turns all its variables into unknown ones.
+order := {[root, group]: [length, _undecided_rank(root, group), _priority(root, group), group] | some [root, group], length in depth}
 
 _number(value) := value if {
 	is_number(value)
@@ -93,17 +101,13 @@ _number(value) := value if {
 }
 
 _priority(root, group) := priority if {
-	stated := _stated_priority(root, group)
+	stated := _priorities[[root, group]]
 	count(stated) == 1
 	some value in stated
 	priority := _number(value)
 } else := 1
 
-undecided[root] contains group if {
-	some root, groups in _priority_entries
-	some group, _ in groups
-	not _decided(_stated_priority(root, group))
-}
+undecided := {key | some key, stated in _priorities; not _decided(stated)}
 
 _decided(stated) if {
 	count(stated) == 1
@@ -112,16 +116,20 @@ _decided(stated) if {
 }
 
 _undecided_rank(root, group) := 1 if {
-	group in undecided[root]
+	[root, group] in undecided
 } else := 0
 
-_direct_entries[mention.root][mention.host] contains mention.group if some mention in definitions.hosts
+_direct := {key: groups |
+	some key in {[mention.root, mention.host] | some mention in definitions.hosts}
+	named := {mention.group | some mention in definitions.hosts; [mention.root, mention.host] == key}
+	groups := _grouped(named - {"all", "ungrouped"})
+}
 
-# Hosts by the set of groups that name them: what groups decide is then merged once for each such set, not for each host.
+# [root, groups] → hosts: what groups decide is then merged once for each such set of groups, not for each host.
 # Rule 10: `ungrouped` holds exactly the hosts that are in no group but `all`.
-hosts_by_groups[root][_grouped(groups - {"all", "ungrouped"})] contains host if {
-	some root, hosts in _direct_entries
-	some host, groups in hosts
+hosts_by_groups := {key: hosts |
+	some key in {[root, groups] | some [root, _], groups in _direct}
+	hosts := {host | some [root, host], groups in _direct; [root, groups] == key}
 }
 
 _grouped(groups) := groups if {
@@ -130,7 +138,7 @@ _grouped(groups) := groups if {
 
 # The groups of such a set and all their ancestors, in order of precedence, without `all`.
 merged_groups(root, direct) := [position[count(position) - 1] |
-	some position in sort({order[root][group] |
+	some position in sort({order[[root, group]] |
 		some member in direct
 		some group in ancestors[root][member]
 		group != "all"

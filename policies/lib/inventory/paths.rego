@@ -10,9 +10,12 @@ entries := input if {
 	is_array(input)
 } else := [{"path": "-", "contents": input}]
 
-_indices_of[entry.path] contains index if some index, entry in entries
-
-_indices := {path: indices | some path, indices in _indices_of}
+# All grouping here and beside is of this form: OPA indexes the inner comprehension, which makes it one pass. A partial rule with
+# two keys (`by_path[path] contains …`) copies what it has at each step, and is evaluated again for each key that is looked up.
+_indices := {path: indices |
+	some path in {entry.path | some entry in entries}
+	indices := {index | some index, entry in entries; entry.path == path}
+}
 
 # A comment above the first `---` makes conftest deliver the file twice, once as null: the other one is the file (rule 17).
 # Two real documents in one file are refused by Ansible, so they are not a file here either.
@@ -129,29 +132,34 @@ dynamic(content) if {
 	not plugin in [null, false, "", 0]
 }
 
-# root → group_vars or host_vars → first component below → set of {rest, path}
-_vars_tree_entries[place.root][place.parts[0]][place.parts[1]] contains {"rest": array.slice(place.parts, 2, count(place.parts)), "path": path} if {
+_vars_entries := [{"key": [place.root, place.parts[0], place.parts[1]], "rest": rest, "path": path} |
 	some path, place in _placed
 	count(place.parts) > 1
 	place.parts[0] in {"group_vars", "host_vars"}
+	rest := array.slice(place.parts, 2, count(place.parts))
+]
+
+# [root, group_vars or host_vars, first component below] → files
+_vars_tree := {key: files |
+	some key in {entry.key | some entry in _vars_entries}
+	files := {[entry.rest, entry.path] | some entry in _vars_entries; entry.key == key}
 }
 
-_vars_tree := {root: kinds | some root, kinds in _vars_tree_entries}
-
-# The names that may have variables in this inventory: looked up before anything is sorted, as most hosts have none.
-vars_names(root, kind) := {name |
-	some entry in object.keys(object.get(_vars_tree, [root, kind], {}))
-	some name in {entry, trim_suffix(entry, ".yml"), trim_suffix(entry, ".yaml"), trim_suffix(entry, ".json")}
+# The names that may have variables in an inventory: looked up before anything is sorted, as most hosts have none.
+vars_names := {key: names |
+	some key in {[root, kind] | some [root, kind, _], _ in _vars_tree}
+	entries := {name | some [root, kind, name], _ in _vars_tree; [root, kind] == key}
+	names := entries | {trim_suffix(entry, ending) | some entry in entries; some ending in [".yml", ".yaml", ".json"]}
 }
 
 # Rules 3 and 4: the files with the variables of NAME, in Ansible's order. Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
-vars_files(root, kind, name) := files if {
-	tree := object.get(_vars_tree, [root, kind], {})
-	found := [tree[candidate] | some ending in ["", ".yml", ".yaml", ".json"]; candidate := concat("", [name, ending]); tree[candidate]]
-	count(found) > 0
-	files := [path |
-		some [_, path] in sort([[file.rest, file.path] | some file in found[0]; _vars_file(file.rest)])
+vars_files(root, kind, name) := [path | some [_, path] in sort([file | some file in found[0]; _vars_file(file[0])])] if {
+	found := [_vars_tree[key] |
+		some ending in ["", ".yml", ".yaml", ".json"]
+		key := [root, kind, concat("", [name, ending])]
+		_vars_tree[key]
 	]
+	count(found) > 0
 } else := []
 
 # Nothing below NAME: it is the file itself, whatever its ending.
