@@ -1,0 +1,340 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much memory a member of etcd takes, by component.
+
+Private to the collection. Pure, and written twice: policies/lib/memory says the same in Rego, to the byte. So there are integers
+only, factors are parts per thousand, and every division rounds up unless it says otherwise. The constants, with source and
+calibration of each, are in model/memory.yml.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import CONSTANTS, GO_PAGE, SIZE_CLASSES
+from ansible_collections.etcdops.headroom.plugins.module_utils._releases import series as series_of
+from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._workload import read, retention_amount
+
+MIB = 1024 * 1024
+# A database without a quota is reckoned no larger than this: it keeps the figures finite.
+NO_QUOTA = 1 << 50
+
+
+def divide_up(number: int, divisor: int) -> int:
+    """Return the quotient, rounded up."""
+    return -(-number // divisor)
+
+
+def permille(number: int, factor: int) -> int:
+    """Return number × factor / 1000, rounded up."""
+    return divide_up(number * factor, 1000)
+
+
+def size_class(size: int) -> int:
+    """Return what Go's allocator takes for an object of this size: its size class, or whole pages."""
+    if size > SIZE_CLASSES[-1]:
+        return divide_up(size, GO_PAGE) * GO_PAGE
+    return SIZE_CLASSES[bisect_left(SIZE_CLASSES, size)]
+
+
+def power_of_two(number: int) -> int:
+    """Return the least power of two that is not below number (at least 1)."""
+    return 1 << (number - 1).bit_length()
+
+
+def history(constants: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any], room: int) -> int:
+    """Return the revisions kept beyond the live ones at the peak, no more than there is room for in the database."""
+    if workload["revisions_per_key"] is not None:
+        return min((workload["revisions_per_key"] - 1) * workload["keys"], room)
+    amount = retention_amount(settings["auto_compaction_mode"], settings["auto_compaction_retention"])
+    writes = workload["puts_per_second"]
+    if amount == 0:
+        return room if writes > 0 else 0
+    if settings["auto_compaction_mode"] == "revision":
+        return min(amount + writes * constants["compaction_revision_check"], room)
+    if amount <= constants["compaction_hour"]:
+        seconds = permille(amount, constants["compaction_periodic_peak"])
+    else:
+        seconds = amount + constants["compaction_long_extra"]
+    return min(writes * seconds, room)
+
+
+def database(constants: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any]) -> dict[str, int]:
+    """Return the database file: bytes of a revision, revisions of history, bytes in use, and low and high of the file."""
+    element = constants["db_revision_overhead"] + workload["key_size"] + workload["value_size"]
+    leaf = max(constants["db_leaf_min"], constants["db_leaf_fill"] // element)
+    page = constants["db_page"]
+    revision = divide_up(divide_up(constants["db_page_header"] + leaf * element, page) * page, leaf)
+    quota = settings["quota_backend_bytes"]
+    limit = NO_QUOTA if quota < 0 else quota or constants["quota_default"]
+    live = workload["keys"] * revision
+    old = history(constants, workload, settings, max(limit - live, 0) // revision)
+    in_use = min(live + old * revision, limit)
+    return {
+        "revision": revision,
+        "history": old,
+        "live": live,
+        "limit": limit,
+        "in_use": in_use,
+        "low": min(permille(in_use, constants["db_churn"]["low"]), limit),
+        "high": min(permille(in_use, constants["db_churn"]["high"]), limit),
+    }
+
+
+def raft_entries(constants: dict[str, Any], settings: dict[str, Any]) -> dict[str, int]:
+    """Return the entries in memory: low and high of a running member, and right after a restart.
+
+    3.5 compacts its log when it takes a disk snapshot, 3.6 and later each 100 entries whatever snapshot-count says; the log
+    since the last disk snapshot is replayed into memory at start.
+    """
+    catchup, snapshot = settings["snapshot_catchup_entries"], settings["snapshot_count"]
+    every = constants["raft_compacts_every"]
+    return {
+        "low": catchup,
+        "high": catchup + (every if every > 0 else snapshot) + 1,
+        "restart": snapshot,
+    }
+
+
+def heap_bounds(
+    constants: dict[str, Any], settings: dict[str, Any], live: int, unseen: int, spikes: int
+) -> tuple[int, int]:
+    """Return the peaks of the heap and of RssAnon.
+
+    live: bytes reachable at the peak; unseen: how many of them the collector's last cycle did not see; spikes: short-lived bytes.
+    Without a limit the heap grows by GOGC percent of what the last cycle saw. GOMEMLIMIT, which counts all of Go's memory, presses it
+    down, but not below what the live heap needs.
+    """
+    heap = live + divide_up((live - unseen) * settings["gogc"], 100) + spikes
+    anon = permille(heap, constants["rss_anon_over_heap"])
+    limit = settings["gomemlimit"]
+    if limit is not None:
+        floor = permille(live + spikes, constants["gomemlimit_floor"])
+        heap = min(heap, max(floor, limit))
+        anon = min(anon, max(permille(floor, constants["rss_anon_over_heap"]), limit))
+    return heap, anon
+
+
+def components(
+    constants: dict[str, Any],
+    workload: dict[str, Any],
+    settings: dict[str, Any],
+    members: int,
+    db: dict[str, int],
+    entries: dict[str, int],
+) -> list[dict[str, Any]]:
+    """Return all components: name, kind, low and high in bytes, and why.
+
+    kind: heap (live all the time), spike (for a moment), restart (at start), defrag (while defragmenting), file (mapped).
+    """
+    put = workload["key_size"] + workload["value_size"]
+    entry = size_class(put + constants["raft_entry_overhead"])
+    struct = constants["raft_entry_struct"]
+    keys, writes = workload["keys"], workload["puts_per_second"]
+    versions = 1 + divide_up(db["history"], keys)
+    per_key = constants["index_key"] + size_class(workload["key_size"])
+    per_key += constants["index_version"] * power_of_two(versions)
+    slot = constants["index_slot"]
+    batch = divide_up(writes * put * constants["write_batch_period"], 1000)
+    chunk = min(keys + db["history"], constants["restore_chunk"])
+    pending = chunk * (workload["key_size"] + constants["restore_pending"])
+    defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
+    catchup = format_count(settings["snapshot_catchup_entries"])
+    if constants["raft_compacts_every"] > 0:
+        log = f"{format_count(entries['high'])} entries of {format_size(put)}, kept for slow followers: catch-up {catchup}"
+    else:
+        log = (
+            f"{format_count(entries['low'])} to {format_count(entries['high'])} entries of {format_size(put)}: catch-up {catchup} "
+            f"and up to snapshot-count {format_count(settings['snapshot_count'])} more"
+        )
+
+    def times(name: str, count: int) -> tuple[int, int]:
+        value = constants[name]
+        return (count * value["low"], count * value["high"])
+
+    def share(name: str, size: int) -> tuple[int, int]:
+        value = constants[name]
+        return (permille(size, value["low"]), permille(size, value["high"]))
+
+    streams, watchers = times("watch_stream", workload["watch_streams"]), times("watcher", workload["watchers"])
+    peers = (members - 1) * constants["peer_connection"]
+    rows: list[tuple[str, str, tuple[int, int], str]] = [
+        ("base", "heap", times("base_heap", 1), "etcd itself, idle"),
+        (
+            "raft log",
+            "heap",
+            (entries["low"] * (entry + struct["low"]), entries["high"] * (entry + struct["high"])),
+            log,
+        ),
+        ("peers", "heap", (peers, peers), f"connections to {format_count(members - 1)} other members"),
+        (
+            "index",
+            "heap",
+            (keys * (per_key + slot["low"]), keys * (per_key + slot["high"])),
+            f"{format_count(keys)} keys of {format_size(workload['key_size'])}, {format_count(versions)} versions each",
+        ),
+        (
+            "watches",
+            "heap",
+            (streams[0] + watchers[0], streams[1] + watchers[1]),
+            f"{format_count(workload['watchers'])} watchers on {format_count(workload['watch_streams'])} streams",
+        ),
+        (
+            "connections",
+            "heap",
+            times("connection", workload["clients"]),
+            f"{format_count(workload['clients'])} clients",
+        ),
+        ("leases", "heap", times("lease", workload["leases"]), f"{format_count(workload['leases'])} leases"),
+        (
+            "write batch",
+            "heap",
+            share("write_batch_copies", batch),
+            f"{format_count(writes)} puts/s of {format_size(put)}, committed every {constants['write_batch_period']} ms",
+        ),
+        (
+            "freelist",
+            "heap",
+            (permille(db["low"], constants["freelist"]["low"]), permille(db["high"], constants["freelist"]["high"])),
+            f"free pages of a database of up to {format_size(db['high'])}",
+        ),
+        (
+            "range answers",
+            "spike",
+            share("range_copies", workload["range_size"]),
+            f"{format_size(workload['range_size'])} of answers in flight",
+        ),
+        (
+            "start-up",
+            "restart",
+            (pending, pending + constants["restore_slack"]),
+            f"index rebuilt, {format_count(chunk)} revisions at a time",
+        ),
+        (
+            "defragmentation",
+            "defrag",
+            share("defrag_copies", defrag),
+            f"one transaction copies {format_size(defrag)}",
+        ),
+        (
+            "database file",
+            "file",
+            (db["low"], db["high"]),
+            f"{format_count(keys)} live and {format_count(db['history'])} old revisions of {format_size(db['revision'])}",
+        ),
+    ]
+    return [{"name": row[0], "kind": row[1], "low": row[2][0], "high": row[2][1], "why": row[3]} for row in rows]
+
+
+def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3) -> dict[str, Any]:
+    """Return what a member will need, in bytes, by component and as a whole.
+
+    workload and settings as described in the documentation of the module etcd_memory_estimate; sizes may carry a unit.
+    Raises UnknownVersion, or BadInput naming every problem.
+    """
+    full, effective, assumed = read(version, workload, {} if settings is None else settings, members)
+    series = series_of(version)
+    constants = CONSTANTS[series]
+    db = database(constants, full, effective)
+    entries = raft_entries(constants, effective)
+    parts = components(constants, full, effective, members, db, entries)
+    high = {part["name"]: part["high"] for part in parts}
+    live = sum(part["high"] for part in parts if part["kind"] == "heap")
+    one_entry = high["raft log"] // entries["high"]  # divides evenly
+    unseen = permille((entries["high"] - entries["low"]) * one_entry, constants["sawtooth_gc"])
+    heap_peak, anon = heap_bounds(constants, effective, live, unseen, high["range answers"])
+    restart_live = live - high["raft log"] + entries["restart"] * one_entry
+    restart_heap, restart = heap_bounds(constants, effective, restart_live, 0, high["start-up"])
+    # The defragmentation blocks writes; its copies come on top of the live heap, garbage included in the measured factor.
+    # GOMEMLIMIT only saves that garbage.
+    defrag = live + high["defragmentation"]
+    if effective["gomemlimit"] is not None:
+        low = next(part["low"] for part in parts if part["name"] == "defragmentation")
+        defrag = min(defrag, max(effective["gomemlimit"], permille(live + low, constants["gomemlimit_floor"])))
+    rss_file = db["high"] + constants["binary_text"]
+    peak = max(anon, restart)
+    kernel = full["clients"] * constants["kernel_connection"]
+    kernel += divide_up(peak + rss_file, constants["page_tables_divisor"])
+    hot = max(min(db["high"], constants["hot_db_floor"]), permille(db["high"], constants["hot_db"]))
+    if effective["memory_mlock"]:
+        hot = db["high"]
+    beside_go = hot + constants["binary_text"] + kernel
+    recommended = divide_up(divide_up((peak + beside_go) * 1000, constants["memory_high"]), MIB) * MIB
+    result = {
+        "version": version,
+        "series": series,
+        "members": members,
+        "workload": full,
+        "assumed": assumed,
+        "settings": effective,
+        "components": parts,
+        "heap_live": live,
+        "heap_peak": heap_peak,
+        "rss_anon_peak": anon,
+        "rss_file_peak": rss_file,
+        "rss_peak": anon + rss_file,
+        "restart_heap_peak": restart_heap,
+        "restart_rss_anon_peak": restart,
+        "defrag_rss_anon_peak": defrag,
+        "db_size": db["high"],
+        "db_in_use": db["in_use"],
+        "beside_go": beside_go,
+        "memory_max_recommended": recommended,
+    }
+    result["notes"] = notes(constants, result, db, entries, one_entry)
+    return result
+
+
+def notes(
+    constants: dict[str, Any], result: dict[str, Any], db: dict[str, int], entries: dict[str, int], one_entry: int
+) -> list[str]:
+    """Return what a person should know beside the figures, in a fixed order."""
+    workload, settings = result["workload"], result["settings"]
+    live = result["heap_live"]
+    texts = []
+    if constants["raft_compacts_every"] > 0 and entries["restart"] > entries["high"]:
+        texts.append(
+            f"right after a restart up to {format_count(entries['restart'])} entries are replayed into memory, "
+            f"RssAnon {format_size(result['restart_rss_anon_peak'])}: snapshot-count governs this, not the steady state"
+        )
+    if result["members"] > 1 and workload["puts_per_second"] > 0:
+        grown = settings["snapshot_count"]
+        if constants["raft_compacts_every"] > 0:
+            grown = 30 * workload["puts_per_second"]
+        texts.append(
+            f"while a follower is sent a snapshot the raft log is not compacted: {format_size(grown * one_entry)} more "
+            + ("for each 30 s" if constants["raft_compacts_every"] > 0 else "for each compaction that is skipped")
+        )
+    off = retention_amount(settings["auto_compaction_mode"], settings["auto_compaction_retention"]) == 0
+    if off and workload["revisions_per_key"] is None and workload["puts_per_second"] > 0:
+        texts.append(
+            "compaction is off: history grows until the quota of " + format_size(db["limit"]) + " stops all writes"
+            if settings["quota_backend_bytes"] >= 0
+            else "compaction is off and there is no quota: the database grows without a bound"
+        )
+    if db["live"] > db["limit"]:
+        texts.append(
+            f"the live keys alone take {format_size(db['live'])}, more than the quota of {format_size(db['limit'])}: "
+            "etcd will stop taking writes"
+        )
+    if settings["gomemlimit"] is not None and settings["gomemlimit"] < permille(live, constants["gomemlimit_floor"]):
+        texts.append(
+            f"GOMEMLIMIT {format_size(settings['gomemlimit'])} is below what the live heap of {format_size(live)} needs: "
+            "Go would collect garbage without pause"
+        )
+    if settings["memory_mlock"]:
+        texts.append("memory_mlock keeps the whole database in memory: it counts in full")
+    if result["defrag_rss_anon_peak"] > result["memory_max_recommended"]:
+        texts.append(
+            f"a defragmentation needs {format_size(result['defrag_rss_anon_peak'])} for a moment, above the recommended "
+            f"MemoryMax of {format_size(result['memory_max_recommended'])}: raise the limit while it runs"
+        )
+    if settings["memory_max"] is not None and settings["memory_max"] < result["memory_max_recommended"]:
+        texts.append(
+            f"MemoryMax {format_size(settings['memory_max'])} is below the recommended "
+            f"{format_size(result['memory_max_recommended'])}"
+        )
+    return texts

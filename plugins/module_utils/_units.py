@@ -1,0 +1,90 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sizes, durations and counts: read and written.
+
+Private to the collection. Pure: bad input raises ValueError.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+# The unit's power of 1024 by its first letter: KB, K and KiB are all 1024, as in Ansible's human_to_bytes.
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_SIZE = re.compile(r"(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,9}))?\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
+_COUNT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+
+# As Go's time.ParseDuration, without signs.
+_DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+")
+_DURATION_PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|ms|s|m|h)")
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+SECOND = _NANOSECONDS["s"]
+
+
+def parse_size(value: Any, name: str) -> int:
+    """Return a size in bytes.
+
+    value: an int, or text such as "100KB", "100K", "100KiB", "1.5MB", "4096" (1 KB = 1024 bytes; fractions of a byte are dropped).
+    name: the variable, for the message.
+    Raises ValueError for anything else, negative numbers included.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value >= 0:
+            return value
+    elif isinstance(value, str):
+        match = _SIZE.fullmatch(value.strip())
+        if match is not None:
+            whole, fraction, unit = match.groups()
+            scale = 1024 ** _POWERS[unit.upper()]
+            parts = int(fraction or "0") * scale // 10 ** len(fraction or "")
+            return int(whole) * scale + parts
+    raise ValueError(f"{name} is {value!r}, which is no size: write bytes or a unit, for example 4096, 100KB or 1.5MB")
+
+
+def parse_count(value: Any, name: str) -> int:
+    """Return an integer, given as one or as its text. Raises ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
+        return int(value)
+    raise ValueError(f"{name} is {value!r}, which is no whole number")
+
+
+def parse_duration(value: str, name: str) -> int:
+    """Return nanoseconds from a Go duration such as "5m", "1h30m" or "500ms". Raises ValueError."""
+    if not isinstance(value, str) or _DURATION.fullmatch(value) is None:
+        raise ValueError(f"{name} is {value!r}, which is no duration: write for example 30s, 5m or 1h30m")
+    total = 0
+    for whole, fraction, unit in _DURATION_PART.findall(value):
+        scale = _NANOSECONDS[unit]
+        total += int(whole) * scale + int(fraction or "0") * scale // 10 ** len(fraction)
+    return total
+
+
+def format_size(size: int) -> str:
+    """Return bytes as a person reads them, with one decimal, rounded half up: 1.9 GiB, 640 B."""
+    unit = 0
+    while unit + 1 < len(UNITS) and size >= 1024 ** (unit + 1):
+        unit += 1
+    if unit == 0:
+        return f"{size} B"
+    scale = 1024**unit
+    tenths = (size * 10 + scale // 2) // scale
+    return f"{tenths // 10}.{tenths % 10} {UNITS[unit]}"
+
+
+def format_count(count: int) -> str:
+    """Return a number with its thousands apart: 12,600."""
+    return f"{count:,}"

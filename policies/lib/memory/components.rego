@@ -1,0 +1,142 @@
+package headroom.memory
+
+import data.headroom.memory.units
+import data.headroom.model
+
+_components(constants, work, settings, members, db, entries) := [
+	_row("base", "heap", _times(constants.base_heap, 1), "etcd itself, idle"),
+	_row(
+		"raft log", "heap",
+		{
+			"low": entries.low * (entry + constants.raft_entry_struct.low),
+			"high": entries.high * (entry + constants.raft_entry_struct.high),
+		},
+		_log_why(constants, settings, entries, put),
+	),
+	_row(
+		"peers", "heap", {"low": peers, "high": peers},
+		sprintf("connections to %s other members", [units.format_count(members - 1)]),
+	),
+	_row(
+		"index", "heap",
+		{
+			"low": work.keys * (per_key + constants.index_slot.low),
+			"high": work.keys * (per_key + constants.index_slot.high),
+		},
+		sprintf("%s keys of %s, %s versions each", [
+			units.format_count(work.keys),
+			units.format_size(work.key_size),
+			units.format_count(versions),
+		]),
+	),
+	_row(
+		"watches", "heap",
+		_plus(_times(constants.watch_stream, work.watch_streams), _times(constants.watcher, work.watchers)),
+		sprintf("%s watchers on %s streams", [
+			units.format_count(work.watchers),
+			units.format_count(work.watch_streams),
+		]),
+	),
+	_row(
+		"connections", "heap", _times(constants.connection, work.clients),
+		sprintf("%s clients", [units.format_count(work.clients)]),
+	),
+	_row(
+		"leases", "heap", _times(constants.lease, work.leases),
+		sprintf("%s leases", [units.format_count(work.leases)]),
+	),
+	_row("write batch", "heap", _share(constants.write_batch_copies, batch), sprintf(
+		"%s puts/s of %s, committed every %d ms",
+		[units.format_count(work.puts_per_second), units.format_size(put), constants.write_batch_period],
+	)),
+	_row(
+		"freelist", "heap",
+		{
+			"low": units.permille(db.low, constants.freelist.low),
+			"high": units.permille(db.high, constants.freelist.high),
+		},
+		sprintf("free pages of a database of up to %s", [units.format_size(db.high)]),
+	),
+	_row(
+		"range answers", "spike", _share(constants.range_copies, work.range_size),
+		sprintf("%s of answers in flight", [units.format_size(work.range_size)]),
+	),
+	_row(
+		"start-up", "restart", {"low": pending, "high": pending + constants.restore_slack},
+		sprintf("index rebuilt, %s revisions at a time", [units.format_count(chunk)]),
+	),
+	_row(
+		"defragmentation", "defrag", _share(constants.defrag_copies, transaction),
+		sprintf("one transaction copies %s", [units.format_size(transaction)]),
+	),
+	_row(
+		"database file", "file", {"low": db.low, "high": db.high},
+		sprintf("%s live and %s old revisions of %s", [
+			units.format_count(work.keys),
+			units.format_count(db.history),
+			units.format_size(db.revision),
+		]),
+	),
+] if {
+	put := work.key_size + work.value_size
+	entry := size_class(put + constants.raft_entry_overhead)
+	peers := (members - 1) * constants.peer_connection
+	versions := 1 + units.divide_up(db.history, work.keys)
+	per_key := (constants.index_key + size_class(work.key_size)) + (constants.index_version * power_of_two(versions))
+	batch := units.scale_up(work.puts_per_second * put, constants.write_batch_period, 1000)
+	chunk := min([work.keys + db.history, constants.restore_chunk])
+	pending := chunk * (work.key_size + constants.restore_pending)
+	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
+}
+
+_log_why(constants, settings, entries, put) := sprintf(
+	"%s entries of %s, kept for slow followers: catch-up %s",
+	[
+		units.format_count(entries.high),
+		units.format_size(put),
+		units.format_count(settings.snapshot_catchup_entries),
+	],
+) if {
+	constants.raft_compacts_every > 0
+}
+
+_log_why(constants, settings, entries, put) := sprintf(
+	"%s to %s entries of %s: catch-up %s and up to snapshot-count %s more",
+	[
+		units.format_count(entries.low),
+		units.format_count(entries.high),
+		units.format_size(put),
+		units.format_count(settings.snapshot_catchup_entries),
+		units.format_count(settings.snapshot_count),
+	],
+) if {
+	constants.raft_compacts_every == 0
+}
+
+_row(name, kind, bounds, why) := {
+	"name": name,
+	"kind": kind,
+	"low": bounds.low,
+	"high": bounds.high,
+	"why": why,
+}
+
+_times(value, number) := {"low": number * value.low, "high": number * value.high}
+
+_share(value, bytes) := {"low": units.permille(bytes, value.low), "high": units.permille(bytes, value.high)}
+
+_plus(left, right) := {"low": left.low + right.low, "high": left.high + right.high}
+
+# METADATA
+# description: What Go's allocator takes for an object of this size, its size class or whole pages.
+size_class(bytes) := units.divide_up(bytes, model.go_page) * model.go_page if bytes > _largest_class
+
+size_class(bytes) := min({class | some class in model.size_classes; class >= bytes}) if bytes <= _largest_class
+
+_largest_class := max(model.size_classes)
+
+# METADATA
+# description: The least power of two that is not below number.
+power_of_two(number) := min({power | some power in _powers_of_two; power >= number})
+
+_powers_of_two := {bits.lsh(1, exponent) | some exponent in numbers.range(0, 62)}

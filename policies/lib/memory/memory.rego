@@ -1,0 +1,181 @@
+# METADATA
+# title: How much memory a member of etcd takes
+# description: |
+#   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
+#   up. `estimate(version, workload, settings, members)` gives the same object; it is undefined where `problems` of the same
+#   arguments says why. Sizes may carry a unit.
+package headroom.memory
+
+import data.headroom.memory.reading
+import data.headroom.memory.units
+import data.headroom.model
+
+# A database without a quota is reckoned no larger than this: it keeps the figures finite.
+no_quota := 1125899906842624
+
+_mib := 1048576
+
+parse_size(value) := units.parse_size(value)
+
+parse_count(value) := units.parse_count(value)
+
+parse_duration(value) := units.parse_duration(value)
+
+format_size(bytes) := units.format_size(bytes)
+
+format_count(number) := units.format_count(number)
+
+series(version) := reading.series(version)
+
+problems(version, workload, settings, members) := reading.problems(version, workload, settings, members)
+
+estimate(version, workload, settings, members) := result if {
+	count(reading.problems(version, workload, settings, members)) == 0
+	series_name := reading.series(version)
+	constants := model.constants[series_name]
+	work := reading.workload(workload)
+	effective := reading.settings(version, settings)
+	db := _database(constants, work, effective)
+	entries := _raft_entries(constants, effective)
+	parts := _components(constants, work, effective, members, db, entries)
+
+	high := {part.name: part.high | some part in parts}
+	live := sum([part.high | some part in parts; part.kind == "heap"])
+	one_entry := units.divide_down(high["raft log"], entries.high)
+	unseen := units.permille((entries.high - entries.low) * one_entry, constants.sawtooth_gc)
+	running := _heap_bounds(constants, effective, live, unseen, high["range answers"])
+	restart_live := (live - high["raft log"]) + (entries.restart * one_entry)
+	restarting := _heap_bounds(constants, effective, restart_live, 0, high["start-up"])
+
+	rss_file := db.high + constants.binary_text
+	peak := max([running.anon, restarting.anon])
+	kernel := (work.clients * constants.kernel_connection) + units.divide_up(peak + rss_file, constants.page_tables_divisor)
+	beside_go := (_hot(constants, effective, db) + constants.binary_text) + kernel
+	needed := units.scale_up(peak + beside_go, 1000, constants.memory_high)
+
+	figures := {
+		"version": version,
+		"series": series_name,
+		"members": members,
+		"workload": work,
+		"assumed": reading.assumed(workload),
+		"settings": effective,
+		"components": parts,
+		"heap_live": live,
+		"heap_peak": running.heap,
+		"rss_anon_peak": running.anon,
+		"rss_file_peak": rss_file,
+		"rss_peak": running.anon + rss_file,
+		"restart_heap_peak": restarting.heap,
+		"restart_rss_anon_peak": restarting.anon,
+		"defrag_rss_anon_peak": _defrag(constants, effective, parts, live),
+		"db_size": db.high,
+		"db_in_use": db.in_use,
+		"beside_go": beside_go,
+		"memory_max_recommended": units.divide_up(needed, _mib) * _mib,
+	}
+	result := object.union(figures, {"notes": _notes(constants, figures, db, entries, one_entry)})
+}
+
+_database(constants, work, settings) := {
+	"revision": revision,
+	"history": old,
+	"live": live,
+	"limit": limit,
+	"in_use": in_use,
+	"low": min([units.permille(in_use, constants.db_churn.low), limit]),
+	"high": min([units.permille(in_use, constants.db_churn.high), limit]),
+} if {
+	element := (constants.db_revision_overhead + work.key_size) + work.value_size
+	leaf := max([constants.db_leaf_min, units.divide_down(constants.db_leaf_fill, element)])
+	pages := units.divide_up(constants.db_page_header + (leaf * element), constants.db_page)
+	revision := units.divide_up(pages * constants.db_page, leaf)
+	limit := _quota(constants, settings.quota_backend_bytes)
+	live := work.keys * revision
+	old := _history(constants, work, settings, units.divide_down(max([limit - live, 0]), revision))
+	in_use := min([live + (old * revision), limit])
+}
+
+_quota(_, bytes) := bytes if bytes > 0
+
+_quota(constants, 0) := constants.quota_default
+
+_quota(_, bytes) := no_quota if bytes < 0
+
+_history(_, work, _, room) := min([(work.revisions_per_key - 1) * work.keys, room]) if work.revisions_per_key != null
+
+_history(constants, work, settings, room) := revisions if {
+	work.revisions_per_key == null
+	mode := settings.auto_compaction_mode
+	amount := reading.retention_amount(mode, settings.auto_compaction_retention)
+	revisions := _kept(constants, mode, amount, work.puts_per_second, room)
+}
+
+_kept(_, _, 0, writes, room) := room if writes > 0
+
+_kept(_, _, 0, 0, _) := 0
+
+_kept(constants, "revision", amount, writes, room) := min([revisions, room]) if {
+	amount > 0
+	revisions := amount + (writes * constants.compaction_revision_check)
+}
+
+_kept(constants, "periodic", amount, writes, room) := min([writes * seconds, room]) if {
+	amount > 0
+	amount <= constants.compaction_hour
+	seconds := units.permille(amount, constants.compaction_periodic_peak)
+}
+
+_kept(constants, "periodic", amount, writes, room) := min([writes * seconds, room]) if {
+	amount > constants.compaction_hour
+	seconds := amount + constants.compaction_long_extra
+}
+
+_raft_entries(constants, settings) := {
+	"low": settings.snapshot_catchup_entries,
+	"high": (settings.snapshot_catchup_entries + _compacts_after(constants, settings)) + 1,
+	"restart": settings.snapshot_count,
+}
+
+_compacts_after(constants, _) := constants.raft_compacts_every if constants.raft_compacts_every > 0
+
+_compacts_after(constants, settings) := settings.snapshot_count if constants.raft_compacts_every == 0
+
+_heap_bounds(constants, settings, live, unseen, spikes) := {"heap": heap, "anon": anon} if {
+	settings.gomemlimit == null
+	heap := _free_heap(settings, live, unseen, spikes)
+	anon := units.permille(heap, constants.rss_anon_over_heap)
+}
+
+_heap_bounds(constants, settings, live, unseen, spikes) := {
+	"heap": min([free, max([lowest, settings.gomemlimit])]),
+	"anon": min([
+		units.permille(free, constants.rss_anon_over_heap),
+		max([units.permille(lowest, constants.rss_anon_over_heap), settings.gomemlimit]),
+	]),
+} if {
+	settings.gomemlimit != null
+	free := _free_heap(settings, live, unseen, spikes)
+	lowest := units.permille(live + spikes, constants.gomemlimit_floor)
+}
+
+_free_heap(settings, live, unseen, spikes) := (live + units.scale_up(live - unseen, settings.gogc, 100)) + spikes
+
+_defrag(_, settings, parts, live) := live + _part(parts, "defragmentation").high if settings.gomemlimit == null
+
+_defrag(constants, settings, parts, live) := min([live + copies.high, max([settings.gomemlimit, lowest])]) if {
+	settings.gomemlimit != null
+	copies := _part(parts, "defragmentation")
+	lowest := units.permille(live + copies.low, constants.gomemlimit_floor)
+}
+
+_part(parts, name) := [part | some part in parts; part.name == name][0]
+
+_hot(_, settings, db) := db.high if settings.memory_mlock
+
+_hot(constants, settings, db) := max([
+	min([db.high, constants.hot_db_floor]),
+	units.permille(db.high, constants.hot_db),
+]) if {
+	not settings.memory_mlock
+}

@@ -1,0 +1,193 @@
+# METADATA
+# title: What the user says, read into integers
+# description: |
+#   A workload and settings as plugins/module_utils/_workload.py reads them. `problems` says what cannot be; where it is not empty,
+#   nothing else here is defined.
+package headroom.memory.reading
+
+import data.headroom.memory.units
+import data.headroom.model
+
+max_members := 99
+
+# METADATA
+# description: The series of a full release number, "3.6" of "3.6.16"; undefined for unknown ones.
+series(version) := name if {
+	is_string(version)
+	regex.match(`^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$`, version)
+	[major, minor, _] := split(version, ".")
+	name := concat(".", [major, minor])
+	model.series[name]
+}
+
+# METADATA
+# description: The workload with every default filled in.
+workload(given) := {name: value |
+	some name, field in model.workload
+	value := _given(given, name, field, field.default)
+}
+
+# METADATA
+# description: The names of the workload that were not given, in the model's order.
+assumed(given) := [name |
+	some name in _workload_order
+	model.workload[name].default != null
+	object.get(given, name, null) == null
+]
+
+# Objects have no order in Rego; this is model/memory.yml's.
+_workload_order := [
+	"value_size",
+	"key_size",
+	"keys",
+	"puts_per_second",
+	"clients",
+	"watch_streams",
+	"watchers",
+	"leases",
+	"range_size",
+	"revisions_per_key",
+]
+
+# METADATA
+# description: The settings with the version's own defaults.
+settings(version, given) := {name: value |
+	some name, field in model.estimate_settings
+	fallback := _default(version, name)
+	value := _zero_is_default(name, _given(given, name, field, fallback), fallback)
+}
+
+_default(_, "gogc") := 100
+
+_default(version, name) := value if {
+	name != "gogc"
+	value := object.get(model.settings, [name, series(version), "default"], null)
+}
+
+_zero_is_default(name, 0, fallback) := fallback if name in {"snapshot_count", "snapshot_catchup_entries"}
+
+else := 0
+
+_zero_is_default(_, value, _) := value if value != 0
+
+_given(given, name, _, fallback) := fallback if object.get(given, name, null) == null
+
+_given(given, name, field, _) := _value(given[name], field.kind, field) if object.get(given, name, null) != null
+
+_value(value, "flag", _) := value if is_boolean(value)
+
+_value(value, "mode", _) := value if value in {"periodic", "revision"}
+
+_value(value, "retention", _) := value if is_string(value)
+
+_value(value, "retention", _) := sprintf("%d", [value]) if is_number(value)
+
+_value(value, "count", field) := number if {
+	number := units.parse_count(value)
+	number >= field.min
+	number <= field.max
+}
+
+_value(value, "size", field) := number if {
+	number := units.parse_size(value)
+	number <= field.max
+	number >= field.min
+}
+
+# etcd's "none"
+_value(value, "size", field) := -1 if {
+	value in {-1, "-1"}
+	field.min == -1
+}
+
+# METADATA
+# description: Seconds in periodic mode, rounded up, or revisions; 0 is off. A bare number of periodic mode is hours.
+retention_amount(mode, retention) := amount if {
+	number := _whole(retention)
+	amount := number * {"periodic": 3600, "revision": 1}[mode]
+}
+
+retention_amount("periodic", retention) := units.divide_up(units.parse_duration(retention), 1000000000) if {
+	not _whole(retention)
+}
+
+_whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
+
+# METADATA
+# description: What is wrong with the input, as texts for people.
+problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not series(version)
+
+problems(version, given_workload, given_settings, members) := found if {
+	series(version)
+	single := (_field_problems(given_workload, model.workload, "workload") | _field_problems(given_settings, model.estimate_settings, "settings")) | _member_problems(members)
+	found := _with_contradictions(single, version, given_workload, given_settings)
+}
+
+_known := concat(", ", [name | some name, _ in model.series])
+
+_with_contradictions(single, version, given_workload, given_settings) := _contradictions(
+	version,
+	workload(given_workload),
+	settings(version, given_settings),
+) if {
+	count(single) == 0
+}
+
+_with_contradictions(single, _, _, _) := single if count(single) > 0
+
+_field_problems(values, _, what) := {sprintf("%s must be a map", [what])} if not is_object(values)
+
+_field_problems(values, fields, what) := unknown | unreadable if {
+	is_object(values)
+	unknown := {text |
+		some name, _ in values
+		not fields[name]
+		text := sprintf("%s has an unknown key '%v'; known: %s", [what, name, concat(", ", object.keys(fields))])
+	}
+	unreadable := {text |
+		some name, value in values
+		value != null
+		field := fields[name]
+		not _readable(value, field)
+		text := sprintf("%s.%s is %v, which is no %s%s", [what, name, value, field.kind, _range(field)])
+	}
+}
+
+_readable(value, field) if _value(value, field.kind, field) != null
+
+_range(field) := sprintf(" between %d and %d", [field.min, field.max]) if field.min != null
+
+else := ""
+
+_member_problems(members) := set() if {
+	is_number(members)
+	members == floor(members)
+	members >= 1
+	members <= max_members
+} else := {sprintf("members is %v: a cluster has between 1 and %d members", [members, max_members])}
+
+_contradictions(version, work, effective) := (ignored | inverted) | (retention | too_large) if {
+	since := model.series[series(version)].gomemlimit_since
+	ignored := {sprintf("settings.gomemlimit has no effect on etcd %s: GOMEMLIMIT needs %s or later", [version, since]) |
+		effective.gomemlimit != null
+		semver.compare(version, since) < 0
+	}
+	inverted := {sprintf("settings.%s (%s) is above settings.memory_max (%s)", [name, low, high]) |
+		some name in ["gomemlimit", "memory_high"]
+		effective[name] != null
+		effective.memory_max != null
+		effective[name] > effective.memory_max
+		low := units.format_size(effective[name])
+		high := units.format_size(effective.memory_max)
+	}
+	retention := {sprintf("settings.auto_compaction_retention is %v, which %s mode does not know", [value, mode]) |
+		mode := effective.auto_compaction_mode
+		value := effective.auto_compaction_retention
+		not retention_amount(mode, value)
+	}
+	too_large := {sprintf("workload.value_size (%s) is above max_request_bytes (%s)", [value, limit]) |
+		work.value_size > effective.max_request_bytes
+		value := units.format_size(work.value_size)
+		limit := units.format_size(effective.max_request_bytes)
+	}
+}

@@ -1,0 +1,126 @@
+# METADATA
+# title: Sizes, durations and counts
+# description: |
+#   Read and written as plugins/module_utils/_units.py does, to the byte. A function is undefined for what it cannot read.
+package headroom.memory.units
+
+_units := ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+
+_scales := [1, 1024, 1048576, 1073741824, 1099511627776, 1125899906842624]
+
+_powers := {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+_tens := [1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000]
+
+_nanoseconds := {
+	"ns": 1,
+	"us": 1000,
+	"µs": 1000,
+	"ms": 1000000,
+	"s": 1000000000,
+	"m": 60000000000,
+	"h": 3600000000000,
+}
+
+# METADATA
+# description: Bytes of a number or of text such as "100KB" (1 KB = 1024 bytes).
+parse_size(value) := value if {
+	_is_integer(value)
+	value >= 0
+}
+
+parse_size(value) := bytes if {
+	is_string(value)
+	pattern := `^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,9}))?\s*([KMGTPkmgtp]?)(?:[Ii]?[Bb])?$`
+	[_, whole, fraction, unit] := regex.find_all_string_submatch_n(pattern, trim_space(value), 1)[0]
+	scale := _scales[_powers[upper(unit)]]
+	bytes := (to_number(whole) * scale) + _fraction_of(fraction, scale)
+}
+
+# METADATA
+# description: A whole number, given as one or as its text.
+parse_count(value) := value if _is_integer(value)
+
+parse_count(value) := number if {
+	is_string(value)
+	text := trim_space(value)
+	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
+	number := to_number(text)
+}
+
+# METADATA
+# description: Nanoseconds of a Go duration such as "1h30m".
+parse_duration(value) := sum(parts) if {
+	is_string(value)
+	regex.match(`^(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+$`, value)
+	parts := [part |
+		some [_, whole, fraction, unit] in regex.find_all_string_submatch_n(
+			`([0-9]+)(?:\.([0-9]+))?(ns|us|µs|ms|s|m|h)`,
+			value,
+			-1,
+		)
+		part := (_digits(whole) * _nanoseconds[unit]) + _fraction_of(fraction, _nanoseconds[unit])
+	]
+}
+
+# METADATA
+# description: Bytes as a person reads them, with one decimal, rounded half up.
+format_size(bytes) := sprintf("%d B", [bytes]) if bytes < 1024
+
+format_size(bytes) := text if {
+	bytes >= 1024
+	unit := count([scale | some scale in _scales; bytes >= scale]) - 1
+	scale := _scales[unit]
+	rest := ((bytes % scale) * 10) + (scale / 2)
+	tenths := (divide_down(bytes, scale) * 10) + divide_down(rest, scale)
+	text := sprintf("%d.%d %s", [divide_down(tenths, 10), tenths % 10, _units[unit]])
+}
+
+# METADATA
+# description: "A number with its thousands apart: 12,600."
+format_count(number) := digits if {
+	digits := sprintf("%d", [number])
+	count(digits) <= 3
+}
+
+format_count(number) := concat(",", array.concat([substring(digits, 0, first)], rest)) if {
+	digits := sprintf("%d", [number])
+	length := count(digits)
+	length > 3
+	first := ((length - 1) % 3) + 1
+	rest := [substring(digits, start, 3) | some start in numbers.range_step(first, length - 1, 3)]
+}
+
+# METADATA
+# description: The quotient, rounded down; exact, unlike floor(a / b).
+divide_down(number, divisor) := (number - (number % divisor)) / divisor
+
+# METADATA
+# description: The quotient, rounded up.
+divide_up(number, divisor) := divide_down((number + divisor) - 1, divisor)
+
+# METADATA
+# description: number × factor / 1000, rounded up.
+permille(number, factor) := scale_up(number, factor, 1000)
+
+# METADATA
+# description: |
+#   number × numerator / denominator, rounded up. The product is never formed: beyond 2^63 OPA's numbers are no integers any more.
+scale_up(number, numerator, denominator) := (divide_down(number, denominator) * numerator) + divide_up(
+	(number % denominator) * numerator,
+	denominator,
+)
+
+_is_integer(value) if {
+	is_number(value)
+	value == floor(value)
+}
+
+_fraction_of("", _) := 0
+
+_fraction_of(fraction, scale) := divide_down(_digits(fraction) * scale, _tens[count(fraction)]) if fraction != ""
+
+# to_number refuses leading zeros.
+_digits(text) := to_number(trim_left(text, "0")) if trim_left(text, "0") != ""
+
+_digits(text) := 0 if trim_left(text, "0") == ""

@@ -1,0 +1,174 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One model, written twice: Python and Rego give the same object, to the byte, over a thousand random inputs in one evaluation.
+
+Needs opa: HEADROOM_OPA names it, or it is on the PATH. Not below tests/unit, because ansible-test has no opa.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import WORKLOAD
+
+ROOT = Path(__file__).resolve().parents[2]
+OPA = os.environ.get("HEADROOM_OPA") or shutil.which("opa")
+VERSIONS = ["3.5.0", "3.5.7", "3.5.8", "3.5.35", "3.6.0", "3.6.16", "3.7.0", "3.7.3", "3.7.99"]
+BAD_VERSIONS = ["3.4.30", "3.8.0", "4.0.0", "3.6", "v3.6.16", "", "3.6.16-rc.0", "03.6.1"]
+SIZES = ["0", "1", "100KB", "1.5MB", "512KiB", "1m", "4 k", "300b", "0.001GB", "7.7KB"]
+BAD_SIZES = ["", "KB", "-1", "1e3", "ten", "1,5MB", "01", "5 KBs", True, -5, [], {}]
+RETENTIONS = [
+    "0",
+    "1",
+    "5m",
+    "1h",
+    "90m",
+    "1h30m",
+    "8h",
+    "0.5h",
+    "500ms",
+    "30s",
+    "1m0.5s",
+    "10000",
+    5,
+    "99999h",
+    "3us7ns",
+]
+BAD_RETENTIONS = ["5", "5 m", "m", "", "-1h", "1d", True]
+
+
+def any_workload(rng: random.Random) -> dict[str, Any]:
+    """Draw a workload; sizes as numbers and as texts, magnitudes from one to the largest allowed."""
+    workload: dict[str, Any] = {}
+    for name, field in WORKLOAD.items():
+        draw = rng.random()
+        if draw < 0.25:
+            continue
+        if draw < 0.3:
+            workload[name] = None
+        elif field["kind"] == "size" and draw < 0.5:
+            workload[name] = rng.choice(SIZES)
+        else:
+            top = min(field["max"], 10 ** rng.randint(0, 12))
+            number = rng.randint(min(field["min"], top), top)
+            workload[name] = str(number) if draw > 0.95 else number
+    return workload
+
+
+def any_settings(rng: random.Random) -> dict[str, Any]:
+    """Draw settings, contradictory ones among them."""
+    choices: dict[str, Any] = {
+        "snapshot_count": lambda: rng.choice([0, 1, 500, 10000, 100000, rng.randint(0, 10**8)]),
+        "snapshot_catchup_entries": lambda: rng.choice([0, 1, 500, 5000, rng.randint(0, 10**8)]),
+        "quota_backend_bytes": lambda: rng.choice([0, -1, "8GB", "2GiB", rng.randint(1, 2**50)]),
+        "max_request_bytes": lambda: rng.choice([1572864, "10MB", "512MB", 536870912]),
+        "gogc": lambda: rng.choice([1, 50, 100, "75", 400]),
+        "gomemlimit": lambda: rng.choice([None, "1800MiB", "16MB", "100GB", rng.randint(2**24, 2**40)]),
+        "memory_high": lambda: rng.choice([None, "1GB", "900GB"]),
+        "memory_max": lambda: rng.choice([None, "2GB", "1000GB"]),
+        "memory_mlock": lambda: rng.choice([True, False]),
+        "auto_compaction_mode": lambda: rng.choice(["periodic", "periodic", "revision"]),
+        "auto_compaction_retention": lambda: rng.choice(RETENTIONS),
+    }
+    return {name: draw() for name, draw in choices.items() if rng.random() < 0.45}
+
+
+def spoil(rng: random.Random, case: dict[str, Any]) -> None:
+    """Put one mistake into a case."""
+    name = rng.choice(["version", "size", "key", "retention", "members", "mode", "map", "count", "flag"])
+    if name == "version":
+        case["version"] = rng.choice(BAD_VERSIONS)
+    elif name == "size":
+        case["workload"][rng.choice(["value_size", "key_size", "range_size"])] = rng.choice(BAD_SIZES)
+    elif name == "key":
+        case[rng.choice(["workload", "settings"])]["value_sise"] = 1
+    elif name == "retention":
+        case["settings"].update(auto_compaction_mode="revision", auto_compaction_retention=rng.choice(BAD_RETENTIONS))
+    elif name == "members":
+        case["members"] = rng.choice([0, -1, 100, "3", None])
+    elif name == "mode":
+        case["settings"]["auto_compaction_mode"] = "hourly"
+    elif name == "map":
+        case[rng.choice(["workload", "settings"])] = rng.choice([[], "value_size=1"])
+    elif name == "count":
+        case["workload"]["keys"] = rng.choice([0, -1, 10**12, "many", "1.5"])
+    else:
+        case["settings"]["memory_mlock"] = "yes"
+
+
+def python_answer(case: dict[str, Any]) -> Any:
+    """Return the estimate, or None where Python refuses the input."""
+    try:
+        return estimate(case["version"], case["workload"], case["settings"], case["members"])
+    except ValueError:
+        return None
+
+
+def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
+    """Return all estimates of one evaluation; None where Rego refuses the input, which it must then explain."""
+    query = """[answer |
+        some case in input
+        refused := data.headroom.memory.problems(case.version, case.workload, case.settings, case.members)
+        answers := [found | found := data.headroom.memory.estimate(case.version, case.workload, case.settings, case.members)]
+        answer := {"answers": answers, "problems": refused}
+    ]"""
+    run = subprocess.run(
+        [
+            str(OPA),
+            "eval",
+            "--data",
+            "policies/lib/memory",
+            "--data",
+            "policies/data",
+            "--stdin-input",
+            "--format",
+            "json",
+            query,
+        ],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+        check=True,
+    )
+    rows = json.loads(run.stdout)["result"][0]["expressions"][0]["value"]
+    for case, row in zip(cases, rows):
+        assert bool(row["answers"]) != bool(row["problems"]), (case, row)
+    return [row["answers"][0] if row["answers"] else None for row in rows]
+
+
+@pytest.mark.skipif(OPA is None, reason="opa is neither named by HEADROOM_OPA nor on the PATH")
+def test_python_equals_rego() -> None:
+    """Good and bad input alike."""
+    rng = random.Random(20260101)
+    cases = []
+    for number in range(1000):
+        case = {
+            "version": rng.choice(VERSIONS),
+            "workload": any_workload(rng),
+            "settings": any_settings(rng),
+            "members": rng.randint(1, 9),
+        }
+        if number % 5 == 4:
+            spoil(rng, case)
+        cases.append(case)
+    answers = rego_answers(cases)
+    assert len(answers) == len(cases)
+    differences = [
+        (case, wanted, found)
+        for case, wanted, found in zip(cases, map(python_answer, cases), answers)
+        if json.dumps(wanted, sort_keys=True) != json.dumps(found, sort_keys=True)
+    ]
+    assert differences[:3] == []
+    valid = sum(answer is not None for answer in answers)
+    assert 400 < valid < 950, f"{valid} of 1000 cases are valid: the generator no longer covers both"
