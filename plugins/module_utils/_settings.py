@@ -26,6 +26,12 @@ NOT_SETTINGS = (
     "level", "ts", "caller", "msg", "etcd_version", "git_sha", "go_version", "go_os", "go_arch", "max_cpu_set",
     "max_cpu_available", "member_initialized", "wal_dir_dedicated", "member_dir", "auto_compaction_interval",
 )  # fmt: skip
+# Needed once, to form the cluster; etcd neither reads nor states them when its data directory already holds a member.
+BOOTSTRAP = ("initial_cluster", "initial_cluster_state", "initial_cluster_token")
+LISTS = (
+    "initial_cluster", "listen_client_urls", "listen_peer_urls", "listen_metrics_urls", "advertise_client_urls",
+    "initial_advertise_peer_urls", "cors", "host_whitelist",
+)  # fmt: skip
 MILLISECONDS = ("heartbeat_interval", "election_timeout")
 DURATIONS = ("corrupt_check_time", "compact_hash_check_time", "downgrade_check_time")
 RETENTION = "auto_compaction_retention"
@@ -68,7 +74,7 @@ def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
     for key, value in record.items():
         name = key.replace("-", "_")
         name = LOG_NAMES.get(name, name)
-        if name not in NOT_SETTINGS:
+        if name not in NOT_SETTINGS and not (record.get("member-initialized") and name in BOOTSTRAP):
             settings[name] = value
     for name in MILLISECONDS:
         if name in settings:
@@ -112,7 +118,9 @@ def _normal(name: str, value: Any, settings: dict[str, Any]) -> Any:
         return _integer(name, value) // heartbeat * heartbeat
     if name in DURATIONS:
         return parse_duration(str(value))
-    if value is None or isinstance(value, (bool, list, dict)):
+    if name in LISTS:
+        return sorted(value.split(",") if isinstance(value, str) else value)
+    if isinstance(value, (bool, list, dict)):
         return value
     text = str(value)
     return int(text) if re.fullmatch(r"-?\d+", text) else {"true": True, "false": False}.get(text.lower(), text)

@@ -137,8 +137,17 @@ def readable(line: str) -> str:
     details = [f"{key}={_plain(value)}" for key, value in record.items() if key not in (*_NOISE, "error")]
     if "error" in record:
         details.insert(0, str(record["error"]))
-    text = f"{record.get('level', '')}: {record['msg']}"
+    text = f"{record.get('level', '')}: {str(record['msg']).rstrip(': ')}"
     return f"{text}: {', '.join(details)}" if details else text
+
+
+def cause(lines: list[str]) -> str:
+    """Return the line of a readable tail that most likely says why etcd ended: the gravest, and of those the last."""
+    for level in ("panic: ", "fatal: ", "error: ", "warn: "):
+        for line in reversed(lines):
+            if line.startswith(level):
+                return line[len(level) :]
+    return ""
 
 
 def _plain(value: Any) -> str:

@@ -104,7 +104,7 @@ interrupts:
   type: bool
 problem:
   description: What keeps the member from serving, empty if nothing does.
-  returned: with O(state=serving)
+  returned: with O(state=serving), unless the module fails
   type: str
 differences:
   description: Settings in effect that differ from those asked for.
@@ -120,7 +120,7 @@ unverified:
   sample: [max_txn_ops]
 journal:
   description: Last lines of the unit's journal; etcd's own shortened to level, message and what they are about.
-  returned: if the member does not serve
+  returned: if the member does not start or does not serve in time
   type: list
   elements: str
 """
@@ -192,8 +192,9 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         result: dict[str, Any] = {"differences": [], "unverified": []}
         problem, hopeless = unit_problem(unit)
         if not problem:
-            problem = result_of_start(params, unit, link, result)
-            hopeless = bool(problem)
+            problem = problem_of_start(params, unit, link, result)
+            if problem and not module.check_mode:
+                module.fail_json(msg=problem, **result)
         if not problem:
             cluster, _answered_by = observe(link, params["endpoints"])
             result["cluster"] = cluster.as_dict()
@@ -204,7 +205,8 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         if late or hopeless:
             journal = _systemd.tail(unit.name, params["journal_lines"], link.timeout)
             waited = f" (waited {params['timeout']} s)" if late else ""
-            module.fail_json(msg=f"{problem}{waited}", problem=problem, journal=journal, **result)
+            why = _systemd.cause(journal) if unit.load_state != "not-found" else ""
+            module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
 
 
@@ -213,14 +215,16 @@ def unit_problem(unit: _systemd.Unit) -> tuple[str, bool]:
     if unit.load_state == "not-found":
         return f"there is no unit {unit.name} on this host; install etcd first", True
     if unit.crash_loops:
+        if unit.result == "oom-kill":
+            return f"{unit.name} was killed for want of memory; raise memory_max, or lower what etcd needs", True
         ended = f"{unit.result or 'failed'}, exit status {unit.exit_status}, restarted {unit.restarts} times"
-        return f"{unit.name} does not start ({ended}); see the journal's last lines", True
+        return f"{unit.name} does not start ({ended})", True
     if unit.active_state != "active" or not unit.pid:
         return f"{unit.name} is {unit.active_state} ({unit.sub_state})", False
     return "", False
 
 
-def result_of_start(params: dict[str, Any], unit: _systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
+def problem_of_start(params: dict[str, Any], unit: _systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
     """Compare what the process was started with with what was asked for; fills in the module's result."""
     if params["digest"] is None and not params["settings"]:
         return ""
