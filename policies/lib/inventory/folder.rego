@@ -47,8 +47,10 @@ _doubted(key, wrapped) := {name: [null, item[1], "the priority of a group is giv
 	key in graph.undecided
 } else := wrapped
 
+_same_name := "a host and a group have the same name"
+
 # A host with the name of a group gives its variables to that group, in an order that is lost here.
-_without_names_of_hosts(key, wrapped) := object.union(wrapped, {name: [null, "", "a host and a group have the same name"] |
+_without_names_of_hosts(key, wrapped) := object.union(wrapped, {name: [null, "", _same_name] |
 	some definition in _host_files[key]
 	some name, _ in definition.variables
 }) if {
@@ -97,7 +99,10 @@ _first_port(first) := [port, path] if {
 # Inventory files, then host_vars.
 _own(root, host) := object.union_n([_port([root, host]), _own_files(root, host), _from_vars_files(root, "host_vars", host)])
 
-_own_files(root, host) := {} if {
+_own_files(root, host) := {name: [null, "", _same_name] |
+	some definition in _host_files[[root, host]]
+	some name, _ in definition.variables
+} if {
 	host in graph.names[root]
 } else := values.merge(_host_files[[root, host]]) if {
 	_host_files[[root, host]]

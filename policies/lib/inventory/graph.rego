@@ -68,7 +68,9 @@ _steps := {[root, parent, length]: next |
 	next := {[root, group, length + 1] | some group in groups}
 }
 
-_ways := graph.reachable(_steps, {[root, "all", 0] | some root, _ in parents})
+_ways := _starts | {next | some node in graph.reachable(_steps, _starts); some next in _steps[node]}
+
+_starts := {[root, "all", 0] | some root, _ in parents}
 
 depth := {key: max(lengths) |
 	some key in {[root, group] | some [root, group, _] in _ways}

@@ -42,15 +42,15 @@ listed := {path: content |
 }
 
 _parts := {path: split(path, "/") |
-	some path in object.keys(contents)
+	some path, _ in _indices
 	not listed[path]
 }
 
 # conftest does not say which folder it was given. An inventory is the topmost folder that directly holds an inventory file,
 # group_vars or host_vars; so production/ and staging/ below one folder stay apart, unless that folder holds such files itself.
 _anchors := {_anchor(parts) |
-	some parts in _parts
-	count(parts) > 0
+	some path, parts in _parts
+	not path in several_documents
 	not _hidden_name(parts[count(parts) - 1])
 }
 

@@ -16,9 +16,9 @@ _wrapped(value, origin) := [null, origin, reason] if {
 doubt(value) := reason if {
 	is_string(value)
 	reason := _doubt_text(value)
-} else := "a number above 2^53, which loses its last digits here" if {
+} else := "a number of 2^53 or more, which loses its last digits here" if {
 	is_number(value)
-	abs(value) > 9007199254740992
+	abs(value) >= 9007199254740992
 } else := reason if {
 	_composite(value)
 	reason := _doubt_json(json.marshal(value))
