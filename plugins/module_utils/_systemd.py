@@ -20,6 +20,7 @@ PROPERTIES = (
     "SubState",
     "Result",
     "MainPID",
+    "Job",
     "NRestarts",
     "InvocationID",
     "ExecMainStatus",
@@ -32,7 +33,10 @@ _NOISE = ("level", "ts", "caller", "msg", "logger", "stacktrace")
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit's state. ``pid`` is None unless a main process runs; ``invocation`` is systemd's id of this start."""
+    """A unit's state. ``pid`` is None unless a main process runs; ``invocation`` is systemd's id of this start.
+
+    ``job`` is true while systemd has yet to start, stop or restart it: until then what runs may be the old process.
+    """
 
     name: str
     load_state: str
@@ -40,6 +44,7 @@ class Unit:
     sub_state: str
     result: str
     pid: int | None
+    job: bool
     restarts: int
     invocation: str
     exit_status: int
@@ -48,7 +53,7 @@ class Unit:
     @property
     def crash_loops(self) -> bool:
         """Whether systemd has given up, or has restarted it several times since it was last told to start it."""
-        return self.active_state == "failed" or (self.active_state == "activating" and self.restarts >= 3)
+        return self.active_state == "failed" or (self.sub_state == "auto-restart" and self.restarts >= 3)
 
 
 def parse_show(name: str, text: str) -> Unit:
@@ -65,6 +70,7 @@ def parse_show(name: str, text: str) -> Unit:
         sub_state=values["SubState"],
         result=values["Result"],
         pid=_int(values["MainPID"]) or None,
+        job=_int(values["Job"]) != 0,
         restarts=_int(values["NRestarts"]),
         invocation=values["InvocationID"],
         exit_status=_int(values["ExecMainStatus"]),
