@@ -26,7 +26,13 @@ def inventory(name: str) -> dict[str, object]:
         "ansible_ssh_private_key_file": str(state / "id_ed25519"),
         "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=accept-new",
         "ansible_python_interpreter": "/usr/bin/python3",
-        "etcd_archive": str(PROJECT / ".headroom" / "archives" / "v{{ etcd_version }}" / "etcd-v{{ etcd_version }}-linux-{{ etcd_architecture }}.tar.gz"),
+        "etcd_archive": str(
+            PROJECT
+            / ".headroom"
+            / "archives"
+            / "v{{ etcd_version }}"
+            / "etcd-v{{ etcd_version }}-linux-{{ etcd_architecture }}.tar.gz"
+        ),
         "etcd_tls_ca_dir": str(state / "pki"),
     }
     return {

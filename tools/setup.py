@@ -30,9 +30,10 @@ PROJECT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headroom"
 LINKS = PROJECT / ".headroom"
 
-PACKAGES = (
-    "podman runc netavark aardvark-dns debootstrap iproute2 iptables openssh-client python3-venv fio shellcheck git"
-).split()
+PACKAGES = [
+    *("podman", "runc", "netavark", "aardvark-dns", "iproute2", "iptables", "openssh-client", "debootstrap"),  # the lab
+    *("python3-venv", "fio", "shellcheck", "git"),
+]
 ETCD_SERIES = ("3.7", "3.6", "3.5")
 PROGRAMS = {
     "conftest": "github.com/open-policy-agent/conftest",
@@ -92,14 +93,22 @@ def run(log: IO[str], *command: str | Path, cwd: Path | None = None, env: dict[s
     log.flush()
     try:
         subprocess.run(
-            command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True
+            command,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            check=True,
         )
     except FileNotFoundError:
         raise StepFailed(f"{command[0]} is not installed; install it and run the same command again") from None
     except subprocess.CalledProcessError as error:
         log.flush()
         tail = "\n".join(Path(log.name).read_text(errors="replace").splitlines()[-25:])
-        raise StepFailed(f"{' '.join(map(str, command))} ended with {error.returncode}:\n{tail}\n(all of it: {log.name})") from None
+        raise StepFailed(
+            f"{' '.join(map(str, command))} ended with {error.returncode}:\n{tail}\n(all of it: {log.name})"
+        ) from None
 
 
 def as_root(*command: str) -> list[str]:
@@ -115,7 +124,10 @@ def missing_packages() -> list[str]:
     if not shutil.which("dpkg-query"):
         return []
     answer = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES], capture_output=True, text=True, check=False
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     installed = {line.split()[0] for line in answer.stdout.splitlines() if line.endswith(" installed")}
     return [package for package in PACKAGES if package not in installed]
@@ -133,7 +145,9 @@ def install_packages(log: IO[str]) -> None:
 def python() -> tuple[str, tuple[int, int]]:
     """The newest Python that can make a virtual environment (HEADROOM_PYTHON names another), and its version."""
     named = os.environ.get("HEADROOM_PYTHON")
-    names = [named] if named else ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "/usr/bin/python3"]
+    names = (
+        [named] if named else ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "/usr/bin/python3"]
+    )
     probe = "import ensurepip, sys, venv; print(*sys.version_info[:2])"
     for name in names:
         if not shutil.which(name):
@@ -179,7 +193,12 @@ def make_venv(log: IO[str]) -> None:
 def go(log: IO[str], folder: Path, output: Path, package: str) -> None:
     """Build one package of a pinned module; go.sum decides, not what a proxy says today."""
     caches = CACHE / "go"
-    env = {"GOMODCACHE": f"{caches}/mod", "GOCACHE": f"{caches}/build", "GOFLAGS": "-mod=readonly -modcacherw", "CGO_ENABLED": "0"}
+    env = {
+        "GOMODCACHE": f"{caches}/mod",
+        "GOCACHE": f"{caches}/build",
+        "GOFLAGS": "-mod=readonly -modcacherw",
+        "CGO_ENABLED": "0",
+    }
     run(log, "go", "build", "-trimpath", "-o", output, package, cwd=folder, env=env)
 
 
@@ -244,7 +263,10 @@ def steps() -> list[Step]:
     image = [str(PROJECT / "lab/image")]
 
     def image_ready() -> bool:
-        return not missing_packages() and subprocess.run([*image, "--ready"], capture_output=True, check=False).returncode == 0
+        return (
+            not missing_packages()
+            and subprocess.run([*image, "--ready"], capture_output=True, check=False).returncode == 0
+        )
 
     return [
         Step("Debian packages", lambda: not missing_packages(), install_packages),
@@ -308,7 +330,10 @@ def main() -> int:
     try:
         todo = [step for step in steps() if not step.ready()]
         if todo:
-            print(f"Set-up: {', '.join(step.title for step in todo)} (into {CACHE}; the first time takes about 5 minutes)", flush=True)
+            print(
+                f"Set-up: {', '.join(step.title for step in todo)} (into {CACHE}; the first time takes about 5 minutes)",
+                flush=True,
+            )
             set_up(todo)
         link_results()
     except StepFailed as error:

@@ -1,0 +1,35 @@
+# Two targets do everything: `make demo` and `make test`. Both set up what is missing first; `make help` lists the rest.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+PY := .headroom/venv/bin/python
+RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False &&
+
+.PHONY: help setup demo demo-down check test model docs requirements bench-site
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: ## install what the project needs (part of every other target)
+	@python3 tools/setup.py
+
+demo: setup ## three lab hosts, deployed, with a report; VERSION=3.6.16 or 3.5.35 for another etcd
+	@$(RUN) lab/demo up $(VERSION)
+
+demo-down: setup ## remove the lab of the demo
+	@$(RUN) lab/demo down
+
+check: setup ## the fast checks: lint, types, units, policies
+	@$(RUN) python tests/run.py check
+
+test: setup ## every check, on real hosts too
+	@$(RUN) python tests/run.py all
+
+model: setup ## render model/ for Python and Rego
+	@$(RUN) python model/render.py
+
+bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
+	@$(RUN) bench/site/run
+
+requirements: ## pin requirements/requirements.in anew, for PYTHON311 and PYTHON312 (paths of the two interpreters)
+	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"
+	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
