@@ -1,0 +1,76 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running site.yml against the hosts of the lab that LAB_NAME names. These tests run inside molecule's default scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass
+class Run:
+    """One run of ansible-playbook: its exit code and output, and changed tasks by host."""
+
+    code: int
+    output: str
+
+    @property
+    def changed(self):
+        return {host: int(n) for host, n in re.findall(r"^(\S+)\s+: ok=\d+\s+changed=(\d+)", self.output, re.M)}
+
+
+class Site:
+    """The project as a user has it, and the lab's hosts."""
+
+    hosts = ("etcd-1", "etcd-2", "etcd-3")
+
+    def ansible(self, *command, timeout=300):
+        """Run one of Ansible's commands in the project."""
+        env = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+            "ANSIBLE_FORCE_COLOR": "0",
+            "ANSIBLE_NOCOLOR": "1",
+        }
+        done = subprocess.run(
+            command,
+            cwd=PROJECT,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout)
+
+    def play(self, *arguments, inventory=None, **variables):
+        """Run site.yml, with extra variables."""
+        more = ["-e", json.dumps(variables)] if variables else []
+        where = ["-i", inventory] if inventory else []
+        return self.ansible("ansible-playbook", "site.yml", *where, *more, *arguments)
+
+    def on(self, host, command):
+        """Run a shell command as root on a host of the lab; its output."""
+        run = self.ansible("ansible", host, "-b", "-m", "ansible.builtin.shell", "-a", command)
+        assert run.code == 0, run.output
+        return "\n".join(line for line in run.output.splitlines() if not re.match(r"\S+ \| (CHANGED|SUCCESS)", line))
+
+
+@pytest.fixture
+def site():
+    assert os.environ.get("LAB_NAME", "").startswith("molecule-"), (
+        "these tests change hosts: molecule's default scenario runs them"
+    )
+    return Site()

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""site.yml on bare hosts: it tells what it would do, and bad input ends in one clear message before anything is changed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+
+import pytest
+from conftest import PROJECT
+
+
+@pytest.fixture(scope="module")
+def bad_archive(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archive")
+    archive = folder / "etcd-v3.7.3-linux-amd64.tar.gz"
+    archive.write_bytes(b"not what was published")
+    wanted = hashlib.sha256(b"what was published").hexdigest()
+    (folder / "SHA256SUMS").write_text(f"{wanted}  {archive.name}\n")
+    return str(archive)
+
+
+BAD = {
+    "unknown version": ({"etcd_version": "3.9.1"}, r"3\.9\.1.*3\.7"),
+    "no size": ({"etcd_workload": {"value_size": "huge"}}, r"value_size.*huge.*100KB"),
+    "unknown key of the workload": ({"etcd_workload": {"value_sise": "1KB"}}, r"value_sise.*value_size"),
+    "does not fit the budget": (
+        {"etcd_memory_budget": "150MB", "etcd_workload": {"value_size": "1MB", "keys": 1000, "puts_per_second": 100}},
+        r"(MiB|GiB).*(more|too|over|above|short)",
+    ),
+    "setting of another version": (
+        {"etcd_extra_config": {"experimental-initial-corrupt-check": True}},
+        r"experimental-initial-corrupt-check.*3\.7",
+    ),
+    "two members with one name": ({"etcd_name": "same"}, r"etcd-1 and etcd-2 and etcd-3 have the same name same"),
+    "two members with one address": (
+        {"etcd_address": "10.1.2.3"},
+        r"etcd-1 and etcd-2 and etcd-3 have the same address 10\.1\.2\.3",
+    ),
+    "no such device": (
+        {"etcd_storage_data_device": "/dev/disk/by-id/gone"},
+        r"/dev/disk/by-id/gone.*(does not exist|not exist)",
+    ),
+    "data and WAL on one device": (
+        {"etcd_storage_wal_device": "/dev/disk/by-id/virtio-etcd-data"},
+        r"virtio-etcd-data",
+    ),
+}
+
+
+def bare(site):
+    """What would be there if anything had been changed."""
+    return site.on(
+        "etcd-1",
+        "ls -d /etc/etcd /opt/etcd /var/lib/etcd /etc/systemd/system/etcd.service 2>/dev/null; getent passwd etcd; grep etcd /etc/fstab; true",
+    )
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(site, case):
+    variables, text = BAD[case]
+    run = site.play(**variables)
+    assert run.code != 0
+    assert re.search(text, run.output, re.S), run.output
+    assert set(run.changed.values()) <= {0}, run.output
+
+
+def test_archive_with_a_wrong_checksum(site, bad_archive):
+    run = site.play(etcd_archive=bad_archive)
+    assert run.code != 0
+    assert "expected is" in run.output and "Nothing was changed" in run.output, run.output
+    assert set(run.changed.values()) <= {0}
+
+
+def test_no_members(site, tmp_path):
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {n1: {ansible_connection: local}}}\n")
+    run = site.play(inventory=str(inventory))
+    assert run.code != 0
+    assert re.search(r"no.*etcd.*(host|member)|etcd.*group", run.output, re.I), run.output
+
+
+def test_part_of_a_cluster(site):
+    run = site.play("--limit", "etcd-1")
+    assert run.code != 0
+    assert "etcd-2, etcd-3 belong to it but not to this run" in run.output, run.output
+
+
+def test_device_that_holds_something(site):
+    site.on("etcd-1", "mkfs.ext4 -q -L precious /dev/disk/by-id/virtio-etcd-data")
+    try:
+        run = site.play()
+        assert run.code != 0
+        assert re.search(r"etcd-1.*virtio-etcd-data.*ext4", run.output, re.S), run.output
+        assert set(run.changed.values()) <= {0}
+        assert "precious" in site.on("etcd-1", "blkid -p /dev/disk/by-id/virtio-etcd-data")
+    finally:
+        site.on("etcd-1", "wipefs -qa /dev/disk/by-id/virtio-etcd-data")
+
+
+def test_host_without_systemd(site, tmp_path):
+    podman = PROJECT / "lab" / "podman"
+    image = subprocess.run([PROJECT / "lab" / "image"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    container = subprocess.run(
+        [podman, "run", "-d", "--rm", image, "sleep", "300"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    try:
+        inventory = tmp_path / "hosts.yml"
+        inventory.write_text(
+            "etcd:\n  hosts:\n    plain:\n      ansible_connection: containers.podman.podman\n"
+            f"      ansible_host: {container}\n      ansible_podman_executable: {podman}\n"
+        )
+        run = site.play(inventory=str(inventory), etcd_version="3.7.3")
+        assert run.code != 0
+        assert "plain: systemd is not its init" in run.output, run.output
+    finally:
+        subprocess.run([podman, "kill", container], capture_output=True, check=True)
+
+
+def test_check_and_diff_tell_what_would_be_done(site):
+    before = bare(site)
+    run = site.play("--check", "--diff")
+    assert run.code == 0, run.output
+    assert min(run.changed[host] for host in site.hosts) > 0
+    assert "+snapshot-catchup-entries:" in run.output and "+MemoryMax=" in run.output
+    assert bare(site) == before

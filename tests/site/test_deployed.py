@@ -1,0 +1,104 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""site.yml on a deployed cluster: changes one member at a time without a failed write, tells the truth, and stops without quorum."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from conftest import PROJECT
+
+
+def start_times(site):
+    """When each member's process was started, in the kernel's ticks."""
+    return {
+        host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
+    }
+
+
+def leader(site):
+    run = site.ansible("ansible", "etcd-1", "-b", "-m", "etcdops.headroom.etcd_cluster_info")
+    return re.search(r"leader: (\S+)", run.output).group(1)
+
+
+def test_second_run_and_check_change_nothing(site):
+    for arguments in ((), ("--check", "--diff")):
+        run = site.play(*arguments)
+        assert run.code == 0, run.output
+        assert set(run.changed.values()) == {0}, run.output
+
+
+def test_rolling_change_loses_no_write(site, tmp_path):
+    state = PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"]
+    addresses = json.loads((state / "hosts.json").read_text())
+    for name in ("ca.crt", "client.crt", "client.key"):
+        (tmp_path / name).write_text(site.on("etcd-1", f"cat /etc/etcd/tls/{name}"))
+    before, led_before = start_times(site), leader(site)
+    writer = subprocess.Popen(
+        [
+            sys.executable,
+            PROJECT / "bench/rolling/writes",
+            "--tls",
+            tmp_path,
+            *(f"https://{a}:2379" for a in addresses.values()),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    run = site.play(etcd_snapshot_catchup_entries=321)
+    summary, refusals = writer.communicate("", timeout=60)
+    print(summary, refusals)
+    assert run.code == 0, run.output
+    assert writer.returncode == 0 and ", 0 failed" in summary, summary + refusals
+    after = start_times(site)
+    assert all(after[host] > before[host] for host in site.hosts)
+    assert len(set(after.values())) == 3 and max(after, key=after.get) == led_before
+    for host in site.hosts:
+        assert "snapshot-catchup-entries: 321" in site.on(host, "cat /etc/etcd/etcd.yml")
+
+    check = site.play("--check", "--diff")
+    assert check.code == 0 and min(check.changed.values()) > 0, check.output
+    assert "-snapshot-catchup-entries: 321" in check.output
+    assert start_times(site) == after
+    back = site.play()
+    assert back.code == 0 and min(back.changed[host] for host in site.hosts) > 0, back.output
+
+
+def test_drift_is_put_right_without_a_restart(site):
+    site.on(
+        "etcd-2",
+        "sed -i 's/^LimitNOFILE=.*/LimitNOFILE=1/' /etc/systemd/system/etcd.service && systemctl daemon-reload",
+    )
+    before = start_times(site)
+    run = site.play()
+    assert run.code == 0 and run.changed["etcd-2"] > 0 and run.changed["etcd-1"] == run.changed["etcd-3"] == 0, (
+        run.output
+    )
+    assert start_times(site) == before
+
+
+def test_lost_quorum_stops_before_any_change(site):
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "systemctl stop etcd")
+    try:
+        run = site.play(etcd_snapshot_catchup_entries=123)
+        assert run.code != 0
+        assert re.search(r"has no quorum: 0 of 3", run.output) and "Nothing was changed" in run.output, run.output
+        assert set(run.changed.values()) <= {0}
+    finally:
+        for host in ("etcd-2", "etcd-3"):
+            site.on(host, "systemctl start --no-block etcd")
+
+
+def test_a_member_that_is_down_is_started_first(site):
+    site.on("etcd-3", "systemctl stop etcd")
+    run = site.play()
+    assert run.code == 0 and run.changed["etcd-3"] > 0, run.output
+    assert "active" in site.on("etcd-3", "systemctl is-active etcd")
