@@ -5,7 +5,7 @@
 """Read the config-file keys of an etcd release out of its source, in the shape of model/releases.yml.
 
     model/extract.py $(go env GOMODCACHE)/go.etcd.io/etcd 3.7.3            print the keys
-    model/extract.py $(go env GOMODCACHE)/go.etcd.io/etcd --check          compare each series' newest release with releases.yml
+    model/extract.py $(go env GOMODCACHE)/go.etcd.io/etcd --check          compare all series with releases.yml
 
 The keys are the json tags of embed.Config, configJSON and securityConfig, and of the structs nested in them.
 """

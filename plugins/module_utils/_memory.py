@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much memory a member of etcd takes, by component.
 
-Private to the collection. Pure, and written twice: policies/lib/memory says the same in Rego, to the byte. So there are integers
-only, factors are parts per thousand, and every division rounds up unless it says otherwise. The constants, with source and
-calibration of each, are in model/memory.yml.
+Private to the collection. Pure, and written twice: policies/lib/memory says the same in Rego, to the byte. So there are
+integers only, factors are parts per thousand, and every division rounds up unless it says otherwise. The constants, with
+source and calibration of each, are in model/memory.yml.
 """
 
 from __future__ import annotations
@@ -47,23 +47,25 @@ def power_of_two(number: int) -> int:
 
 def history(constants: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any], room: int) -> int:
     """Return the revisions kept beyond the live ones at the peak, no more than there is room for in the database."""
+    keys: int = workload["keys"]
+    writes: int = workload["puts_per_second"]
     if workload["revisions_per_key"] is not None:
-        return min((workload["revisions_per_key"] - 1) * workload["keys"], room)
+        revisions: int = (workload["revisions_per_key"] - 1) * keys
+        return min(revisions, room)
     amount = retention_amount(settings["auto_compaction_mode"], settings["auto_compaction_retention"])
-    writes = workload["puts_per_second"]
     if amount == 0:
         return room if writes > 0 else 0
     if settings["auto_compaction_mode"] == "revision":
-        return min(amount + writes * constants["compaction_revision_check"], room)
-    if amount <= constants["compaction_hour"]:
-        seconds = permille(amount, constants["compaction_periodic_peak"])
+        revisions = amount + writes * constants["compaction_revision_check"]
+    elif amount <= constants["compaction_hour"]:
+        revisions = writes * permille(amount, constants["compaction_periodic_peak"])
     else:
-        seconds = amount + constants["compaction_long_extra"]
-    return min(writes * seconds, room)
+        revisions = writes * (amount + constants["compaction_long_extra"])
+    return min(revisions, room)
 
 
 def database(constants: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any]) -> dict[str, int]:
-    """Return the database file: bytes of a revision, revisions of history, bytes in use, and low and high of the file."""
+    """Return the database file: bytes and number of revisions, bytes in use, low and high of the file."""
     element = constants["db_revision_overhead"] + workload["key_size"] + workload["value_size"]
     leaf = max(constants["db_leaf_min"], constants["db_leaf_fill"] // element)
     page = constants["db_page"]
@@ -87,8 +89,8 @@ def database(constants: dict[str, Any], workload: dict[str, Any], settings: dict
 def raft_entries(constants: dict[str, Any], settings: dict[str, Any]) -> dict[str, int]:
     """Return the entries in memory: low and high of a running member, and right after a restart.
 
-    3.5 compacts its log when it takes a disk snapshot, 3.6 and later each 100 entries whatever snapshot-count says; the log
-    since the last disk snapshot is replayed into memory at start.
+    3.5 compacts its log when it takes a disk snapshot, 3.6 and later each 100 entries whatever snapshot-count says; the
+    log since the last disk snapshot is replayed into memory at start.
     """
     catchup, snapshot = settings["snapshot_catchup_entries"], settings["snapshot_count"]
     every = constants["raft_compacts_every"]
@@ -104,9 +106,9 @@ def heap_bounds(
 ) -> tuple[int, int]:
     """Return the peaks of the heap and of RssAnon.
 
-    live: bytes reachable at the peak; unseen: how many of them the collector's last cycle did not see; spikes: short-lived bytes.
-    Without a limit the heap grows by GOGC percent of what the last cycle saw. GOMEMLIMIT, which counts all of Go's memory, presses it
-    down, but not below what the live heap needs.
+    live: bytes reachable at the peak; unseen: how many of them the collector's last cycle did not see; spikes: bytes that
+    live for a moment. Without a limit the heap grows by GOGC percent of what the last cycle saw. GOMEMLIMIT, which counts
+    all of Go's memory, presses it down, but not below what the live heap needs.
     """
     heap = live + divide_up((live - unseen) * settings["gogc"], 100) + spikes
     anon = permille(heap, constants["rss_anon_over_heap"])
@@ -128,7 +130,7 @@ def components(
 ) -> list[dict[str, Any]]:
     """Return all components: name, kind, low and high in bytes, and why.
 
-    kind: heap (live all the time), spike (for a moment), restart (at start), defrag (while defragmenting), file (mapped).
+    kind: heap (live all the time), spike (for a moment), restart (at start), defrag (meanwhile), file (mapped).
     """
     put = workload["key_size"] + workload["value_size"]
     entry = size_class(put + constants["raft_entry_overhead"])
@@ -144,11 +146,12 @@ def components(
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])
     if constants["raft_compacts_every"] > 0:
-        log = f"{format_count(entries['high'])} entries of {format_size(put)}, kept for slow followers: catch-up {catchup}"
+        held = format_count(entries["high"])
+        log = f"{held} entries of {format_size(put)}, kept for slow followers: catch-up {catchup}"
     else:
         log = (
-            f"{format_count(entries['low'])} to {format_count(entries['high'])} entries of {format_size(put)}: catch-up {catchup} "
-            f"and up to snapshot-count {format_count(settings['snapshot_count'])} more"
+            f"{format_count(entries['low'])} to {format_count(entries['high'])} entries of {format_size(put)}: "
+            f"catch-up {catchup} and up to snapshot-count {format_count(settings['snapshot_count'])} more"
         )
 
     def times(name: str, count: int) -> tuple[int, int]:
@@ -193,7 +196,8 @@ def components(
             "write batch",
             "heap",
             share("write_batch_copies", batch),
-            f"{format_count(writes)} puts/s of {format_size(put)}, committed every {constants['write_batch_period']} ms",
+            f"{format_count(writes)} puts/s of {format_size(put)}, "
+            f"committed every {constants['write_batch_period']} ms",
         ),
         (
             "freelist",
@@ -223,7 +227,8 @@ def components(
             "database file",
             "file",
             (db["low"], db["high"]),
-            f"{format_count(keys)} live and {format_count(db['history'])} old revisions of {format_size(db['revision'])}",
+            f"{format_count(keys)} live and {format_count(db['history'])} old revisions "
+            f"of {format_size(db['revision'])}",
         ),
     ]
     return [{"name": row[0], "kind": row[1], "low": row[2][0], "high": row[2][1], "why": row[3]} for row in rows]
@@ -248,8 +253,8 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     heap_peak, anon = heap_bounds(constants, effective, live, unseen, high["range answers"])
     restart_live = live - high["raft log"] + entries["restart"] * one_entry
     restart_heap, restart = heap_bounds(constants, effective, restart_live, 0, high["start-up"])
-    # The defragmentation blocks writes; its copies come on top of the live heap, garbage included in the measured factor.
-    # GOMEMLIMIT only saves that garbage.
+    # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which
+    # is all that GOMEMLIMIT can save.
     defrag = live + high["defragmentation"]
     if effective["gomemlimit"] is not None:
         low = next(part["low"] for part in parts if part["name"] == "defragmentation")
@@ -273,6 +278,7 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
         "components": parts,
         "heap_live": live,
         "heap_peak": heap_peak,
+        "restart_heap_live": restart_live,
         "rss_anon_peak": anon,
         "rss_file_peak": rss_file,
         "rss_peak": anon + rss_file,
@@ -322,15 +328,16 @@ def notes(
         )
     if settings["gomemlimit"] is not None and settings["gomemlimit"] < permille(live, constants["gomemlimit_floor"]):
         texts.append(
-            f"GOMEMLIMIT {format_size(settings['gomemlimit'])} is below what the live heap of {format_size(live)} needs: "
-            "Go would collect garbage without pause"
+            f"GOMEMLIMIT {format_size(settings['gomemlimit'])} is below what the live heap of {format_size(live)} "
+            "needs: Go would collect garbage without pause"
         )
     if settings["memory_mlock"]:
         texts.append("memory_mlock keeps the whole database in memory: it counts in full")
-    if result["defrag_rss_anon_peak"] > result["memory_max_recommended"]:
+    bound = settings["memory_max"] or result["memory_max_recommended"]
+    if result["defrag_rss_anon_peak"] > bound:
         texts.append(
-            f"a defragmentation needs {format_size(result['defrag_rss_anon_peak'])} for a moment, above the recommended "
-            f"MemoryMax of {format_size(result['memory_max_recommended'])}: raise the limit while it runs"
+            f"a defragmentation needs {format_size(result['defrag_rss_anon_peak'])} for a moment, "
+            f"more than a MemoryMax of {format_size(bound)}: raise the limit while it runs"
         )
     if settings["memory_max"] is not None and settings["memory_max"] < result["memory_max_recommended"]:
         texts.append(

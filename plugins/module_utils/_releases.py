@@ -69,7 +69,7 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def known_bugs(version: str) -> list[dict[str, Any]]:
-    """Return the known bugs of one release, each with its id, severity, text, source and `fixed` (a release or None)."""
+    """Return the known bugs of one release: id, severity, text, source, and fixed (a release or None)."""
     series(version)
     key = version_key(version)
     found = []
@@ -167,8 +167,8 @@ def _remedy(version: str, release: dict[str, Any], key: str) -> str:
 def render_config(version: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings under this version's own config-file keys, nested as etcd wants them.
 
-    settings: canonical names (the flags of 3.7 with underscores). Sizes ("2GB") become bytes, durations ("10m") nanoseconds;
-    None and what belongs to Go or the unit (gogc, gomemlimit, memory_high, memory_max) are left out.
+    settings: canonical names (the flags of 3.7 with underscores). Sizes ("2GB") become bytes, durations ("10m")
+    nanoseconds; None and what belongs to Go or the unit (gogc, gomemlimit, memory_high, memory_max) are left out.
     Raises BadConfig, naming every problem.
     """
     name = series(version)
@@ -201,7 +201,7 @@ def _unknown_setting(version: str, setting: str) -> str:
 
 
 def _converted(setting: str, value: Any, kind: str) -> Any:
-    """Turn what people write into what the config file takes; what cannot be converted is left for check_config to name."""
+    """Turn what people write into what the config file takes; check_config names what cannot be."""
     try:
         if setting in _SIZES and isinstance(value, str):
             return int(value) if value.lstrip("-").isdigit() else parse_size(value, setting)

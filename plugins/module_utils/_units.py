@@ -36,7 +36,8 @@ SECOND = _NANOSECONDS["s"]
 def parse_size(value: Any, name: str) -> int:
     """Return a size in bytes.
 
-    value: an int, or text such as "100KB", "100K", "100KiB", "1.5MB", "4096" (1 KB = 1024 bytes; fractions of a byte are dropped).
+    value: an int, or text such as "100KB", "100K", "100KiB", "1.5MB", "4096" (1 KB = 1024 bytes; fractions of a byte are
+        dropped).
     name: the variable, for the message.
     Raises ValueError for anything else, negative numbers included.
     """
@@ -47,8 +48,8 @@ def parse_size(value: Any, name: str) -> int:
         match = _SIZE.fullmatch(value.strip())
         if match is not None:
             whole, fraction, unit = match.groups()
-            scale = 1024 ** _POWERS[unit.upper()]
-            parts = int(fraction or "0") * scale // 10 ** len(fraction or "")
+            scale = 1 << (10 * _POWERS[unit.upper()])
+            parts: int = int(fraction or "0") * scale // 10 ** len(fraction or "")
             return int(whole) * scale + parts
     raise ValueError(f"{name} is {value!r}, which is no size: write bytes or a unit, for example 4096, 100KB or 1.5MB")
 
@@ -76,11 +77,11 @@ def parse_duration(value: str, name: str) -> int:
 def format_size(size: int) -> str:
     """Return bytes as a person reads them, with one decimal, rounded half up: 1.9 GiB, 640 B."""
     unit = 0
-    while unit + 1 < len(UNITS) and size >= 1024 ** (unit + 1):
+    while unit + 1 < len(UNITS) and size >= 1 << (10 * (unit + 1)):
         unit += 1
     if unit == 0:
         return f"{size} B"
-    scale = 1024**unit
+    scale = 1 << (10 * unit)
     tenths = (size * 10 + scale // 2) // scale
     return f"{tenths // 10}.{tenths % 10} {UNITS[unit]}"
 

@@ -97,7 +97,7 @@ def read_workload(workload: Any, problems: list[str]) -> tuple[dict[str, Any], l
 
 
 def read_settings(version: str, settings: Any, problems: list[str]) -> dict[str, Any]:
-    """Return the settings with the version's own defaults; gomemlimit, memory_high and memory_max stay None where not given."""
+    """Return the settings with the version's own defaults; what has none stays None."""
     series = series_of(version)
     given = read_fields(settings, ESTIMATE_SETTINGS, "settings", problems)
     full: dict[str, Any] = {name: given.get(name) for name in ESTIMATE_SETTINGS}

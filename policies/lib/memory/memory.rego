@@ -63,6 +63,7 @@ estimate(version, workload, settings, members) := result if {
 		"components": parts,
 		"heap_live": live,
 		"heap_peak": running.heap,
+		"restart_heap_live": restart_live,
 		"rss_anon_peak": running.anon,
 		"rss_file_peak": rss_file,
 		"rss_peak": running.anon + rss_file,

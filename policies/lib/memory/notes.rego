@@ -90,11 +90,15 @@ _mlock_note(figures) := "memory_mlock keeps the whole database in memory: it cou
 } else := ""
 
 _defrag_note(figures) := sprintf(
-	"a defragmentation needs %s for a moment, above the recommended MemoryMax of %s: raise the limit while it runs",
-	[units.format_size(figures.defrag_rss_anon_peak), units.format_size(figures.memory_max_recommended)],
+	"a defragmentation needs %s for a moment, more than a MemoryMax of %s: raise the limit while it runs",
+	[units.format_size(figures.defrag_rss_anon_peak), units.format_size(_bound(figures))],
 ) if {
-	figures.defrag_rss_anon_peak > figures.memory_max_recommended
+	figures.defrag_rss_anon_peak > _bound(figures)
 } else := ""
+
+_bound(figures) := figures.settings.memory_max if figures.settings.memory_max != null
+
+_bound(figures) := figures.memory_max_recommended if figures.settings.memory_max == null
 
 _limit_note(figures) := sprintf(
 	"MemoryMax %s is below the recommended %s",
