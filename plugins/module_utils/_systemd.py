@@ -148,11 +148,18 @@ def readable(line: str) -> str:
 
 
 def cause(lines: list[str]) -> str:
-    """Return the line of a readable tail that most likely says why etcd ended: the gravest, and of those the last."""
-    for level in ("panic: ", "fatal: ", "error: ", "warn: "):
-        for line in reversed(lines):
-            if line.startswith(level):
-                return line[len(level) :]
+    """Return the line of a readable tail that most likely says why etcd ended: the gravest, and of those the last.
+
+    Looks at one start after the other, the last first: a process that is told to stop logs errors, too.
+    """
+    end = len(lines)
+    while end:
+        start = max((number for number in range(end) if lines[number].startswith("Starting ")), default=0)
+        for grave in ("panic: ", "fatal: ", "fatal error: ", "error: ", "warn: "):
+            for line in reversed(lines[start:end]):
+                if line.startswith(grave):
+                    return line[len(grave) :]
+        end = start
     return ""
 
 

@@ -215,7 +215,7 @@ def unit_problem(unit: _systemd.Unit) -> tuple[str, bool]:
     if unit.load_state == "not-found":
         return f"there is no unit {unit.name} on this host; install etcd first", True
     if unit.job:
-        return f"{unit.name} is {unit.active_state} ({unit.sub_state}) and systemd has yet to finish a job for it", False
+        return f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has yet to finish a job for it", False
     if unit.crash_loops:
         if unit.result == "oom-kill":
             return f"{unit.name} was killed for want of memory; raise memory_max, or lower what etcd needs", True
