@@ -7,24 +7,38 @@ and nothing at all where no lab runs. LAB_NAME chooses the lab (default: demo).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headroom"
+
+
+def control_path(hosts: Path) -> str:
+    """Where SSH keeps its open connections: short (sockets allow 100 bytes), and new for each making of a lab.
+
+    A new lab may get the addresses of one just removed, whose connections stay open for a minute.
+    """
+    digest = hashlib.sha256(f"{hosts} {hosts.stat().st_mtime_ns}".encode()).hexdigest()[:8]
+    return str(CACHE / "ssh" / f"{digest}-%%h")  # Ansible formats it once before SSH does
 
 
 def inventory(name: str) -> dict[str, object]:
     """The dynamic inventory for the lab called `name`, as `--list` prints it."""
     state = PROJECT / ".headroom" / "labs" / name
+    hosts = state / "hosts.json"
     try:
-        addresses: dict[str, str] = json.loads((state / "hosts.json").read_text())
+        addresses: dict[str, str] = json.loads(hosts.read_text())
     except FileNotFoundError:
         return {"_meta": {"hostvars": {}}}
+    (CACHE / "ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
     common = {
         "ansible_user": "lab",
         "ansible_ssh_private_key_file": str(state / "id_ed25519"),
         "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=accept-new",
+        "ansible_control_path": control_path(hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
         "etcd_archive": str(
             PROJECT

@@ -84,7 +84,7 @@ def environment() -> dict[str, str]:
         "RUFF_CACHE_DIR": str(state / "ruff"),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis"),
         "MPLCONFIGDIR": str(state / "matplotlib"),
-        "MOLECULE_EPHEMERAL_DIRECTORY": "",
+        "ANSIBLE_HOME": str(state / "ansible"),
     }
 
 
