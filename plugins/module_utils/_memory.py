@@ -268,6 +268,10 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
         hot = db["high"]
     beside_go = hot + constants["binary_text"] + kernel
     recommended = divide_up(divide_up((peak + beside_go) * 1000, constants["memory_high"]), MIB) * MIB
+    # In a cgroup the mapped pages count too: they are dropped before the limit is passed.
+    resident_file = rss_file
+    if effective["memory_max"] is not None:
+        resident_file = min(rss_file, max(effective["memory_max"] - anon, constants["binary_text"]))
     result = {
         "version": version,
         "series": series,
@@ -280,8 +284,8 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
         "heap_peak": heap_peak,
         "restart_heap_live": restart_live,
         "rss_anon_peak": anon,
-        "rss_file_peak": rss_file,
-        "rss_peak": anon + rss_file,
+        "rss_file_peak": resident_file,
+        "rss_peak": anon + resident_file,
         "restart_heap_peak": restart_heap,
         "restart_rss_anon_peak": restart,
         "defrag_rss_anon_peak": defrag,

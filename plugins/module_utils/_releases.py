@@ -164,11 +164,12 @@ def _remedy(version: str, release: dict[str, Any], key: str) -> str:
     return f", did you mean {close[0]}?" if close else ""
 
 
-def render_config(version: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings under this version's own config-file keys, nested as etcd wants them.
+def render_config(version: str, settings: dict[str, Any], extra: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings under this version's own config-file keys, nested as etcd wants them, and the extra keys.
 
     settings: canonical names (the flags of 3.7 with underscores). Sizes ("2GB") become bytes, durations ("10m")
     nanoseconds; None and what belongs to Go or the unit (gogc, gomemlimit, memory_high, memory_max) are left out.
+    extra: a config in etcd's own keys, added as it is; a key that the settings give as well is a problem.
     Raises BadConfig, naming every problem.
     """
     name = series(version)
@@ -186,10 +187,26 @@ def render_config(version: str, settings: dict[str, Any]) -> dict[str, Any]:
             )
         else:
             _put(config, entry["key"], _converted(setting, value, entry["type"]))
+    problems += _merge(config, extra or {}, "")
     problems += check_config(version, config)
     if problems:
         raise BadConfig("; ".join(problems))
     return config
+
+
+def _merge(config: dict[str, Any], extra: dict[str, Any], prefix: str) -> list[str]:
+    """Add extra to config, section by section; return the keys that both give."""
+    problems = []
+    for name, value in extra.items():
+        if name not in config:
+            config[name] = value
+        elif isinstance(value, dict) and isinstance(config[name], dict):
+            problems += _merge(config[name], value, f"{prefix}{name}.")
+        else:
+            problems.append(
+                f"{prefix}{name}: given twice, by a setting ({config[name]!r}) and as an extra key ({value!r})"
+            )
+    return problems
 
 
 def _unknown_setting(version: str, setting: str) -> str:

@@ -53,6 +53,8 @@ estimate(version, workload, settings, members) := result if {
 	beside_go := (_hot(constants, effective, db) + constants.binary_text) + kernel
 	needed := units.scale_up(peak + beside_go, 1000, constants.memory_high)
 
+	resident_file := _resident_file(constants, effective, rss_file, running.anon)
+
 	figures := {
 		"version": version,
 		"series": series_name,
@@ -65,8 +67,8 @@ estimate(version, workload, settings, members) := result if {
 		"heap_peak": running.heap,
 		"restart_heap_live": restart_live,
 		"rss_anon_peak": running.anon,
-		"rss_file_peak": rss_file,
-		"rss_peak": running.anon + rss_file,
+		"rss_file_peak": resident_file,
+		"rss_peak": running.anon + resident_file,
 		"restart_heap_peak": restarting.heap,
 		"restart_rss_anon_peak": restarting.anon,
 		"defrag_rss_anon_peak": _defrag(constants, effective, parts, live),
@@ -171,6 +173,14 @@ _defrag(constants, settings, parts, live) := min([live + copies.high, max([setti
 }
 
 _part(parts, name) := [part | some part in parts; part.name == name][0]
+
+# In a cgroup the mapped pages count too: they are dropped before the limit is passed.
+_resident_file(_, settings, mapped, _) := mapped if settings.memory_max == null
+
+_resident_file(constants, settings, mapped, anon) := min([mapped, left]) if {
+	settings.memory_max != null
+	left := max([settings.memory_max - anon, constants.binary_text])
+}
 
 _hot(_, settings, db) := db.high if settings.memory_mlock
 

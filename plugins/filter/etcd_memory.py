@@ -1,0 +1,44 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filters that estimate etcd's memory and plan its flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+from ansible_collections.etcdops.headroom.plugins.module_utils import _memory, _plan
+
+
+def etcd_memory_estimate(
+    workload: dict[str, Any], version: str, members: int = 3, settings: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Estimate a member's memory; see the documentation beside this file."""
+    try:
+        return _memory.estimate(version, workload, settings, members)
+    except ValueError as error:
+        raise AnsibleFilterError(f"etcd_memory_estimate: {error}") from error
+
+
+def etcd_memory_plan(
+    workload: dict[str, Any],
+    version: str,
+    budget: Any,
+    members: int = 3,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Plan a member's flags; see the documentation beside this file."""
+    try:
+        return _plan.plan(version, workload, members, budget, settings)
+    except ValueError as error:
+        raise AnsibleFilterError(f"etcd_memory_plan: {error}") from error
+
+
+class FilterModule:
+    """The filters of this file."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Return the filters by name."""
+        return {"etcd_memory_estimate": etcd_memory_estimate, "etcd_memory_plan": etcd_memory_plan}
