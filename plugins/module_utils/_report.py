@@ -160,7 +160,7 @@ def member_rows(items: Sequence[Item]) -> list[Row]:
                 name,
                 member.get("version") or NONE,
                 member.get("role") or NONE,
-                "healthy" if member.get("healthy") else "NOT HEALTHY",
+                "healthy" if member.get("healthy") else "UNHEALTHY",
                 _size(member.get("db_size")),
                 _size(_planned(item)),
                 _size(process.get("rss")),

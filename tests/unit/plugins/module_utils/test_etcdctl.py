@@ -128,7 +128,7 @@ def test_failure_without_a_cause(given: _etcdctl.Answer, reason: str) -> None:
 @pytest.mark.parametrize("text", ["", "Error: unknown flag", '"text"', "[}"])
 def test_not_what_etcdctl_prints(text: str) -> None:
     for parse in (_etcdctl.parse_members, _etcdctl.parse_status, _etcdctl.parse_health):
-        with pytest.raises(_etcdctl.EtcdctlError, match="member list|endpoint status|endpoint health"):
+        with pytest.raises(_etcdctl.EtcdctlError, match=r"^(member list|endpoint status|endpoint health): "):
             parse(text)
 
 

@@ -1,0 +1,139 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_cluster_info and etcd_member as Ansible runs them, on a host without etcd and with a stand-in for etcdctl."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
+
+# Three members of one address; the leader is the member whose id the file next to it names, move-leader changes that.
+ETCDCTL = """#!{python}
+import json, sys
+from pathlib import Path
+state = Path(__file__).with_name("leader")
+words = sys.argv[1:]
+url = words[0].partition("=")[2].split(",")
+names = dict(zip({urls!r}, (1, 2, 3)))
+header = {{"cluster_id": 7, "member_id": names[url[0]]}}
+if "move-leader" in words:
+    state.write_text(words[words.index("move-leader") + 1])
+    print("null")
+elif "list" in words:
+    members = [{{"ID": i, "name": "m%d" % i, "clientURLs": [u], "peerURLs": [u]}} for u, i in names.items()]
+    print(json.dumps({{"header": header, "members": members}}))
+elif "health" in words:
+    ill = Path(__file__).with_name("ill")
+    sick = ill.read_text() if ill.exists() else ""
+    print(json.dumps([{{"endpoint": u, "health": u != sick, "error": "" if u != sick else "sick"}} for u in url]))
+else:
+    status = {{"header": header, "version": "3.7.3", "leader": int(state.read_text(), 16), "raftIndex": 9,
+              "raftAppliedIndex": 9, "raftTerm": 2, "dbSize": 1, "dbSizeInUse": 1}}
+    print(json.dumps([{{"Endpoint": url[0], "Status": status}}]))
+"""
+
+
+def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
+    """The module's result. The unit does not exist, wherever the test runs."""
+    with patch_module_args({"unit": "headroom-unit-test.service", **arguments}), pytest.raises(SystemExit):
+        module.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Any:
+    """A cluster's urls and its etcdctl; m1 leads."""
+    servers = [socket.create_server(("127.0.0.1", 0), backlog=64) for _number in range(3)]
+    urls = [f"http://127.0.0.1:{server.getsockname()[1]}" for server in servers]
+    path = tmp_path / "etcdctl"
+    path.write_text(ETCDCTL.format(python=sys.executable, urls=urls))
+    path.chmod(0o755)
+    (tmp_path / "leader").write_text("1")
+    yield {"etcdctl_path": str(path), "endpoints": urls[:1]}
+    for server in servers:
+        server.close()
+
+
+def test_info_without_etcd(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(etcd_cluster_info, capsys, endpoints=["https://127.0.0.1:1"], _ansible_check_mode=True)
+    assert (result["changed"], result["member"]) == (False, "")
+    assert result["cluster"]["error"] == "https://127.0.0.1:1: connection refused"
+    assert result["cluster"]["quorum"] == {"voters": 0, "needed": 0, "healthy": 0, "ok": False}
+    assert (result["process"]["load_state"], result["process"]["running"]) == ("not-found", False)
+
+
+def test_info_without_etcdctl(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    result = run(etcd_cluster_info, capsys, **{**cluster, "etcdctl_path": "/nowhere/etcdctl"})
+    assert result["cluster"]["error"].startswith("/nowhere/etcdctl does not exist: install etcdctl")
+
+
+def test_info(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    result = run(etcd_cluster_info, capsys, **cluster)
+    assert result["member"] == "m1"
+    assert [(item["name"], item["role"]) for item in result["cluster"]["members"]] == [
+        ("m1", "leader"),
+        ("m2", "follower"),
+        ("m3", "follower"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"request_timeout": 0}, "request_timeout: 0 s is too short"),
+        ({"endpoints": ["10.0.0.1:2379"]}, "endpoints: ['10.0.0.1:2379']; write them like https://127.0.0.1:2379"),
+        ({"endpoints": []}, "endpoints: the list is empty"),
+    ],
+)
+@pytest.mark.parametrize("module", [etcd_cluster_info, etcd_member])
+def test_bad_input(capsys: pytest.CaptureFixture[str], module: Any, arguments: dict[str, Any], text: str) -> None:
+    needed = {"name": "m1", "state": "drained"} if module is etcd_member else {}
+    assert text in run(module, capsys, **needed, **arguments)["msg"]
+
+
+def test_draining_a_follower(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    result = run(etcd_member, capsys, name="m2", state="drained", **cluster)
+    assert (result["changed"], result["moved_to"], result["interrupts"]) == (False, "", False)
+
+
+def test_draining_the_leader(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], tmp_path: Path) -> None:
+    arguments = {"name": "m1", "state": "drained", "prefer": ["m3"], **cluster}
+    would = run(etcd_member, capsys, _ansible_check_mode=True, **arguments)
+    assert (would["changed"], would["moved_to"], (tmp_path / "leader").read_text()) == (True, "m3", "1")
+    moved = run(etcd_member, capsys, **arguments)
+    assert (moved["changed"], moved["moved_to"], moved["cluster"]["leader"]) == (True, "m3", "m3")
+    again = run(etcd_member, capsys, **arguments)
+    assert (again["changed"], again["moved_to"]) == (False, "")
+
+
+def test_draining_beside_an_unhealthy_member(
+    capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], tmp_path: Path
+) -> None:
+    listed = run(etcd_cluster_info, capsys, **cluster)["cluster"]["members"]
+    (tmp_path / "ill").write_text(listed[2]["endpoint"])
+    result = run(etcd_member, capsys, name="m1", state="drained", timeout=1, **cluster)
+    assert result["failed"]
+    assert result["msg"].startswith("stopping m1 would break quorum: not healthy: m3 (sick); 1 of the 2 other")
+    assert result["msg"].endswith("(waited 1 s)")
+    assert (tmp_path / "leader").read_text() == "1"
+
+
+def test_draining_no_member(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    result = run(etcd_member, capsys, name="m9", state="drained", timeout=60, **cluster)
+    assert result["msg"] == "the cluster has no member named 'm9'; its members are m1, m2, m3"
+
+
+def test_serving_without_a_unit(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    text = "there is no unit headroom-unit-test.service on this host; install etcd first"
+    assert run(etcd_member, capsys, name="m1", state="serving", **cluster)["msg"] == text
+    looked = run(etcd_member, capsys, name="m1", state="serving", _ansible_check_mode=True, **cluster)
+    assert (looked["changed"], looked["problem"]) == (False, text)
