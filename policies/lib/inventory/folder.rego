@@ -155,3 +155,23 @@ _members := object.union_n([{root: {group: hosts}} |
 	[root, group] := key
 	hosts := {host | some [other, name, host] in _memberships; [other, name] == key}
 ])
+
+# The file that gave a host's variable its value.
+origin(root, host, name) := path if {
+	path := _own(root, host)[name][1]
+} else := path if {
+	some [other, direct], hosts in graph.hosts_by_groups
+	other == root
+	host in hosts
+	path := _merged_layers(root, direct)[name][1]
+}
+
+# What a host will get that joins a group without visible hosts: inventories in INI show none here, but their group_vars can be read.
+future(root, group) := {"known": values.known(layers), "unknown": values.unknown(layers)} if {
+	stated := object.get(_group_layers, [[root, "all"]], {})
+	layers := object.union_n([
+		object.get(stated, "files", {}),
+		_from_vars_files(root, "group_vars", "all"),
+		_from_vars_files(root, "group_vars", group),
+	])
+}

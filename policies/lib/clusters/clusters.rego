@@ -1,0 +1,121 @@
+# METADATA
+# title: Clusters and their members
+# description: |
+#   The hosts of the etcd group, by cluster, and `profiles`: hosts whose etcd variables are all the same are one profile, so that a rule
+#   judges each combination once, however many hosts share it.
+package headroom.clusters
+
+import data.headroom.inventory
+import data.headroom.inventory.folder
+import data.headroom.least
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.vocabulary
+
+# Inventory → the name of its group of members: etcd_group, as the role has it.
+group := {name: _group(found.hosts) | some name, found in inventory.inventories}
+
+_group(hosts) := stated[0] if {
+	stated := [variables.etcd_group | some variables in hosts; is_string(variables.etcd_group)]
+	count(stated) > 0
+} else := "etcd"
+
+_hosts := {name: object.get(found.groups, group[name], set()) | some name, found in inventory.inventories}
+
+# Inventories in which no member can be seen.
+without_members := {name | some name, hosts in _hosts; count(hosts) == 0}
+
+_cluster_of := {[name, host]: cluster |
+	some name, hosts in _hosts
+	some host in hosts
+	cluster := object.get(inventory.inventories[name].hosts[host], "etcd_cluster_name", group[name])
+	not inventory.inventories[name].unknown[host].etcd_cluster_name
+}
+
+# [inventory, cluster] → hosts. A member whose cluster is not known is in none.
+members := {key: hosts |
+	some key in {[name, cluster] | some [name, _], cluster in _cluster_of}
+	hosts := {host | some [name, host], cluster in _cluster_of; [name, cluster] == key}
+}
+
+_size(name, host) := size if {
+	size := count(members[[name, _cluster_of[[name, host]]]])
+} else := 1
+
+_entries := [entry |
+	some name, hosts in _hosts
+	some host in hosts
+	found := inventory.inventories[name]
+	entry := {
+		"host": host,
+		"profile": {
+			"inventory": name,
+			"members": _size(name, host),
+			"variables": object.filter(found.hosts[host], vocabulary.relevant),
+			"unknown": object.filter(object.get(found.unknown, host, {}), vocabulary.relevant),
+		},
+	}
+]
+
+# A group whose hosts cannot be seen is judged by its variables, as a member-to-be.
+_future_entries := [entry |
+	some name in without_members
+	found := folder.future(name, group[name])
+	variables := object.filter(found.known, vocabulary.relevant)
+	count(variables) > 0
+	entry := {
+		"host": sprintf("a member-to-be of group %q", [group[name]]),
+		"profile": {
+			"inventory": name,
+			"members": 3,
+			"variables": variables,
+			"unknown": object.filter(found.unknown, vocabulary.relevant),
+		},
+	}
+]
+
+_all_entries := array.concat(_entries, _future_entries)
+
+profiles := {object.union(key, {"hosts": hosts, "etcd": vocabulary.member(key.variables)}) |
+	some key in {entry.profile | some entry in _all_entries}
+	hosts := {entry.host | some entry in _all_entries; entry.profile == key}
+}
+
+# The settings that a member will run with, as far as the inventory decides: what is pinned; for the rest the least that the plan may
+# choose where there is a workload to plan for, else the version's defaults.
+_settings(profile) := least.settings(
+	profile.etcd.version,
+	profile.etcd.workload,
+	_estimated(profile.etcd.settings),
+	profile.members,
+	profile.etcd.limit.bytes,
+) if {
+	profile.etcd.planned
+} else := _estimated(profile.etcd.settings)
+
+_estimated(settings) := object.filter(settings, object.keys(model.estimate_settings))
+
+# Profiles of which the model can say something, with what it says: those that are known whole and have a limit to compare with.
+estimated := {object.union(profile, {"settings": settings, "estimate": estimate}) |
+	some profile in profiles
+	count(profile.unknown) == 0
+	profile.etcd.limit.bytes
+	settings := _settings(profile)
+	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+}
+
+# Why the model can say nothing of a profile: input that cannot be.
+unreadable := {profile: problems |
+	some profile in profiles
+	count(profile.unknown) == 0
+	problems := memory.problems(profile.etcd.version, profile.etcd.workload, _estimated(profile.etcd.settings), profile.members)
+	count(problems) > 0
+}
+
+# What a finding says about the figures of a plan that is still to be made.
+at_best(profile) := ", even with the least that the plan may choose" if {
+	profile.etcd.planned
+	count(_estimated(profile.etcd.settings)) == 0
+} else := ", with what is pinned and the least that the plan may choose for the rest" if {
+	profile.etcd.planned
+} else := " (etcd's defaults where nothing is set: there is no etcd_workload to plan for)"

@@ -1,0 +1,32 @@
+# METADATA
+# title: Free pages are given back
+# description: |
+#   Compaction only marks pages as free. They count against the quota, and they stay in the file, until the member is
+#   defragmented.
+# custom:
+#   id: defragmentation/missing
+#   severity: warn
+#   fix: Set etcd_maintenance_defrag_enabled to true, or see to it otherwise and waive this rule
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#defragmentation
+package headroom.rules.defragmentation.missing
+
+import data.headroom.clusters
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	profile.etcd.defragmentation != true
+	not profile.unknown.etcd_maintenance_defrag_enabled
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_maintenance_defrag_enabled",
+		"text": sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %s)", [_stated(profile.etcd.defragmentation)]),
+	}
+}
+
+_stated(value) := "not set" if {
+	value == null
+} else := sprintf("%v", [value])

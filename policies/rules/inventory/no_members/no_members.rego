@@ -1,0 +1,31 @@
+# METADATA
+# title: The members can be seen
+# description: |
+#   A linter that sees no etcd member has nothing to say, and must not say that all is well. conftest.toml passes over INI
+#   inventories, because conftest stops at nearly all of them; files without an ending are passed over by conftest itself;
+#   dynamic and vaulted inventories exist only while Ansible runs.
+# custom:
+#   id: inventory/no_members
+#   severity: deny
+#   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, which lints what Ansible resolves; if the group has another name, set etcd_group
+#   source: docs/policies.md
+package headroom.rules.inventory.no_members
+
+import data.headroom.clusters
+import data.headroom.inventory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some name in clusters.without_members
+	problem := {
+		"inventory": name,
+		"hosts": set(),
+		"about": "etcd_group",
+		"text": sprintf("no host of group %q can be seen in %s, in no YAML or JSON inventory file there", [clusters.group[name], name]),
+	}
+} | {problem |
+	count(inventory.inventories) == 0
+	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
+}

@@ -1,0 +1,23 @@
+# METADATA
+# title: Ansible can read every file
+# description: |
+#   Ansible takes what it read of such a file before it stopped, warns, and goes on: hosts and variables are missing
+#   without an error.
+# custom:
+#   id: inventory/refused_file
+#   severity: deny
+#   fix: Mend the file; `ansible-inventory --list` shows what Ansible makes of it
+#   source: ansible/plugins/inventory/yaml.py
+package headroom.rules.inventory.refused_file
+
+import data.headroom.inventory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some name, found in inventory.inventories
+	some path, texts in found.refused
+	some text in texts
+	problem := {"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s: %s", [path, text])}
+}

@@ -1,0 +1,29 @@
+# METADATA
+# title: Every value that matters is known
+# description: |
+#   What cannot be resolved is unknown, never a pass and never a guess: templates and vaults are text until Ansible runs,
+#   conftest loses the order of keys in one file, and some scalars of YAML mean two things. Rules that need the value do
+#   not speak for these hosts.
+# custom:
+#   id: inventory/unknown_value
+#   severity: warn
+#   fix: "Write the value out, or lint what Ansible resolves: `ansible-playbook playbooks/lint.yml -i INVENTORY`"
+#   source: docs/policies.md
+package headroom.rules.inventory.unknown_value
+
+import data.headroom.clusters
+import data.headroom.inventory
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
+	some profile in clusters.profiles
+	some variable, reason in profile.unknown
+} | {{"inventory": name, "hosts": {host}, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", reason)} |
+	some name, found in inventory.inventories
+	some host in object.get(found.groups, clusters.group[name], set())
+	reason := found.unknown[host].etcd_cluster_name
+}
+
+_text(variable, reason) := sprintf("%s is not known (%s), and rules that need it are silent", [variable, reason])

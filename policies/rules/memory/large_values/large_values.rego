@@ -1,0 +1,33 @@
+# METADATA
+# title: Values are small
+# description: |
+#   etcd keeps the last thousands of writes in memory, whole, on every member: the mean value's size is what multiplies. A value of
+#   1 MB costs 5 GB at 3.6's defaults before a single reader has come.
+# custom:
+#   id: memory/large_values
+#   severity: deny
+#   fix: Split the value into several keys, or keep it elsewhere and only its address in etcd
+#   source: https://github.com/etcd-io/etcd/issues/13889 and the measurements in docs/memory.md
+package headroom.rules.memory.large_values
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+import data.headroom.thresholds
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	bytes := memory.parse_size(profile.etcd.workload.value_size)
+	bytes > thresholds.large_value_bytes
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_workload",
+		"text": sprintf("values of %s (etcd_workload.value_size) are over %s", [
+			memory.format_size(bytes),
+			memory.format_size(thresholds.large_value_bytes),
+		]),
+	}
+}

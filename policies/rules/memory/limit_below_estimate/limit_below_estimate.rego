@@ -1,0 +1,50 @@
+# METADATA
+# title: The memory limit holds what etcd will need
+# description: |
+#   A member that reaches its limit is killed, replays its log at the start, needs even more for that, and is killed
+#   again. The estimate counts the heap at its peak, the start, the pages of the database that must stay, and what the
+#   kernel keeps.
+# custom:
+#   id: memory/limit_below_estimate
+#   severity: deny
+#   fix: "Give more memory, make values fewer or smaller, or run a newer version: etcd_memory_estimate shows each part"
+#   source: https://github.com/etcd-io/etcd/issues/17763, and docs/memory.md for the formulas
+package headroom.rules.memory.limit_below_estimate
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.estimated
+	limit := profile.etcd.limit.bytes
+	needed := profile.estimate.memory_max_recommended
+	needed > limit
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": profile.etcd.limit.name,
+		"text": sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
+			profile.etcd.version,
+			memory.format_size(needed),
+			_largest(profile.estimate.components),
+			memory.format_size(limit),
+			profile.etcd.limit.name,
+			clusters.at_best(profile),
+		]),
+	}
+}
+
+# The two largest parts of the heap, which explain the figure.
+_largest(components) := concat(", ", [text |
+	some [_, _, text] in array.slice(
+		array.reverse(sort([[component.high, component.name, text] |
+			some component in components
+			component.kind in {"heap", "spike"}
+			text := sprintf("%s %s", [component.name, memory.format_size(component.high)])
+		])),
+		0, 2,
+	)
+])

@@ -1,0 +1,61 @@
+# METADATA
+# title: The data fits the quota
+# description: |
+#   A database that reaches its quota takes no more writes, on every member, until it is compacted, defragmented and its
+#   alarm disarmed. Live keys and the history that compaction keeps must fit; above 8 GiB no quota is sound.
+# custom:
+#   id: memory/quota_below_data
+#   severity: deny
+#   fix: Compact sooner, use fewer or smaller values, split the data over several clusters, or raise etcd_quota_backend_bytes up to 8GB
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota, and docs/memory.md for the size of a revision
+package headroom.rules.memory.quota_below_data
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.estimated
+	settings := profile.estimate.settings
+
+	# Without compaction no quota is enough: compaction/off speaks of that.
+	reading.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
+	quota := _bytes(profile.estimate)
+	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
+	needed := memory.estimate(profile.etcd.version, profile.etcd.workload, unlimited, profile.members).db_in_use
+	needed > quota
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": object.get(profile.etcd.names, "quota_backend_bytes", "etcd_workload"),
+		"text": sprintf("live keys and a history of %v take %s of database, and the quota is %s (%s)", [
+			settings.auto_compaction_retention,
+			memory.format_size(needed),
+			memory.format_size(quota),
+			_origin(profile.etcd),
+		]),
+	}
+}
+
+_bytes(estimate) := bytes if {
+	bytes := estimate.settings.quota_backend_bytes
+	bytes > 0
+}
+
+_bytes(estimate) := model.constants[estimate.series].quota_default if estimate.settings.quota_backend_bytes == 0
+
+_origin(etcd) := etcd.names.quota_backend_bytes
+
+_origin(etcd) := "the largest that the plan may choose" if {
+	not etcd.names.quota_backend_bytes
+	etcd.planned
+}
+
+_origin(etcd) := "etcd's default" if {
+	not etcd.names.quota_backend_bytes
+	not etcd.planned
+}

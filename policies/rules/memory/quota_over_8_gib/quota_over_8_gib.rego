@@ -1,0 +1,35 @@
+# METADATA
+# title: The quota is within what etcd is tested for
+# description: |
+#   etcd warns at its start above 8 GiB. A database of that size takes long to send to a new member, to defragment and to
+#   restore, and all of it is mapped into memory at the start.
+# custom:
+#   id: memory/quota_over_8_gib
+#   severity: warn
+#   fix: "Keep the database small: compact sooner, use smaller values, or split the data over several clusters"
+#   source: https://etcd.io/docs/v3.6/dev-guide/limit/#storage-size-limit
+package headroom.rules.memory.quota_over_8_gib
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+import data.headroom.thresholds
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	bytes := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
+	bytes > thresholds.quota_bytes
+	name := profile.etcd.names.quota_backend_bytes
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("a quota of %s (%s) is over %s", [
+			memory.format_size(bytes),
+			name,
+			memory.format_size(thresholds.quota_bytes),
+		]),
+	}
+}

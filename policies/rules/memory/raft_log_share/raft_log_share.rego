@@ -1,0 +1,46 @@
+# METADATA
+# title: The raft log leaves room for the rest
+# description: |
+#   The raft log is held in memory, whole, by every member: up to the catch-up entries on 3.6 and later, and up to
+#   snapshot-count more on 3.5, where it is a sawtooth. With large values it outgrows everything else, and Go's heap may
+#   be twice what lives in it.
+# custom:
+#   id: memory/raft_log_share
+#   severity: deny
+#   fix: Lower etcd_snapshot_catchup_entries (on 3.5 etcd_snapshot_count too), make values smaller or give more memory
+#   source: https://github.com/etcd-io/etcd/issues/13889, and docs/memory.md for the two rules by version
+package headroom.rules.memory.raft_log_share
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+import data.headroom.thresholds
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.estimated
+	some component in profile.estimate.components
+	component.name == "raft log"
+	limit := profile.etcd.limit.bytes
+	component.high * 1000 > limit * thresholds.raft_log_share_permille
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": _about(profile.etcd),
+		"text": sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
+			memory.format_size(component.high),
+			component.why,
+			memory.format_size(limit),
+			profile.etcd.limit.name,
+			floor(thresholds.raft_log_share_permille / 10),
+			clusters.at_best(profile),
+		]),
+	}
+}
+
+# The variable that decides most.
+_about(etcd) := stated[0] if {
+	stated := [etcd.names[setting] | some setting in ["snapshot_catchup_entries", "snapshot_count"]; etcd.names[setting]]
+	count(stated) > 0
+} else := "etcd_workload"

@@ -1,0 +1,27 @@
+# METADATA
+# title: A cluster has an odd number of members
+# description: |
+#   A cluster works while more than half of its members do. One member more than an odd number tolerates no further
+#   failure: it only adds one more that can fail, and one more that every write waits for.
+# custom:
+#   id: topology/even_members
+#   severity: warn
+#   fix: Add or remove a member
+#   source: https://etcd.io/docs/v3.6/faq/#why-an-odd-number-of-cluster-members
+package headroom.rules.topology.even_members
+
+import data.headroom.clusters
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], hosts in clusters.members
+	count(hosts) % 2 == 0
+	problem := {
+		"inventory": inventory,
+		"hosts": hosts,
+		"about": "etcd_cluster_name",
+		"text": sprintf("cluster %q has %d members, which tolerate no more failures than %d", [cluster, count(hosts), count(hosts) - 1]),
+	}
+}

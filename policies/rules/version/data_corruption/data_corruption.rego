@@ -1,0 +1,42 @@
+# METADATA
+# title: The version does not corrupt data
+# description: |
+#   Some releases lose or corrupt data under load, on a kill or during a defragmentation. No setting avoids that; only
+#   another release does.
+# custom:
+#   id: version/data_corruption
+#   severity: deny
+#   fix: Upgrade, one member at a time, before anything else
+#   source: https://github.com/etcd-io/etcd/tree/main/CHANGELOG and the postmortem of 3.5.0-3.5.2
+package headroom.rules.version.data_corruption
+
+import data.headroom.clusters
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	not profile.unknown.etcd_version
+	some bug in model.bugs
+	bug.severity == "deny"
+	some span in bug.ranges
+	semver.is_valid(profile.etcd.version)
+	semver.compare(profile.etcd.version, span.from) >= 0
+	_before(profile.etcd.version, span.fixed)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_version",
+		"text": sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(span.fixed)]),
+	}
+}
+
+_before(version, fixed) if semver.compare(version, fixed) < 0
+
+_before(_, null)
+
+_fixed(fixed) := sprintf("; fixed in %s", [fixed]) if fixed != null
+
+_fixed(null) := ""
