@@ -1,0 +1,122 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The built collection, installed into an empty path, works from there without the repository: down to a cluster of one member."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+LAB = "artifact"
+
+
+def run(*command, cwd, env, timeout=400):
+    """Run a command; its output, or the test fails with it."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory):
+    """A user's empty folder with the collection in its own path, and an environment that knows nothing of the repository."""
+    folder = tmp_path_factory.mktemp("user")
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "PYTHONPATH"))}
+    env |= {
+        "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
+        "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_NOCOLOR": "1",
+    }
+    run("ansible-galaxy", "collection", "build", "--output-path", folder, PROJECT, cwd=folder, env=env)
+    [artifact] = folder.glob("etcdops-headroom-*.tar.gz")
+    run(
+        "ansible-galaxy",
+        "collection",
+        "install",
+        artifact,
+        "-p",
+        folder / "collections",
+        "--no-deps",
+        "--offline",
+        cwd=folder,
+        env=env,
+    )
+    return folder, env
+
+
+@pytest.fixture(scope="module")
+def host(user):
+    """A bare lab host, in an inventory of the user's own."""
+    folder, _ = user
+    lab = {**os.environ, "LAB_NAME": LAB}
+    define = ["-e", json.dumps({"lab_hosts": ["solo"]})]
+    run("ansible-playbook", "lab/create.yml", *define, cwd=PROJECT, env=lab)
+    try:
+        hosts = json.loads(run("lab/inventory.py", cwd=PROJECT, env=lab))["_meta"]["hostvars"]
+        hosts["solo"]["ansible_ssh_pipelining"] = True
+        inventory = {
+            "etcd": {
+                "hosts": hosts,
+                "vars": {
+                    "etcd_version": "3.6.16",
+                    "etcd_workload": {"value_size": "1KB", "keys": 10000},
+                    "etcd_memory_budget": "1GB",
+                    "etcd_storage_data_device": "/dev/disk/by-id/virtio-etcd-data",
+                    "etcd_maintenance_defrag_enabled": True,
+                },
+            }
+        }
+        (folder / "inventory").mkdir()
+        (folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
+        yield "solo"
+    finally:
+        run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)
+
+
+def test_nothing_of_the_workshop_is_in_it(user):
+    folder, _ = user
+    collection = folder / "collections/ansible_collections/etcdops/headroom"
+    names = {path.name for path in collection.iterdir()}
+    assert {"plugins", "roles", "playbooks", "meta", "README.md", "LICENSE", "policies"} <= names
+    assert not names & {"lab", "tools", "tests", "bench", "molecule", "model", ".collections", ".headroom", "inventory"}
+    assert not [path for path in collection.rglob("*") if path.is_symlink()]
+
+
+def test_an_estimate_needs_no_host(user):
+    folder, env = user
+    question = json.dumps({"version": "3.6.16", "workload": {"value_size": "100KB"}})
+    output = run(
+        "ansible", "localhost", "-m", "etcdops.headroom.etcd_memory_estimate", "-a", question, cwd=folder, env=env
+    )
+    assert re.search(r'"?rss_anon_peak"?: \d+', output), output
+
+
+def test_deploys_a_member(user, host):
+    folder, env = user
+    output = run("ansible-playbook", "etcdops.headroom.site", "-i", "inventory", cwd=folder, env=env)
+    assert re.search(rf"{host}\s+3\.6\.16\s+leader", output), output
+    again = run("ansible-playbook", "etcdops.headroom.site", "-i", "inventory", cwd=folder, env=env)
+    assert set(re.findall(r"changed=(\d+)", again)) == {"0"}, again
+
+
+def test_lints(user, host):
+    folder, env = user
+    output = run("ansible-playbook", "etcdops.headroom.lint", "-i", "inventory", cwd=folder, env=env)
+    assert "failed=0" in output
