@@ -131,7 +131,10 @@ def observe(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]
         refused = _probe_all(pool, connection, urls)
         open_urls = [url for url in urls if not refused[url]]
         status_jobs = [pool.submit(run, connection, [url], "endpoint", "status") for url in open_urls]
-        healths = parse_health(_output(run(connection, open_urls, "endpoint", "health"))) if open_urls else {}
+        # A learner serves no reads: etcdctl 3.5 would ask it until its time is up.
+        learners = {targets[member.id] for member in listed.members if member.learner}
+        readable = [url for url in open_urls if url not in learners]
+        healths = parse_health(_output(run(connection, readable, "endpoint", "health"))) if readable else {}
         statuses: dict[str, Status] = {}
         for url, job in zip(open_urls, status_jobs):
             answer = job.result()
@@ -159,6 +162,10 @@ def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
             except EtcdctlError:
                 continue
         answer = run(connection, endpoints, "member", "list")
+    elif "not supported for learner" in answer.stderr:
+        # etcdctl took the one endpoint that cannot tell.
+        answers = (run(connection, [url], "member", "list", "--consistency=s") for url in endpoints)
+        answer = next((other for other in answers if other.returncode == 0), answer)
     if answer.returncode != 0:
         raise NoAnswerError(f"{', '.join(endpoints)}: {failure(answer)}")
     return parse_members(answer.stdout)

@@ -75,7 +75,7 @@ cluster:
     quorum:
       description:
         - Voting members, how many of them are needed and how many are healthy.
-        - RV(cluster.quorum.ok) is true if a linearizable read through any member succeeded.
+        - C(ok) is true if a linearizable read through any member succeeded.
       type: dict
       sample: {voters: 3, needed: 2, healthy: 3, ok: true}
     alarms:

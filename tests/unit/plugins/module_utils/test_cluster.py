@@ -112,6 +112,14 @@ def test_learners_do_not_count() -> None:
     assert (learner.votes, learner.health_error) == (False, "it was added but never started")
 
 
+@pytest.mark.parametrize(("leader", "healthy", "error"), [("a", True, ""), ("", False, "it knows no leader")])
+def test_a_learner_is_healthy_if_it_knows_a_leader(leader: str, healthy: bool, error: str) -> None:
+    listed = _etcdctl.MemberList("1", "b", [_etcdctl.ListedMember("b", "l", [], ["https://l"], True)])
+    status = _etcdctl.Status("b", "3.7.3", leader, True, 1, 1, None, 5, 5, 2)
+    (found,) = _cluster.assemble(listed, {"b": "https://l"}, {"https://l": status}, {}, {}).members
+    assert (found.role, found.healthy, found.health_error) == ("learner", healthy, error)
+
+
 @pytest.mark.parametrize(
     ("urls", "endpoints", "chosen"),
     [
