@@ -155,9 +155,9 @@ def _setting_problem(volume: Mapping[str, Any]) -> str | None:
     """A setting that no device could make right."""
     if not _below(volume["directory"], volume["mount"]):
         return (
-            f"etcd_{volume['name']}_dir is {volume['directory']}, which is not below the mount point "
-            f"{volume['mount']}: etcd could write to an unmounted volume's empty folder. Set "
-            f"etcd_storage_{volume['name']}_mount to a folder above it."
+            f"{volume['directory']}, which etcd owns, is not below the mount point {volume['mount']}: etcd could write "
+            f"to an unmounted volume's empty folder. Correct etcd_{volume['name']}_dir or "
+            f"etcd_storage_{volume['name']}_mount."
         )
     if volume["fstype"] not in FILESYSTEMS:
         return f"etcd_storage_fstype is '{volume['fstype']}', but must be one of {', '.join(FILESYSTEMS)}."

@@ -283,7 +283,7 @@ member:
       RV(ignore:wal_files) is the number of WAL segments, RV(ignore:wal_dirs) the folders that they are in (below the data dir, O(wal_dir), or both).
   type: dict
   returned: if O(data_dir) is given
-  sample: {present: true, db_size: 16805888, wal_files: 1, wal_dirs: [/var/lib/etcd-wal/wal]}
+  sample: {present: true, db_size: 16805888, wal_files: 1, wal_dirs: [/var/lib/etcd-wal/member/wal]}
 unit:
   description:
     - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state), RV(ignore:sub_state),

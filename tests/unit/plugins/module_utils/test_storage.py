@@ -173,14 +173,14 @@ def test_one_device_by_two_names_is_one_device() -> None:
         name="wal",
         device="/dev/disk/by-id/x",
         mount="/var/lib/etcd-wal",
-        directory="/var/lib/etcd-wal/wal",
+        directory="/var/lib/etcd-wal/member",
         label="etcd-wal",
     )
     host = {
         "devices": {"/dev/vdb": a_device(), "/dev/disk/by-id/x": a_device(path="/dev/disk/by-id/x")},
         "mounts": {"/var/lib/etcd": a_mount(), "/var/lib/etcd-wal": a_mount()},
     }
-    result = _storage.plan(host, [a_volume(), wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/wal")
+    result = _storage.plan(host, [a_volume(), wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
     assert result["problems"] == [
         "/dev/disk/by-id/x is the data volume and the wal volume at once (/dev/vdb): leave etcd_storage_wal_device empty, or name two devices."
     ]
@@ -192,7 +192,7 @@ def test_one_device_by_two_names_is_one_device() -> None:
         ({"fstype": "btrfs"}, "etcd_storage_fstype is 'btrfs', but must be one of ext4, xfs"),
         (
             {"directory": "/var/lib/etcd"},
-            "etcd_data_dir is /var/lib/etcd, which is not below the mount point /var/lib/etcd",
+            "/var/lib/etcd, which etcd owns, is not below the mount point /var/lib/etcd",
         ),
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
     ],
@@ -213,11 +213,11 @@ def test_without_a_device_nothing_is_planned() -> None:
 @pytest.mark.parametrize(
     ("wal_dirs", "wal_dir", "refused"),
     [
-        ([], "/var/lib/etcd-wal/wal", False),
-        (["/var/lib/etcd-wal/wal"], "/var/lib/etcd-wal/wal", False),
+        ([], "/var/lib/etcd-wal/member/wal", False),
+        (["/var/lib/etcd-wal/member/wal"], "/var/lib/etcd-wal/member/wal", False),
         (["/var/lib/etcd/data/member/wal"], "", False),
-        (["/var/lib/etcd/data/member/wal"], "/var/lib/etcd-wal/wal", True),
-        (["/var/lib/etcd-wal/wal"], "", True),
+        (["/var/lib/etcd/data/member/wal"], "/var/lib/etcd-wal/member/wal", True),
+        (["/var/lib/etcd-wal/member/wal"], "", True),
     ],
 )
 def test_a_wal_elsewhere_than_etcd_would_look_is_refused(wal_dirs: list[str], wal_dir: str, refused: bool) -> None:
