@@ -86,14 +86,15 @@ profiles := {object.union(key, {"hosts": hosts, "etcd": vocabulary.member(key.va
 _settings(profile) := least.settings(
 	profile.etcd.version,
 	profile.etcd.workload,
-	_estimated(profile.etcd.settings),
+	estimated_settings(profile.etcd.settings),
 	profile.members,
 	profile.etcd.limit.bytes,
 ) if {
 	profile.etcd.planned
-} else := _estimated(profile.etcd.settings)
+} else := estimated_settings(profile.etcd.settings)
 
-_estimated(settings) := object.filter(settings, object.keys(model.estimate_settings))
+# Those settings that the model of memory counts with.
+estimated_settings(settings) := object.filter(settings, object.keys(model.estimate_settings))
 
 # Profiles of which the model can say something, with what it says: those that are known whole and have a limit to compare with.
 estimated := {object.union(profile, {"settings": settings, "estimate": estimate}) |
@@ -108,14 +109,14 @@ estimated := {object.union(profile, {"settings": settings, "estimate": estimate}
 unreadable := {profile: problems |
 	some profile in profiles
 	count(profile.unknown) == 0
-	problems := memory.problems(profile.etcd.version, profile.etcd.workload, _estimated(profile.etcd.settings), profile.members)
+	problems := memory.problems(profile.etcd.version, profile.etcd.workload, estimated_settings(profile.etcd.settings), profile.members)
 	count(problems) > 0
 }
 
 # What a finding says about the figures of a plan that is still to be made.
 at_best(profile) := ", even with the least that the plan may choose" if {
 	profile.etcd.planned
-	count(_estimated(profile.etcd.settings)) == 0
+	count(estimated_settings(profile.etcd.settings)) == 0
 } else := ", with what is pinned and the least that the plan may choose for the rest" if {
 	profile.etcd.planned
-} else := " (etcd's defaults where nothing is set: there is no etcd_workload to plan for)"
+} else := ", with etcd's defaults and a modest workload where none is stated"

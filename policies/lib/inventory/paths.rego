@@ -68,8 +68,7 @@ _roots := {anchor | some anchor in _anchors; not _below_another(anchor)}
 roots := {_root_name(root) | some root in _roots}
 
 _below_another(anchor) if {
-	some length in numbers.range(0, count(anchor) - 1)
-	length < count(anchor)
+	some length, _ in anchor
 	array.slice(anchor, 0, length) in _anchors
 }
 
@@ -82,7 +81,7 @@ _root_name(root) := name if {
 # path → {root, parts}: the inventory that a file belongs to, and where it lies in there.
 _placed := {path: {"root": _root_name(root), "parts": array.slice(parts, length, count(parts))} |
 	some path, parts in _parts
-	some length in numbers.range(0, count(parts) - 1)
+	some length, _ in parts
 	root := array.slice(parts, 0, length)
 	root in _roots
 }

@@ -24,6 +24,11 @@ settings(version, workload, pinned, members, limit) := object.union_n([
 	floors := model.plan[series]
 }
 
+# The quota that the plan would choose if it were free to.
+quota(version, workload, pinned, members, limit) := _compaction(version, workload, free, members, limit).quota_backend_bytes if {
+	free := object.remove(pinned, {"quota_backend_bytes"})
+}
+
 _how_many(members) := "several" if {
 	members > 1
 } else := "single"

@@ -50,7 +50,7 @@ names(hosts) := concat(", ", sort(hosts)) if {
 # The file to look at: where the variable was set, else the inventory itself. There are no line numbers in what conftest hands over.
 _location(source, hosts, variable) := {"file": path, "line": 1} if {
 	host := sort(hosts)[0]
-	path := folder.origin(source, host, variable)
+	path := folder.origin(source, host, split(variable, "[")[0])
 	path != ""
 } else := {"file": variable, "line": 1} if {
 	contains(variable, "/")

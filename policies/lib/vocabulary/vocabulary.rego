@@ -36,7 +36,7 @@ _version(variables) := sprintf("%v", [object.get(variables, "etcd_version", _def
 # runs; without one, etcd's own defaults are what is asked for.
 member(variables) := {
 	"version": version,
-	"planned": is_object(variables.etcd_workload),
+	"planned": is_object(object.get(variables, "etcd_workload", null)),
 	"workload": workload,
 	"settings": object.union(pinned, extra),
 	"names": object.union(

@@ -20,6 +20,7 @@ deny contains finding if some finding in result.findings(rego.metadata.chain(), 
 
 _problems := {problem |
 	some profile in clusters.estimated
+	profile.etcd.planned
 	settings := profile.estimate.settings
 
 	# Without compaction no quota is enough: compaction/off speaks of that.
@@ -48,14 +49,6 @@ _bytes(estimate) := bytes if {
 
 _bytes(estimate) := model.constants[estimate.series].quota_default if estimate.settings.quota_backend_bytes == 0
 
-_origin(etcd) := etcd.names.quota_backend_bytes
-
-_origin(etcd) := "the largest that the plan may choose" if {
-	not etcd.names.quota_backend_bytes
-	etcd.planned
-}
-
-_origin(etcd) := "etcd's default" if {
-	not etcd.names.quota_backend_bytes
-	not etcd.planned
-}
+_origin(etcd) := name if {
+	name := etcd.names.quota_backend_bytes
+} else := "the largest that the plan may choose"

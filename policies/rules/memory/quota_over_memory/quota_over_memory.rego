@@ -12,6 +12,7 @@
 package headroom.rules.memory.quota_over_memory
 
 import data.headroom.clusters
+import data.headroom.least
 import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
@@ -20,10 +21,10 @@ deny contains finding if some finding in result.findings(rego.metadata.chain(), 
 
 _problems := {problem |
 	some profile in clusters.estimated
-	_decided(profile.etcd)
 	quota := _bytes(profile.estimate.settings.quota_backend_bytes, profile)
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
+	_chosen(profile, quota)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
@@ -48,10 +49,15 @@ _problems := {problem |
 	}
 }
 
-# A quota that the plan is to compute is none to judge.
-_decided(etcd) if etcd.names.quota_backend_bytes
+# With a workload the expected size of the database is known, and the plan itself allows as much quota as that needs, at least etcd's
+# default: only more than that is somebody's choice.
+_chosen(profile, _) if not profile.etcd.planned
 
-_decided(etcd) if not etcd.planned
+_chosen(profile, quota) if {
+	profile.etcd.names.quota_backend_bytes
+	pinned := clusters.estimated_settings(profile.etcd.settings)
+	quota > least.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.members, profile.etcd.limit.bytes)
+}
 
 _bytes(quota, _) := quota if quota > 0
 

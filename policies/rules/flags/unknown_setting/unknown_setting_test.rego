@@ -1,0 +1,27 @@
+package headroom_test.flags.unknown_setting
+
+import data.headroom.rules.flags.unknown_setting as rule
+import data.headroom.testing
+
+bad := {
+	"removed": {"input": testing.example({"etcd_extra_config": {"experimental-memory-mlock": true}}), "texts": {"X"}},
+	"spelt as in another version": {"input": testing.example({"etcd_version": "3.5.35", "etcd_extra_config": {"snapshot-catchup-entries": 100}}), "texts": {"X"}},
+	"in a section": {"input": testing.example({"etcd_extra_config": {"client-transport-security": {"cert-fil": "x"}}}), "texts": {"X"}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
+}
+
+good := {
+	"the example": testing.example({}),
+	"known": testing.example({"etcd_extra_config": {"max-wals": 5, "client-transport-security": {"cert-file": "x"}}}),
+}
+
+test_good[note] if {
+	some note, case in good
+	found := rule.deny with input as case
+	count(found) == 0
+}

@@ -1,0 +1,28 @@
+package headroom_test.inventory.no_members
+
+import data.headroom.rules.inventory.no_members as rule
+import data.headroom.testing
+
+bad := {
+	"another group": {"input": [{"path": "inventory/hosts.yml", "contents": {"kv": {"hosts": {"n1": null}}}}], "texts": {"X"}},
+	"only group_vars": {"input": [{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_version": "3.7.3"}}], "texts": {"X"}},
+	"nothing": {"input": [], "texts": {"X"}},
+	"one of two": {"input": array.concat(testing.example({}), [{"path": "other/hosts.yml", "contents": {"all": null}}]), "texts": {"X"}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
+}
+
+good := {
+	"the example": testing.example({}),
+	"etcd_group": [{"path": "hosts.yml", "contents": {"kv": {"hosts": {"n1": null}, "vars": {"etcd_group": "kv"}}}}],
+}
+
+test_good[note] if {
+	some note, case in good
+	found := rule.deny with input as case
+	count(found) == 0
+}

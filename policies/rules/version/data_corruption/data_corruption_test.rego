@@ -1,0 +1,28 @@
+package headroom_test.version.data_corruption
+
+import data.headroom.rules.version.data_corruption as rule
+import data.headroom.testing
+
+bad := {
+	"3.5.2": {"input": testing.example({"etcd_version": "3.5.2"}), "texts": {"X"}},
+	"3.6.4": {"input": testing.example({"etcd_version": "3.6.4"}), "texts": {"X"}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
+}
+
+good := {
+	"the example": testing.example({}),
+	"3.6.5": testing.example({"etcd_version": "3.6.5"}),
+	"3.5.35": testing.example({"etcd_version": "3.5.35"}),
+	"no version": testing.example({"etcd_version": "latest"}),
+}
+
+test_good[note] if {
+	some note, case in good
+	found := rule.deny with input as case
+	count(found) == 0
+}
