@@ -40,11 +40,6 @@ def size_class(size: int) -> int:
     return SIZE_CLASSES[bisect_left(SIZE_CLASSES, size)]
 
 
-def power_of_two(number: int) -> int:
-    """Return the least power of two that is not below number (at least 1)."""
-    return 1 << (number - 1).bit_length()
-
-
 def history(constants: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any], room: int) -> int:
     """Return the revisions kept beyond the live ones at the peak, no more than there is room for in the database."""
     keys: int = workload["keys"]
@@ -136,10 +131,9 @@ def components(
     entry = size_class(put + constants["raft_entry_overhead"])
     struct = constants["raft_entry_struct"]
     keys, writes = workload["keys"], workload["puts_per_second"]
-    versions = 1 + divide_up(db["history"], keys)
-    per_key = constants["index_key"] + size_class(workload["key_size"])
-    per_key += constants["index_version"] * power_of_two(versions)
-    slot = constants["index_slot"]
+    per_key = constants["index_key"] + size_class(workload["key_size"]) + constants["index_version"]
+    slot, growth = constants["index_slot"], constants["index_growth"]
+    old = db["history"] * constants["index_version"]
     batch = divide_up(writes * put * constants["write_batch_period"], 1000)
     chunk = min(keys + db["history"], constants["restore_chunk"])
     pending = chunk * (workload["key_size"] + constants["restore_pending"])
@@ -176,8 +170,11 @@ def components(
         (
             "index",
             "heap",
-            (keys * (per_key + slot["low"]), keys * (per_key + slot["high"])),
-            f"{format_count(keys)} keys of {format_size(workload['key_size'])}, {format_count(versions)} versions each",
+            (
+                keys * (per_key + slot["low"]) + permille(old, growth["low"]),
+                keys * (per_key + slot["high"]) + permille(old, growth["high"]),
+            ),
+            f"{format_count(keys)} keys of {format_size(workload['key_size'])}, {format_count(db['history'])} old versions",
         ),
         (
             "watches",

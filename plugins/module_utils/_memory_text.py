@@ -1,13 +1,14 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An estimate or a plan as a person reads it: lines of text.
+"""An estimate or a plan as a person reads it.
 
 Private to the collection. Pure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_count, format_size
@@ -15,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._units import for
 _KINDS = {"heap": "", "spike": "for a moment", "restart": "at start", "defrag": "defragmenting", "file": "mapped file"}
 
 _TOTALS = (
-    ("heap_live", "live heap", "all of the above that is there all the time"),
+    ("heap_live", "live heap", "what is in use at the peak"),
     ("rss_anon_peak", "RssAnon peak", "what cannot be dropped, garbage included"),
     ("restart_rss_anon_peak", "RssAnon after a restart", "the write-ahead log is replayed into memory"),
     ("defrag_rss_anon_peak", "RssAnon, defragmenting", "for a moment"),
@@ -24,7 +25,7 @@ _TOTALS = (
 )
 
 
-def table(rows: list[tuple[str, ...]], numbers: tuple[int, ...] = ()) -> list[str]:
+def table(rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = ()) -> list[str]:
     """Return rows as aligned lines; columns named in numbers are aligned to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
@@ -58,8 +59,8 @@ def head(figures: dict[str, Any]) -> list[str]:
     ]
 
 
-def estimate_lines(figures: dict[str, Any]) -> list[str]:
-    """Return an estimate as text: components, totals, notes."""
+def estimate_text(figures: dict[str, Any]) -> str:
+    """Return an estimate: components, totals, notes."""
     components = [("component", "low", "high", "", "why")]
     for part in figures["components"]:
         components.append(
@@ -67,11 +68,11 @@ def estimate_lines(figures: dict[str, Any]) -> list[str]:
         )
     totals = [(label, format_size(figures[name]), why) for name, label, why in _TOTALS]
     lines = [*head(figures), "", *table(components, (1, 2)), "", *table(totals, (1,))]
-    return lines + _notes(figures["notes"])
+    return "\n".join(lines + _notes(figures["notes"]))
 
 
-def plan_lines(plan: dict[str, Any]) -> list[str]:
-    """Return a plan as text: flags with their reasons, what they lead to, notes."""
+def plan_text(plan: dict[str, Any]) -> str:
+    """Return a plan: flags with their reasons, what they lead to, notes."""
     figures = plan["estimate"]
     rows = [("flag", "value", "", "why")]
     rows += [(flag["name"], flag["text"], flag["source"], flag["reason"]) for flag in plan["flags"]]
@@ -80,7 +81,7 @@ def plan_lines(plan: dict[str, Any]) -> list[str]:
     ]
     totals.append(("MemoryMax", format_size(plan["memory_max"]), f"of a budget of {format_size(plan['budget'])}"))
     lines = [*head(figures), "", *table(rows, (1,)), "", *table(totals, (1,))]
-    return lines + _notes(plan["notes"])
+    return "\n".join(lines + _notes(plan["notes"]))
 
 
 def _notes(notes: list[str]) -> list[str]:

@@ -213,14 +213,22 @@ def search(case: Case) -> Choice | None:
     base = {**case.pinned, **compaction(case), "memory_max": case.memory_max, "memory_high": case.memory_high}
     if overfull(case, base) is not None:
         return None
-    for entries, snapshots, level in tiers(case):
+    ladder = list(tiers(case))
+    # Fewer entries never need more, so if the smallest flags do not fit, none do.
+    if evaluate(case, with_log(base, ladder[-1][0][-1], ladder[-1][1][-1]), HARD) is None:
+        return None
+    for entries, snapshots, level in ladder:
         for catchup in entries:
             for snapshot in snapshots:
-                trial = {**base, "snapshot_catchup_entries": catchup, "snapshot_count": snapshot}
-                choice = evaluate(case, trial, level)
+                choice = evaluate(case, with_log(base, catchup, snapshot), level)
                 if choice is not None:
                     return choice
     return None
+
+
+def with_log(settings: dict[str, Any], catchup: int, snapshot: int) -> dict[str, Any]:
+    """Return the settings with these two for the raft log."""
+    return {**settings, "snapshot_catchup_entries": catchup, "snapshot_count": snapshot}
 
 
 def overfull(case: Case, settings: dict[str, Any]) -> str | None:

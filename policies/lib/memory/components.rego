@@ -20,13 +20,13 @@ _components(constants, work, settings, members, db, entries) := [
 	_row(
 		"index", "heap",
 		{
-			"low": work.keys * (per_key + constants.index_slot.low),
-			"high": work.keys * (per_key + constants.index_slot.high),
+			"low": (work.keys * (per_key + constants.index_slot.low)) + units.permille(old, constants.index_growth.low),
+			"high": (work.keys * (per_key + constants.index_slot.high)) + units.permille(old, constants.index_growth.high),
 		},
-		sprintf("%s keys of %s, %s versions each", [
+		sprintf("%s keys of %s, %s old versions", [
 			units.format_count(work.keys),
 			units.format_size(work.key_size),
-			units.format_count(versions),
+			units.format_count(db.history),
 		]),
 	),
 	_row(
@@ -81,8 +81,8 @@ _components(constants, work, settings, members, db, entries) := [
 	put := work.key_size + work.value_size
 	entry := size_class(put + constants.raft_entry_overhead)
 	peers := (members - 1) * constants.peer_connection
-	versions := 1 + units.divide_up(db.history, work.keys)
-	per_key := (constants.index_key + size_class(work.key_size)) + (constants.index_version * power_of_two(versions))
+	per_key := (constants.index_key + size_class(work.key_size)) + constants.index_version
+	old := db.history * constants.index_version
 	batch := units.scale_up(work.puts_per_second * put, constants.write_batch_period, 1000)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
 	pending := chunk * (work.key_size + constants.restore_pending)
@@ -134,9 +134,3 @@ size_class(bytes) := units.divide_up(bytes, model.go_page) * model.go_page if by
 size_class(bytes) := min({class | some class in model.size_classes; class >= bytes}) if bytes <= _largest_class
 
 _largest_class := max(model.size_classes)
-
-# METADATA
-# description: The least power of two that is not below number.
-power_of_two(number) := min({power | some power in _powers_of_two; power >= number})
-
-_powers_of_two := {bits.lsh(1, exponent) | some exponent in numbers.range(0, 62)}

@@ -1,0 +1,39 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that the modules about memory share."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """What etcd_memory_estimate and etcd_memory_plan take."""
+
+    DOCUMENTATION = r"""
+options:
+  version:
+    description:
+      - The release of etcd, for example V(3.6.16). The series 3.5, 3.6 and 3.7 are known.
+    type: str
+    required: true
+  workload:
+    description:
+      - What the cluster is for. Every key is optional; the result says which values were assumed.
+      - Sizes take a unit, as in V(100KB); 1 KB is 1024 bytes.
+      - C(value_size), the mean value of a put (1 KB).
+      - C(key_size), the mean length of a key (64 bytes).
+      - C(keys), live keys (10000).
+      - C(puts_per_second), writes a second at the peak (100).
+      - C(clients), connections to one member (50).
+      - C(watch_streams), watch streams on one member (50).
+      - C(watchers), watchers on one member (500).
+      - C(leases), live leases (0).
+      - C(range_size), bytes of range answers in flight at once (10 MB).
+      - C(revisions_per_key), revisions kept of a key. Computed from the writes and the compaction if it is not given.
+    type: dict
+    default: {}
+  members:
+    description: How many members the cluster has.
+    type: int
+    default: 3
+"""

@@ -1,0 +1,199 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Estimate how much memory a member of etcd will need."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_memory_estimate
+short_description: Estimate how much memory a member of etcd will need
+version_added: 0.1.0
+description:
+  - Computes what a member of etcd will take at its peak, by component, from the workload, the version and the settings.
+  - Needs no host with etcd; run it on the controller.
+  - The rules differ between series. On 3.5 the raft log in memory grows with O(settings) C(snapshot_count), on 3.6 and 3.7 it does not, but
+    the log since the last disk snapshot is replayed into memory at a start.
+options:
+  settings:
+    description:
+      - Settings that differ from the version's defaults.
+      - C(snapshot_count), C(snapshot_catchup_entries), C(quota_backend_bytes), C(auto_compaction_mode), C(auto_compaction_retention),
+        C(max_request_bytes) and C(memory_mlock) as the flags of etcd, C(gogc) and C(gomemlimit) as Go's environment variables,
+        C(memory_high) and C(memory_max) as systemd's properties.
+    type: dict
+    default: {}
+extends_documentation_fragment:
+  - etcdops.headroom.memory
+attributes:
+  check_mode:
+    description: Changes nothing.
+    support: full
+  diff_mode:
+    description: There is nothing to compare.
+    support: none
+seealso:
+  - module: etcdops.headroom.etcd_memory_plan
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+# ansible localhost -m etcdops.headroom.etcd_memory_estimate -a '{"version": "3.6.16", "workload": {"value_size": "100KB"}}'
+- name: Estimate what a member with large values will need
+  etcdops.headroom.etcd_memory_estimate:
+    version: 3.6.16
+    workload:
+      value_size: 100KB
+      keys: 20000
+      puts_per_second: 200
+    settings:
+      snapshot_catchup_entries: 1000
+  delegate_to: localhost
+  register: estimate
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ estimate.report.splitlines() }}"
+"""
+
+RETURN = r"""
+report:
+  description: The estimate as text for people.
+  returned: success
+  type: str
+components:
+  description: What the memory goes to.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The component.
+      type: str
+    kind:
+      description:
+        - V(heap) is there all the time, V(spike) for a moment, V(restart) at a start, V(defrag) during a defragmentation, V(file) is the mapped
+          database.
+      type: str
+    low:
+      description: Bytes, at least.
+      type: int
+    high:
+      description: Bytes, at most.
+      type: int
+    why:
+      description: What it comes from.
+      type: str
+heap_live:
+  description: Bytes of the heap that are in use at the peak.
+  returned: success
+  type: int
+heap_peak:
+  description: The heap with garbage and short-lived bytes.
+  returned: success
+  type: int
+rss_anon_peak:
+  description: Bytes of memory that cannot be dropped, at the peak.
+  returned: success
+  type: int
+rss_file_peak:
+  description: Bytes of the mapped database and program. They can be dropped and read again.
+  returned: success
+  type: int
+rss_peak:
+  description: RV(rss_anon_peak) and RV(rss_file_peak).
+  returned: success
+  type: int
+restart_heap_live:
+  description: As RV(heap_live), right after a restart.
+  returned: success
+  type: int
+restart_heap_peak:
+  description: As RV(heap_peak), right after a restart.
+  returned: success
+  type: int
+restart_rss_anon_peak:
+  description: As RV(rss_anon_peak), right after a restart.
+  returned: success
+  type: int
+defrag_rss_anon_peak:
+  description: As RV(rss_anon_peak), during a defragmentation. Not part of RV(memory_max_recommended).
+  returned: success
+  type: int
+db_size:
+  description: Bytes that the database file is expected to reach.
+  returned: success
+  type: int
+db_in_use:
+  description: Bytes of RV(db_size) that hold revisions.
+  returned: success
+  type: int
+beside_go:
+  description: Bytes that must fit beside Go's memory, which are hot pages of the database, the program, and the kernel's.
+  returned: success
+  type: int
+memory_max_recommended:
+  description: The least sensible C(MemoryMax) for the unit.
+  returned: success
+  type: int
+notes:
+  description: What one should know beside the figures.
+  returned: success
+  type: list
+  elements: str
+assumed:
+  description: The keys of the workload for which a default was taken.
+  returned: success
+  type: list
+  elements: str
+workload:
+  description: The workload with every default filled in.
+  returned: success
+  type: dict
+settings:
+  description: The settings with the version's defaults.
+  returned: success
+  type: dict
+version:
+  description: The release.
+  returned: success
+  type: str
+series:
+  description: The series whose rules were used.
+  returned: success
+  type: str
+  sample: "3.6"
+members:
+  description: The number of members.
+  returned: success
+  type: int
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import estimate_text
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "version": {"type": "str", "required": True},
+            "workload": {"type": "dict", "default": {}},
+            "settings": {"type": "dict", "default": {}},
+            "members": {"type": "int", "default": 3},
+        },
+        supports_check_mode=True,
+    )
+    given = module.params
+    try:
+        figures = estimate(given["version"], given["workload"], given["settings"], given["members"])
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, report=estimate_text(figures), **figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the flags that hold etcd to a memory budget."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_memory_plan
+short_description: Find the flags that hold etcd to a memory budget
+version_added: 0.1.0
+description:
+  - Finds the flags with which the peak of a member, in steady state and right after a restart, stays within a memory budget, at the least cost.
+  - First come compaction and quota. The retention is the longest whose database fits the quota and whose index fits a quarter of the budget;
+    beyond five minutes only as long as the whole database fits the budget too. The quota leaves room, and is at most 8 GiB.
+  - Then these are given up, in this order, until it fits. Catch-up entries beyond 30 s of writes, with snapshot-count lowered first; the
+    leisure of Go's garbage collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; snapshot-count below what is
+    good for CPU and fsync; catch-up entries down to 100, or 1 with a single member.
+  - Settings that are given in O(settings) are kept, and the plan shows what they cost.
+  - If nothing fits, the module fails, and says by how much and which small changes would make it fit.
+  - Needs no host with etcd; run it on the controller.
+options:
+  budget:
+    description: The memory that a member may take, page cache included, in bytes or with a unit, as in V(2GB).
+    type: raw
+    required: true
+  settings:
+    description:
+      - Settings that the plan must keep, by the names that M(etcdops.headroom.etcd_memory_estimate) takes.
+    type: dict
+    default: {}
+extends_documentation_fragment:
+  - etcdops.headroom.memory
+attributes:
+  check_mode:
+    description: Changes nothing.
+    support: full
+  diff_mode:
+    description: There is nothing to compare.
+    support: none
+seealso:
+  - module: etcdops.headroom.etcd_memory_estimate
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+# ansible localhost -m etcdops.headroom.etcd_memory_plan -a '{"version": "3.7.3", "workload": {"value_size": "100KB"}, "budget": "2GB"}'
+- name: Plan for large values
+  etcdops.headroom.etcd_memory_plan:
+    version: 3.7.3
+    members: 3
+    budget: 2GB
+    workload:
+      value_size: 100KB
+      keys: 20000
+      puts_per_second: 200
+  delegate_to: localhost
+  register: plan
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ plan.report.splitlines() }}"
+"""
+
+RETURN = r"""
+report:
+  description: The plan as text for people.
+  returned: success
+  type: str
+settings:
+  description: Settings of etcd, for its config file, by the names of etcd 3.7's flags with underscores.
+  returned: success
+  type: dict
+  sample:
+    auto_compaction_mode: periodic
+    auto_compaction_retention: 30s
+    quota_backend_bytes: 6442450944
+    snapshot_catchup_entries: 6000
+    snapshot_count: 5000
+environment:
+  description: Environment variables for the unit.
+  returned: success
+  type: dict
+  sample:
+    GOMEMLIMIT: 1659MiB
+memory_high:
+  description: C(MemoryHigh) for the unit, in bytes.
+  returned: success
+  type: int
+memory_max:
+  description: C(MemoryMax) for the unit, in bytes.
+  returned: success
+  type: int
+budget:
+  description: The budget, in bytes.
+  returned: success
+  type: int
+flags:
+  description: Everything that was decided.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The setting.
+      type: str
+    value:
+      description: Its value.
+      type: raw
+    text:
+      description: Its value for people.
+      type: str
+    reason:
+      description: Why, or what it costs if it was given.
+      type: str
+    source:
+      description: V(computed), V(pinned) if it was given, V(default) if it is what the version would take anyway.
+      type: str
+estimate:
+  description: The estimate with these flags, as M(etcdops.headroom.etcd_memory_estimate) returns it.
+  returned: success
+  type: dict
+notes:
+  description: What one should know beside the figures.
+  returned: success
+  type: list
+  elements: str
+version:
+  description: The release.
+  returned: success
+  type: str
+members:
+  description: The number of members.
+  returned: success
+  type: int
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import plan_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "version": {"type": "str", "required": True},
+            "workload": {"type": "dict", "default": {}},
+            "settings": {"type": "dict", "default": {}},
+            "members": {"type": "int", "default": 3},
+            "budget": {"type": "raw", "required": True},
+        },
+        supports_check_mode=True,
+    )
+    given = module.params
+    try:
+        found = plan(given["version"], given["workload"], given["members"], given["budget"], given["settings"])
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, report=plan_text(found), **found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan: it fits, it gives up the cheapest first, it keeps what the user says, and it says what would fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import _plan, _plan_search
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import estimate_text, plan_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._workload import BadInput
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+VERSIONS = ["3.5.5", "3.5.35", "3.6.16", "3.7.3"]
+LARGE = {
+    "value_size": "100KB",
+    "keys": 20000,
+    "puts_per_second": 200,
+    "clients": 200,
+    "watch_streams": 400,
+    "watchers": 5000,
+    "range_size": "10MB",
+}
+
+
+def flag(plan: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return one row of the flags."""
+    found: dict[str, Any] = next(row for row in plan["flags"] if row["name"] == name)
+    return found
+
+
+def assert_fits(plan: dict[str, Any]) -> None:
+    """Check what every plan promises."""
+    figures = plan["estimate"]
+    needed = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"]) + figures["beside_go"]
+    assert needed <= plan["memory_high"] < plan["memory_max"] <= plan["budget"]
+    assert figures["memory_max_recommended"] <= plan["budget"] + MIB
+    limit = plan["environment"].get("GOMEMLIMIT")
+    if limit is not None:
+        assert int(limit.removesuffix("MiB")) * MIB < plan["memory_high"]
+    assert 2 << 30 <= plan["settings"]["quota_backend_bytes"] <= 8 << 30
+    assert plan["settings"]["auto_compaction_retention"][-1] in "hms"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_large_values_in_two_gigabytes(version: str) -> None:
+    plan = _plan.plan(version, LARGE, 3, "2GB")
+    assert_fits(plan)
+    assert plan["settings"]["snapshot_catchup_entries"] >= (6000 if version != "3.5.5" else 4000)
+    assert plan["settings"]["auto_compaction_retention"] == "30s"
+    assert plan["estimate"]["rss_peak"] <= plan["memory_max"]
+
+
+def test_a_small_workload_keeps_the_defaults() -> None:
+    plan = _plan.plan("3.7.3", {}, 3, "2GB")
+    assert_fits(plan)
+    assert flag(plan, "snapshot_catchup_entries")["source"] == "default"
+    assert flag(plan, "snapshot_count")["source"] == "default"
+    assert plan["settings"]["quota_backend_bytes"] == 2 << 30
+    assert plan["settings"]["auto_compaction_retention"] == "1h"
+    assert "GOGC" not in plan["environment"]
+
+
+def test_order_of_what_is_given_up() -> None:
+    """From a large budget to the smallest: entries beyond 30 s, then the collector's leisure, then entries, then snapshots."""
+    seen = []
+    for megabytes in (4096, 2048, 1536, 1024, 768, 512):
+        plan = _plan.plan("3.7.3", LARGE, 3, f"{megabytes}MB")
+        assert_fits(plan)
+        chosen = plan["settings"]
+        pace = flag(plan, "gomemlimit")["reason"]
+        seen.append((chosen["snapshot_catchup_entries"], chosen["snapshot_count"], pace))
+    entries = [row[0] for row in seen]
+    assert entries == sorted(entries, reverse=True)
+    assert seen[0][2] == seen[1][2] == "a guard, out of reach of the expected peak"
+    assert seen[2][0] == 6000 and seen[2][2] == "holds the heap's peak down"
+    assert all(row[2].startswith("holds the heap") for row in seen[2:])
+    assert all(row[1] >= 2000 for row in seen if row[0] > 1000 and "hard" not in row[2])
+
+
+def test_old_releases_get_gogc() -> None:
+    plan = _plan.plan("3.5.5", LARGE, 3, "2GB")
+    assert plan["environment"] == {"GOGC": "50"}
+    assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not know GOMEMLIMIT"
+
+
+@pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
+def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
+    workload = _plan.read("3.7.3", LARGE, {}, members)[0]
+    case = _plan_search.Case("3.7.3", workload, members, {}, 1 << 31)
+    *_, (entries, _, _) = _plan_search.tiers(case)
+    assert entries[-1] == least
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("snapshot_catchup_entries", 1000, "1,000"),
+        ("snapshot_count", 2000, "2,000"),
+        ("quota_backend_bytes", "5GB", "5.0 GiB"),
+        ("gogc", 50, "50"),
+        ("gomemlimit", "1500MiB", "1.5 GiB"),
+        ("memory_high", "1800MB", "1.8 GiB"),
+        ("memory_max", "1900MB", "1.9 GiB"),
+        ("auto_compaction_retention", "20s", "20s"),
+        ("auto_compaction_mode", "periodic", "periodic"),
+        ("memory_mlock", False, "False"),
+    ],
+)
+def test_what_the_user_says_is_kept(name: str, value: Any, shown: str) -> None:
+    plan = _plan.plan("3.7.3", LARGE, 3, "2GB", {name: value})
+    if name != "memory_mlock":
+        row = flag(plan, name)
+        assert (row["source"], row["text"]) == ("pinned", shown)
+        assert row["reason"].startswith("yours; ")
+    if name in plan["settings"]:
+        assert plan["estimate"]["settings"][name] == plan["settings"][name]
+
+
+def test_the_cost_of_a_setting_is_shown() -> None:
+    row = flag(_plan.plan("3.7.3", {}, 3, "512MB", {"snapshot_count": 100000}), "snapshot_count")
+    assert row["reason"].startswith("yours; 2")
+    assert row["reason"].endswith(" MiB more at the peak than with 10,000")
+
+
+def test_revision_mode_gets_revisions() -> None:
+    chosen = _plan.plan("3.7.3", LARGE, 3, "2GB", {"auto_compaction_mode": "revision", "quota_backend_bytes": -1})[
+        "settings"
+    ]
+    assert chosen["auto_compaction_retention"] == "100000"
+    assert chosen["quota_backend_bytes"] == -1
+
+
+@pytest.mark.parametrize(
+    ("version", "workload", "budget", "pinned", "texts"),
+    [
+        (
+            "3.7.3",
+            LARGE,
+            "256MB",
+            {},
+            [
+                "no flags hold this workload to 256.0 MiB",
+                "etcd 3.7.3 needs",
+                " more",
+                "a memory budget of",
+            ],
+        ),
+        (
+            "3.7.3",
+            LARGE,
+            "2GB",
+            {"snapshot_count": 100000},
+            [
+                "leave snapshot_count (100,000) to the plan",
+                "a memory budget of 12.6 GiB",
+                "each value split into 10 keys",
+            ],
+        ),
+        (
+            "3.7.3",
+            {**LARGE, "keys": 200000},
+            "4GB",
+            {},
+            ["take 20.7 GiB of database, the quota is 8.0 GiB", "live keys."],
+        ),
+        (
+            "3.5.35",
+            {"value_size": 100, "clients": 0, "puts_per_second": 1},
+            "64MB",
+            {},
+            ["etcd 3.5.35 needs", "a memory budget of"],
+        ),
+    ],
+)
+def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts: list[str]) -> None:
+    with pytest.raises(_plan.PlanInfeasible) as error:
+        _plan.plan(version, workload, 3, budget, pinned)
+    for text in texts:
+        assert text in str(error.value)
+
+
+def test_remedies_hold_what_they_promise() -> None:
+    """The budget named in the error is one that works, and 64 MiB less is not."""
+    with pytest.raises(_plan.PlanInfeasible) as error:
+        _plan.plan("3.6.16", LARGE, 3, "256MB")
+    size = str(error.value).split("a memory budget of ")[1].split(" MiB")[0]
+    assert_fits(_plan.plan("3.6.16", LARGE, 3, f"{size}MiB"))
+    with pytest.raises(_plan.PlanInfeasible):
+        _plan.plan("3.6.16", LARGE, 3, int(float(size) - 64) * MIB)
+
+
+@pytest.mark.parametrize(
+    ("budget", "pinned", "text"),
+    [
+        ("10MB", {}, "the memory budget is 10.0 MiB: etcd alone needs 64.0 MiB"),
+        ("lots", {}, "the memory budget is 'lots', which is no size"),
+        ("1GB", {"memory_max": "2GB"}, "settings.memory_max (2.0 GiB) is above the memory budget (1.0 GiB)"),
+        ("1GB", {"gomemlimit": "2GB"}, "settings.gomemlimit (2.0 GiB) is above the memory budget"),
+        ("1GB", {"heartbeat": 1}, "settings has an unknown key 'heartbeat'"),
+    ],
+)
+def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
+    with pytest.raises(BadInput) if "size" not in text else pytest.raises(ValueError) as error:
+        _plan.plan("3.7.3", {}, 3, budget, pinned)
+    assert text in str(error.value)
+
+
+def test_null_settings_are_not_pins() -> None:
+    assert _plan.plan("3.7.3", {}, 3, "2GB", {"snapshot_count": None}) == _plan.plan("3.7.3", {}, 3, "2GB")
+
+
+def test_round_steps() -> None:
+    assert _plan_search.descending(6000, 1000) == [6000, 4800, 3800, 3000, 2400, 1900, 1500, 1200, 1000]
+    assert _plan_search.descending(100, 100) == [100]
+    assert _plan_search.descending(20, 1)[-1] == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    version=st.sampled_from(VERSIONS),
+    value=st.integers(min_value=0, max_value=1_500_000),
+    keys=st.integers(min_value=1, max_value=100_000),
+    puts=st.integers(min_value=0, max_value=5000),
+    clients=st.integers(min_value=0, max_value=5000),
+    members=st.sampled_from([1, 3, 5]),
+    megabytes=st.integers(min_value=64, max_value=16384),
+)
+def test_a_plan_fits_or_says_why(
+    version: str, value: int, keys: int, puts: int, clients: int, members: int, megabytes: int
+) -> None:
+    workload = {"value_size": value, "keys": keys, "puts_per_second": puts, "clients": clients}
+    try:
+        plan = _plan.plan(version, workload, members, f"{megabytes}MB")
+    except _plan.PlanInfeasible as error:
+        assert "What would fit" in str(error) or "database" in str(error)
+    else:
+        assert_fits(plan)
+        floor = 100 if members > 1 else 1
+        assert plan["settings"]["snapshot_catchup_entries"] >= floor
+
+
+def test_texts() -> None:
+    plan = _plan.plan("3.7.3", LARGE, 3, "2GB")
+    lines = plan_text(plan).splitlines()
+    assert lines[0] == "etcd 3.7.3, 3 members"
+    assert "key_size 64 B (assumed)" in lines[1]
+    assert any(line.startswith("snapshot_catchup_entries") and "30 s of writes" in line for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+    estimate = estimate_text(plan["estimate"])
+    assert "raft log" in estimate and "MemoryMax recommended" in estimate
