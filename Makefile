@@ -28,7 +28,7 @@ model: setup ## render model/ for Python and Rego
 	@$(RUN) python model/render.py
 
 bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
-	@$(RUN) bench/site/run
+	@$(RUN) bench/site/run.py
 
 requirements: ## pin requirements/requirements.in anew, for PYTHON311 and PYTHON312 (paths of the two interpreters)
 	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"

@@ -42,7 +42,7 @@ def test_rolling_change_loses_no_write(site, tmp_path):
     writer = subprocess.Popen(
         [
             sys.executable,
-            PROJECT / "bench/rolling/writes",
+            PROJECT / "bench/rolling/writes.py",
             "--tls",
             tmp_path,
             *(f"https://{a}:2379" for a in addresses.values()),
