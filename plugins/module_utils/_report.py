@@ -22,6 +22,8 @@ MOST_TABLES = 4
 # A database that fills this share of its quota (percent) leaves little time before etcd refuses writes.
 QUOTA_WARNING = 80
 LIMIT_WARNING = 90
+# The kernel rounds a limit down to whole pages.
+LARGEST_PAGE = 64 * 1024
 NONE = "-"
 
 Item = Mapping[str, Any]
@@ -133,6 +135,9 @@ def _host_problems(item: Item) -> list[str]:
         found.append(f"peak RSS {_size(peak)} is above the planned peak of {_size(planned)}")
     if peak and limit and peak * 100 >= limit * LIMIT_WARNING:
         found.append(f"peak RSS {_size(peak)} is {peak * 100 // limit} % of the memory limit {_size(limit)}")
+    meant = (item.get("plan") or {}).get("memory_max")
+    if process.get("running") and meant and abs((limit or 0) - int(meant)) >= LARGEST_PAGE:
+        found.append(f"the memory limit in force is {_size(limit) if limit else 'none'}, planned is {_size(meant)}")
     if len(process.get("io_classes", {})) > 1:
         found.append(f"its threads have different I/O classes: {_io_classes(process)}")
     for volume, measured in (item.get("fio") or {}).items():
@@ -207,8 +212,8 @@ def flag_rows(items: Sequence[Item]) -> list[Row]:
     for item in planned:
         for flag in item["plan"].get("flags", []):
             name, reason = str(flag["name"]), str(flag.get("reason", ""))
-            if flag.get("source") == "pinned" and "pinned" not in reason:
-                reason = f"pinned: {reason}" if reason else "pinned"
+            if flag.get("source") == "pinned":
+                reason = reason or "pinned"
             variants = flags.setdefault(name, {})
             variants.setdefault((_flag_value(name, flag.get("value")), reason), []).append(_name(item))
     for name, variants in flags.items():

@@ -67,6 +67,7 @@ def item(number: int, name: str = "demo") -> dict[str, Any]:
         },
         "plan": {
             "estimate": {"rss_peak": 1300 * MIB},
+            "memory_max": 2000 * MIB + 4095,
             "flags": [
                 {
                     "name": "snapshot_catchup_entries",
@@ -141,7 +142,9 @@ def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
     ("path", "value", "problem"),
     [
         ("info.process.rss_peak", 1400 * MIB, "etcd-1: peak RSS 1.4 GiB is above the planned peak of 1.3 GiB"),
-        ("info.process.memory_limit", 50 * MIB, "etcd-1: peak RSS 47.0 MiB is 94 % of the memory limit 50.0 MiB"),
+        ("info.process.rss_peak", 1250 * MIB, None),
+        ("info.process.memory_limit", None, "etcd-1: the memory limit in force is none, planned is 2.0 GiB"),
+        ("plan.memory_max", 1000 * MIB, "etcd-1: the memory limit in force is 2.0 GiB, planned is 1000.0 MiB"),
         ("info.process.restarts", 2, "etcd-1: systemd restarted etcd 2 times by itself"),
         ("info.process.oom_kills", 1, "etcd-1: the kernel killed 1 of its processes for want of memory"),
         (
@@ -168,13 +171,23 @@ def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
         ),
     ],
 )
-def test_problems_come_first(path: str, value: Any, problem: str) -> None:
+def test_problems_come_first(path: str, value: Any, problem: str | None) -> None:
     items = three()
     change(items, path, value)
     lines = report(items)
+    if problem is None:
+        assert lines[0].endswith("no problems")
+        return
     assert lines[1] == f"  ! {problem}"
     assert lines[2] == ""
     assert lines[0].endswith("leader etcd-2, 1 problem")
+
+
+def test_close_to_the_limit() -> None:
+    items = three()
+    change(items, "info.process.memory_limit", 50 * MIB)
+    change(items, "plan.memory_max", 50 * MIB)
+    assert report(items)[1] == "  ! etcd-1: peak RSS 47.0 MiB is 94 % of the memory limit 50.0 MiB"
 
 
 def test_a_member_that_is_down() -> None:
