@@ -4,9 +4,9 @@ import data.headroom.rules.compaction.off as rule
 import data.headroom.testing
 
 bad := {
-	"not set": {"input": testing.plain({}), "texts": {"X"}},
-	"zero": {"input": testing.example({"etcd_auto_compaction_retention": 0}), "texts": {"X"}},
-	"0h": {"input": testing.example({"etcd_auto_compaction_retention": "0h"}), "texts": {"X"}},
+	"not set": {"input": testing.plain({}), "texts": {"etcd-1: auto-compaction-retention is not set, and etcd's default keeps every revision ever written"}},
+	"zero": {"input": testing.example({"etcd_auto_compaction_retention": 0}), "texts": {"etcd-1: etcd_auto_compaction_retention is 0, so every revision ever written is kept"}},
+	"0h": {"input": testing.example({"etcd_auto_compaction_retention": "0h"}), "texts": {"etcd-1: etcd_auto_compaction_retention is 0h, so every revision ever written is kept"}},
 }
 
 test_bad[note] if {

@@ -4,8 +4,8 @@ import data.headroom.rules.defragmentation.missing as rule
 import data.headroom.testing
 
 bad := {
-	"not set": {"input": testing.plain({}), "texts": {"X"}},
-	"off": {"input": testing.example({"etcd_maintenance_defrag_enabled": false}), "texts": {"X"}},
+	"not set": {"input": testing.plain({}), "texts": {"etcd-1: nobody defragments this member (etcd_maintenance_defrag_enabled is not set)"}},
+	"off": {"input": testing.example({"etcd_maintenance_defrag_enabled": false}), "texts": {"etcd-1: nobody defragments this member (etcd_maintenance_defrag_enabled is false)"}},
 }
 
 test_bad[note] if {

@@ -4,8 +4,8 @@ import data.headroom.rules.flags.wrong_type as rule
 import data.headroom.testing
 
 bad := {
-	"8G": {"input": testing.example({"etcd_extra_config": {"quota-backend-bytes": "8G"}}), "texts": {"X"}},
-	"a number for a text": {"input": testing.example({"etcd_extra_config": {"auto-compaction-retention": 5}}), "texts": {"X"}},
+	"8G": {"input": testing.example({"etcd_extra_config": {"quota-backend-bytes": "8G"}}), "texts": {"etcd-1: etcd_extra_config[\"quota-backend-bytes\"] is \"8G\", and etcd reads a whole number: that is 8589934592"}},
+	"a number for a text": {"input": testing.example({"etcd_extra_config": {"auto-compaction-retention": 5}}), "texts": {"etcd-1: etcd_extra_config[\"auto-compaction-retention\"] is 5, and etcd reads a text"}},
 }
 
 test_bad[note] if {

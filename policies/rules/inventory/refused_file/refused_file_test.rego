@@ -4,7 +4,7 @@ import data.headroom.rules.inventory.refused_file as rule
 import data.headroom.testing
 
 bad := {
-	"a list of hosts": {"input": array.concat(testing.example({}), [{"path": "inventory/more.yml", "contents": {"etcd": {"hosts": ["n1"]}}}]), "texts": {"X"}},
+	"a list of hosts": {"input": array.concat(testing.example({}), [{"path": "inventory/more.yml", "contents": {"etcd": {"hosts": ["n1"]}}}]), "texts": {"inventory/more.yml: \"hosts\" of group \"etcd\" is neither a mapping nor a name"}},
 }
 
 test_bad[note] if {

@@ -4,8 +4,8 @@ import data.headroom.rules.inventory.unknown_value as rule
 import data.headroom.testing
 
 bad := {
-	"a template": {"input": testing.example({"etcd_workload": {"keys": "{{ x }}"}}), "texts": {"X"}},
-	"the cluster's name": {"input": testing.cluster(1, {"etcd_cluster_name": "{{ x }}"}), "texts": {"X"}},
+	"a template": {"input": testing.example({"etcd_workload": {"keys": "{{ x }}"}}), "texts": {"etcd-1: etcd_workload is not known (a template inside), and rules that need it are silent"}},
+	"the cluster's name": {"input": testing.cluster(1, {"etcd_cluster_name": "{{ x }}"}), "texts": {"etcd-1: etcd_cluster_name is not known (a template), and rules that need it are silent"}},
 }
 
 test_bad[note] if {

@@ -4,7 +4,7 @@ import data.headroom.rules.inventory.unread_file as rule
 import data.headroom.testing
 
 bad := {
-	"a vault": {"input": array.concat(testing.example({}), [{"path": "inventory/group_vars/all.yml", "contents": "$ANSIBLE_VAULT;1.1;AES256"}]), "texts": {"X"}},
+	"a vault": {"input": array.concat(testing.example({}), [{"path": "inventory/group_vars/all.yml", "contents": "$ANSIBLE_VAULT;1.1;AES256"}]), "texts": {"inventory/group_vars/all.yml is encrypted as a whole"}},
 }
 
 test_bad[note] if {

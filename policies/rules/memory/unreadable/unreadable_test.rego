@@ -4,8 +4,8 @@ import data.headroom.rules.memory.unreadable as rule
 import data.headroom.testing
 
 bad := {
-	"no size": {"input": testing.example({"etcd_workload": {"value_size": "big"}}), "texts": {"X"}},
-	"no version": {"input": testing.example({"etcd_version": "3.4.1"}), "texts": {"X"}},
+	"no size": {"input": testing.example({"etcd_workload": {"value_size": "big"}}), "texts": {"etcd-1: workload.value_size is big, which is no size between 0 and 536870912"}},
+	"no version": {"input": testing.example({"etcd_version": "3.4.1"}), "texts": {"etcd-1: 3.4.1 is no etcd version that is known: 3.5, 3.6, 3.7"}},
 }
 
 test_bad[note] if {

@@ -4,8 +4,8 @@ import data.headroom.rules.version.data_corruption as rule
 import data.headroom.testing
 
 bad := {
-	"3.5.2": {"input": testing.example({"etcd_version": "3.5.2"}), "texts": {"X"}},
-	"3.6.4": {"input": testing.example({"etcd_version": "3.6.4"}), "texts": {"X"}},
+	"3.5.2": {"input": testing.example({"etcd_version": "3.5.2"}), "texts": {"etcd-1: etcd 3.5.2: a defragmentation while a snapshot is applied may corrupt the database (corruption-defrag-snapshot); fixed in 3.5.23", "etcd-1: etcd 3.5.2: a member killed under load may come back with data that differs from the others' (corruption-3.5.0); fixed in 3.5.3"}},
+	"3.6.4": {"input": testing.example({"etcd_version": "3.6.4"}), "texts": {"etcd-1: etcd 3.6.4: a defragmentation while a snapshot is applied may corrupt the database (corruption-defrag-snapshot); fixed in 3.6.5"}},
 }
 
 test_bad[note] if {
