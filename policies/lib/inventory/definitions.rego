@@ -3,6 +3,7 @@
 # description: Every group and every host that a YAML or JSON inventory file names, with what is said there.
 package headroom.inventory.definitions
 
+import data.headroom.inventory.graph
 import data.headroom.inventory.paths
 import data.headroom.inventory.patterns
 
@@ -91,7 +92,7 @@ refused[definition.root][definition.path] contains problem if {
 	some problem in _problems(definition)
 }
 
-_problems(definition) := (({problem |
+_problems(definition) := ((({problem |
 	some section in ["hosts", "children", "vars"]
 	value := definition.body[section]
 	not _mapping_or_null(value)
@@ -109,6 +110,9 @@ _problems(definition) := (({problem |
 }) | {problem |
 	not _mapping_or_null(definition.body)
 	problem := sprintf("group %q is no mapping", [definition.group])
+}) | {problem |
+	[definition.root, definition.group] in graph.cyclic
+	problem := sprintf("group %q contains itself", [definition.group])
 }
 
 _falsy(body) if body in {null, false, 0, ""}

@@ -41,7 +41,7 @@ _parents_of(group, stated) := stated if {
 ancestors := {root: {group: graph.reachable(graph_of_root, {group}) | some group, _ in graph_of_root} | some root, graph_of_root in parents}
 
 # Groups that contain themselves, which Ansible refuses.
-cyclic[root] contains group if {
+cyclic := {[root, group] |
 	some root, graph_of_root in parents
 	some group, stated in graph_of_root
 	group in graph.reachable(graph_of_root, stated)
