@@ -55,10 +55,10 @@ CHECKS = [
     Check("changelog", "antsibull-changelog lint"),
     Check("ansible-lint", "ansible-lint --offline"),
     pytest("resolver", "tests/policies/test_resolver.py", fast=False),
-    Check("ansible-test sanity", "python tests/ansible_test.py sanity", fast=False),
+    Check("ansible-test sanity", "python tests/sanity_and_units.py sanity", fast=False),
     Check(
         "ansible-test units",
-        "python tests/ansible_test.py units",
+        "python tests/sanity_and_units.py units",
         False,
         r"(\d+) passed",
         r"(\d+) (?:failed|errors?)\b",

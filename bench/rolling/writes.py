@@ -54,7 +54,7 @@ def write(members: list[Member], number: int, timeout: float, attempt: float) ->
     value = base64.b64encode(str(number).encode()).decode()
     body = json.dumps({"key": key, "value": value}).encode()
     deadline = time.monotonic() + timeout
-    refusals = []
+    refusals: list[str] = []
     turn = number
     while (left := deadline - time.monotonic()) > 0:
         member = members[turn % len(members)]
