@@ -33,6 +33,7 @@ SERIES: dict[str, Any] = {
         ],
         "help_only": [],
         "removed": {},
+        "misread": {},
         "deprecated": {},
         "config_keys": {
             "enable-grpc-gateway": "bool",
@@ -159,7 +160,9 @@ SERIES: dict[str, Any] = {
             "proxy-read-timeout": "the v2 proxy is gone",
             "proxy-refresh-interval": "the v2 proxy is gone",
             "proxy-write-timeout": "the v2 proxy is gone",
-            "experimental-snapshot-catchup-entries": "in a 3.6 config file this spelling resets the value to 5000; use snapshot-catchup-entries",
+        },
+        "misread": {
+            "experimental-snapshot-catchup-entries": "in a config file of 3.6 this spelling resets the value to 5000; use snapshot-catchup-entries",
         },
         "deprecated": {
             "experimental-bootstrap-defrag-threshold-megabytes": "use bootstrap-defrag-threshold-megabytes",
@@ -370,6 +373,7 @@ SERIES: dict[str, Any] = {
             "discovery": "v2 discovery is gone; use discovery-config",
             "discovery-proxy": "v2 discovery is gone; use discovery-config",
         },
+        "misread": {},
         "deprecated": {},
         "config_keys": {
             "enable-distributed-tracing": "bool",

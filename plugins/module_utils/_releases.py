@@ -102,6 +102,8 @@ def _check_map(version: str, release: dict[str, Any], config: dict[Any, Any], pr
             problems += _check_map(version, release, value, f"{key}.")
         elif is_section:
             problems.append(f"{key}: must be a map of {_children(known, key)}")
+        elif key in release["misread"]:
+            problems.append(f"{key}: {release['misread'][key]}")
         elif key not in known:
             problems.append(
                 f"{key}: etcd {version} knows no such key and would ignore it{_remedy(version, release, key)}"
