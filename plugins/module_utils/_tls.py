@@ -1,0 +1,245 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does a certificate fit its key, its CA, its names and its purpose? Private to the collection.
+
+Pure: bytes and the time are passed in. Needs the Python library cryptography, 3.4 or newer; `IMPORT_ERROR` is None
+where it could be imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+IMPORT_ERROR: str | None = None
+try:
+    from cryptography import x509
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+except ImportError:
+    IMPORT_ERROR = traceback.format_exc()
+
+# Of a chain, leaf to root; longer ones are not built for etcd.
+MAX_CHAIN = 5
+
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+@dataclass
+class Finding:
+    """What is known of a certificate, and everything that is wrong with it."""
+
+    problems: list[str] = field(default_factory=list)
+    sha256: str | None = None
+    not_after: str | None = None
+    common_name: str | None = None
+    names: list[str] = field(default_factory=list)
+
+
+def certificates(text: bytes) -> list[Any]:
+    """All certificates of a PEM file in their order. Raises ValueError if one cannot be read."""
+    return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
+
+
+def _not_after(certificate: Any) -> datetime:
+    """The end of its validity. cryptography 42 renamed the attribute and gave it a time zone."""
+    if hasattr(certificate, "not_valid_after_utc"):
+        value: datetime = certificate.not_valid_after_utc
+        return value
+    return certificate.not_valid_after.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
+
+
+def issued_by(certificate: Any, issuer: Any) -> bool:
+    """Whether the issuer's key signed the certificate."""
+    if certificate.issuer != issuer.subject:
+        return False
+    key, content, algorithm = (
+        issuer.public_key(),
+        certificate.tbs_certificate_bytes,
+        certificate.signature_hash_algorithm,
+    )
+    try:
+        if isinstance(key, ec.EllipticCurvePublicKey):
+            key.verify(certificate.signature, content, ec.ECDSA(algorithm))
+        elif isinstance(key, rsa.RSAPublicKey):
+            key.verify(certificate.signature, content, padding.PKCS1v15(), algorithm)
+        elif isinstance(key, (ed25519.Ed25519PublicKey, ed448.Ed448PublicKey)):
+            key.verify(certificate.signature, content)
+        else:
+            return False
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _chains(leaf: Any, between: Sequence[Any], authorities: Sequence[Any]) -> bool:
+    """Whether a chain leads from the leaf over the certificates beside it to one of the authorities."""
+    current = leaf
+    for _step in range(MAX_CHAIN):
+        if any(issued_by(current, authority) for authority in authorities):
+            return True
+        following = [candidate for candidate in between if candidate != current and issued_by(current, candidate)]
+        if not following:
+            return False
+        current = following[0]
+    return False
+
+
+def canonical(name: str) -> str:
+    """A name as certificates hold it: addresses in their shortest form, DNS names in lower case."""
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        return name.lower()
+
+
+def _names(certificate: Any) -> list[str]:
+    """DNS names and addresses that a certificate is valid for."""
+    try:
+        value = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    return [name.lower() for name in value.get_values_for_type(x509.DNSName)] + [
+        str(address) for address in value.get_values_for_type(x509.IPAddress)
+    ]
+
+
+def _covers(held: Iterable[str], wanted: str) -> bool:
+    """Whether one of the names held stands for the wanted one; a wildcard stands for one label."""
+    return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
+
+
+def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
+    """Purposes (server, client) that the certificate may not be used for."""
+    identifiers = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
+    try:
+        allowed = list(certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
+    except x509.ExtensionNotFound:
+        return []
+    missing = [usage for usage in usages if identifiers[usage] not in allowed]
+    return [f"it may not be used for {' and '.join(missing)} authentication"] if missing else []
+
+
+def _validity_problems(certificate: Any, now: datetime, renew_before: timedelta) -> list[str]:
+    end = _not_after(certificate)
+    if end <= now:
+        return [f"it expired on {end:%Y-%m-%d}"]
+    if end - renew_before <= now:
+        return [f"it expires on {end:%Y-%m-%d}, in {(end - now).days} days"]
+    return []
+
+
+def _name_problems(held: Sequence[str], wanted: Sequence[str], exact: bool) -> list[str]:
+    expected = [canonical(name) for name in wanted]
+    missing = [name for name in expected if not _covers(held, name)]
+    left = [name for name in held if name not in expected] if exact else []
+    problems = [f"it is not valid for {', '.join(missing)}"] if missing else []
+    return problems + ([f"it is valid for {', '.join(left)}, which is no longer asked for"] if left else [])
+
+
+def _public_bytes(key: Any) -> bytes:
+    """A public key in DER form: equal for equal keys."""
+    return bytes(key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo))
+
+
+def key_problem(certificate: Any, key: bytes | None) -> str | None:
+    """Why a private key does not belong to a certificate, None if it does."""
+    if key is None:
+        return "its private key does not exist"
+    try:
+        private = serialization.load_pem_private_key(key, password=None)
+    except (ValueError, TypeError) as problem:
+        return f"its private key cannot be read: {problem}"
+    if _public_bytes(private.public_key()) != _public_bytes(certificate.public_key()):
+        return "its private key is that of another certificate"
+    return None
+
+
+def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Finding:
+    """What is wrong with a CA's certificate, or with the first of several in one file."""
+    try:
+        found = certificates(text)
+    except ValueError as problem:
+        return Finding([f"it cannot be read: {problem}"])
+    if not found:
+        return Finding(["it holds no certificate in PEM form"])
+    try:
+        is_authority = found[0].extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except x509.ExtensionNotFound:
+        is_authority = False
+    problems = [] if is_authority else ["it is no CA's certificate (basicConstraints lacks CA:TRUE)"]
+    return Finding(
+        problems=problems + _validity_problems(found[0], now, renew_before),
+        sha256=hashlib.sha256(_der(found[0])).hexdigest(),
+        not_after=f"{_not_after(found[0]):%Y-%m-%dT%H:%M:%SZ}",
+    )
+
+
+def _der(certificate: Any) -> bytes:
+    return bytes(certificate.public_bytes(serialization.Encoding.DER))
+
+
+def same_authority(first: bytes, second: bytes) -> bool:
+    """Whether two PEM files have a CA's key in common: a certificate renewed with its key is the same CA."""
+
+    def keys(text: bytes) -> set[bytes]:
+        return {_public_bytes(item.public_key()) for item in certificates(text)}
+
+    try:
+        return bool(keys(first) & keys(second))
+    except ValueError:
+        return False
+
+
+def inspect(
+    *,
+    certificate: bytes | None,
+    key: bytes | None,
+    authorities: bytes,
+    names: Sequence[str],
+    usages: Sequence[str],
+    now: datetime,
+    renew_before: timedelta,
+    exact_names: bool,
+) -> Finding:
+    """Everything that is wrong with a certificate. Each problem reads on from the certificate's name."""
+    if certificate is None:
+        return Finding(["it does not exist"])
+    try:
+        chain, trusted = certificates(certificate), certificates(authorities)
+    except ValueError as problem:
+        return Finding([f"it cannot be read: {problem}"])
+    if not chain:
+        return Finding(["it holds no certificate in PEM form"])
+    leaf, held = chain[0], _names(chain[0])
+    mismatch = key_problem(leaf, key)
+    problems = [mismatch] if mismatch else []
+    if not _chains(leaf, chain[1:], trusted):
+        problems.append("it is not signed by the CA")
+    problems += _validity_problems(leaf, now, renew_before)
+    problems += _name_problems(held, names, exact_names)
+    problems += _usage_problems(leaf, usages)
+    common = leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return Finding(
+        problems=problems,
+        sha256=hashlib.sha256(_der(leaf)).hexdigest(),
+        not_after=f"{_not_after(leaf):%Y-%m-%dT%H:%M:%SZ}",
+        common_name=str(common[0].value) if common else None,
+        names=held,
+    )
+
+
+def fingerprint(parts: Sequence[str | None]) -> str | None:
+    """One digest over the digests of certificates, None if one of them is missing."""
+    if None in parts:
+        return None
+    return hashlib.sha256("\n".join(str(part) for part in parts).encode()).hexdigest()
