@@ -67,6 +67,8 @@ type_hint(value, kind) := sprintf(": that is %d", [memory.parse_size(value)]) if
 # What to write instead, as far as that can be said.
 remedy(version, key) := sprintf(": %s", [text]) if {
 	text := model.series[memory.series(version)].removed[key]
+} else := sprintf(": %s", [text]) if {
+	text := model.series[memory.series(version)].misread[key]
 } else := sprintf(": here it is called %s", [spelt]) if {
 	spelt := model.settings[_underscored(key)][memory.series(version)].key
 	spelt != null

@@ -25,3 +25,10 @@ test_good[note] if {
 	found := rule.deny with input as case
 	count(found) == 0
 }
+
+# A group whose hosts are in INI files, which cannot be seen here, is judged by its group_vars.
+test_member_to_be if {
+	files := [{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_workload": {"value_size": "1MB"}}}]
+	found := testing.texts(rule.deny) with input as files
+	found == {`a member-to-be of group "etcd": values of 1.0 MiB (etcd_workload.value_size) are over 100.0 KiB`}
+}
