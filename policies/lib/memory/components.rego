@@ -18,11 +18,7 @@ _components(constants, work, settings, members, db, entries) := [
 		sprintf("connections to %s other members", [units.format_count(members - 1)]),
 	),
 	_row(
-		"index", "heap",
-		{
-			"low": (work.keys * (per_key + constants.index_slot.low)) + units.permille(old, constants.index_growth.low),
-			"high": (work.keys * (per_key + constants.index_slot.high)) + units.permille(old, constants.index_growth.high),
-		},
+		"index", "heap", _index(constants, work, db),
 		sprintf("%s keys of %s, %s old versions", [
 			units.format_count(work.keys),
 			units.format_size(work.key_size),
@@ -81,12 +77,18 @@ _components(constants, work, settings, members, db, entries) := [
 	put := work.key_size + work.value_size
 	entry := size_class(put + constants.raft_entry_overhead)
 	peers := (members - 1) * constants.peer_connection
-	per_key := (constants.index_key + size_class(work.key_size)) + constants.index_version
-	old := db.history * constants.index_version
 	batch := units.scale_up(work.puts_per_second * put, constants.write_batch_period, 1000)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
 	pending := chunk * (work.key_size + constants.restore_pending)
 	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
+}
+
+_index(constants, work, db) := {
+	"low": (work.keys * (per_key + constants.index_slot.low)) + units.permille(old, constants.index_growth.low),
+	"high": (work.keys * (per_key + constants.index_slot.high)) + units.permille(old, constants.index_growth.high),
+} if {
+	per_key := (constants.index_key + size_class(work.key_size)) + constants.index_version
+	old := db.history * constants.index_version
 }
 
 _log_why(constants, settings, entries, put) := sprintf(

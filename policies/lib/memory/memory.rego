@@ -80,6 +80,20 @@ estimate(version, workload, settings, members) := result if {
 	result := object.union(figures, {"notes": _notes(constants, figures, db, entries, one_entry)})
 }
 
+# METADATA
+# description: |
+#   Only the database of an estimate, at a fraction of its cost: db_size, db_in_use, and the high end of the index. Undefined for bad
+#   input.
+database(version, workload, settings) := {
+	"db_size": db.high,
+	"db_in_use": db.in_use,
+	"index": _index(constants, work, db).high,
+} if {
+	constants := model.constants[reading.series(version)]
+	work := reading.workload(workload)
+	db := _database(constants, work, reading.settings(version, settings))
+}
+
 _database(constants, work, settings) := {
 	"revision": revision,
 	"history": old,

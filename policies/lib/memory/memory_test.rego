@@ -114,6 +114,18 @@ test_skipped_compaction_of_3_5 if {
 	endswith(note, "more for each compaction that is skipped")
 }
 
+test_the_database_alone[version] if {
+	some version in ["3.5.35", "3.7.3"]
+	settings := {"auto_compaction_retention": "5m", "quota_backend_bytes": -1}
+	figures := memory.estimate(version, _large, settings, 3)
+	memory.database(version, _large, settings) == {
+		"db_size": figures.db_size,
+		"db_in_use": figures.db_in_use,
+		"index": _component(figures, "index").high,
+	}
+	not memory.database("3.8.0", _large, settings)
+}
+
 test_sizes[text] if {
 	some text, size in {
 		"0": 0,

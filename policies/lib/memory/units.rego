@@ -97,7 +97,7 @@ divide_down(number, divisor) := (number - (number % divisor)) / divisor
 
 # METADATA
 # description: The quotient, rounded up.
-divide_up(number, divisor) := divide_down((number + divisor) - 1, divisor)
+divide_up(number, divisor) := (above - (above % divisor)) / divisor if above := (number + divisor) - 1
 
 # METADATA
 # description: number × factor / 1000, rounded up.
@@ -106,10 +106,11 @@ permille(number, factor) := scale_up(number, factor, 1000)
 # METADATA
 # description: |
 #   number × numerator / denominator, rounded up. The product is never formed: beyond 2^63 OPA's numbers are no integers any more.
-scale_up(number, numerator, denominator) := (divide_down(number, denominator) * numerator) + divide_up(
-	(number % denominator) * numerator,
-	denominator,
-)
+scale_up(number, numerator, denominator) := whole + ((above - (above % denominator)) / denominator) if {
+	remainder := number % denominator
+	whole := ((number - remainder) / denominator) * numerator
+	above := ((remainder * numerator) + denominator) - 1
+}
 
 _is_integer(value) if {
 	is_number(value)
