@@ -245,7 +245,7 @@ def overfull(case: Case, settings: dict[str, Any]) -> str | None:
 
 def least_need(case: Case) -> int:
     """Return the MemoryMax that even the smallest flags need."""
-    *_, (entries, snapshots, _) = tiers(case)
+    entries, snapshots, _level = list(tiers(case))[-1]
     smallest = {
         **case.pinned,
         **compaction(case),
