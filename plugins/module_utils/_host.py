@@ -109,7 +109,7 @@ def parse_os_release(text: str) -> dict[str, str | None]:
         key, equals, value = line.partition("=")
         if equals:
             values[key.strip()] = value.strip().strip("\"'")
-    ids = [values.get("ID", "")] + values.get("ID_LIKE", "").split()
+    ids = [values.get("ID", ""), *values.get("ID_LIKE", "").split()]
     return {
         "id": values.get("ID"),
         "version": values.get("VERSION_ID"),

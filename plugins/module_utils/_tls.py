@@ -39,6 +39,7 @@ class Finding:
     """What is known of a certificate, and everything that is wrong with it."""
 
     problems: list[str] = field(default_factory=list)
+    fits: bool = False
     sha256: str | None = None
     not_after: str | None = None
     common_name: str | None = None
@@ -76,7 +77,8 @@ def issued_by(certificate: Any, issuer: Any) -> bool:
             key.verify(certificate.signature, content)
         else:
             return False
-    except InvalidSignature:
+    except (InvalidSignature, TypeError):
+        # TypeError: the signature is of another kind than the issuer's key makes.
         return False
     return True
 

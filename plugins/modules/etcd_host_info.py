@@ -124,7 +124,8 @@ kernel:
   returned: always
   sample: 6.1.0-30-amd64
 distribution:
-  description: RV(ignore:id), RV(ignore:version), RV(ignore:codename) from os-release, and RV(ignore:family) - debian, redhat, suse, arch, alpine or none.
+  description: RV(ignore:id), RV(ignore:version), RV(ignore:codename) from os-release, and RV(ignore:family) - debian, redhat, suse, arch, alpine
+    or none.
   type: dict
   returned: always
   sample: {id: debian, version: "12", codename: bookworm, family: debian}
@@ -192,13 +193,15 @@ python_modules:
 devices:
   description:
     - For each of O(devices), by the name given, a description.
-    - RV(ignore:path), RV(ignore:resolved) (links followed), RV(ignore:exists) and RV(ignore:is_block) are always there, the rest only for block devices.
+    - RV(ignore:path), RV(ignore:resolved) (links followed), RV(ignore:exists) and RV(ignore:is_block) are always there, the rest only for block
+      devices.
     - RV(ignore:number) is C(major:minor); compare these to know whether two names mean one device.
     - RV(ignore:size) in bytes; RV(ignore:name) and RV(ignore:disk), the kernel's names of the device and of its whole disk;
       RV(ignore:is_partition), RV(ignore:partitions), RV(ignore:holders), RV(ignore:slaves); RV(ignore:read_only).
     - RV(ignore:signature) says in words what the device carries, none if it is blank; RV(ignore:fstype), RV(ignore:label), RV(ignore:uuid),
       RV(ignore:partition_table). RV(ignore:probe_error) is the reason if it could not be read - then the device must not be taken for blank.
-    - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM, RAID or swap.
+    - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM,
+      RAID or swap.
     - RV(ignore:rotational), RV(ignore:scheduler), RV(ignore:schedulers), RV(ignore:write_cache) of its disk's queue.
   type: dict
   returned: always
@@ -233,8 +236,8 @@ devices:
 mounts:
   description:
     - For each of O(mounts), by the name given, a description.
-    - RV(ignore:mounted) is true if something is mounted exactly there. RV(ignore:covered_by), RV(ignore:number), RV(ignore:source), RV(ignore:fstype) and
-      RV(ignore:options) describe that mount, or else the one that the path lies on.
+    - RV(ignore:mounted) is true if something is mounted exactly there. RV(ignore:covered_by), RV(ignore:number), RV(ignore:source),
+      RV(ignore:fstype) and RV(ignore:options) describe that mount, or else the one that the path lies on.
     - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as it is seen now;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
     - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno - all strings) or none.
@@ -259,14 +262,15 @@ mounts:
 files:
   description:
     - For each of O(files), by the name given, a description.
-    - RV(ignore:exists), RV(ignore:type) (file, directory or other), RV(ignore:target) (of a link, else none), and if it exists RV(ignore:size), RV(ignore:sha256)
-      (none for what is no regular file), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
+    - RV(ignore:exists), RV(ignore:type) (file, directory or other), RV(ignore:target) (of a link, else none), and if it exists RV(ignore:size),
+      RV(ignore:sha256) (none for what is no regular file), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
   type: dict
   returned: always
   sample:
     /etc/etcd/etcd.yml: {exists: true, type: file, target: null, size: 1024, sha256: "9f86…", mode: "0640", owner: root, group: etcd}
 users:
-  description: For each of O(users) RV(ignore:exists), and if it does RV(ignore:uid), RV(ignore:gid), RV(ignore:group), RV(ignore:home), RV(ignore:shell).
+  description: For each of O(users) RV(ignore:exists), and if it does RV(ignore:uid), RV(ignore:gid), RV(ignore:group), RV(ignore:home),
+    RV(ignore:shell).
   type: dict
   returned: always
   sample:
@@ -286,9 +290,10 @@ member:
   sample: {present: true, db_size: 16805888, wal_files: 1, wal_dirs: [/var/lib/etcd-wal/member/wal]}
 unit:
   description:
-    - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state), RV(ignore:sub_state),
-      RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts), RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
-    - Of the running process RV(ignore:digest), the value of E(HEADROOM_DIGEST) in its environment, and RV(ignore:executable), its binary; both none if it does not run.
+    - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
+      RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts), RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
+    - Of the running process RV(ignore:digest), the value of E(HEADROOM_DIGEST) in its environment, and RV(ignore:executable), its binary; both
+      none if it does not run.
   type: dict
   returned: if O(unit) is given and systemd runs
   sample:

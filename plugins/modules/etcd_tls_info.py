@@ -99,13 +99,15 @@ EXAMPLES = r"""
 RETURN = r"""
 certificates:
   description:
-    - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:sha256) of its DER form,
+    - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:fits) (nothing is wrong
+      but perhaps mode and owner of its key's file), RV(ignore:sha256) of its DER form,
       RV(ignore:not_after), RV(ignore:common_name) and RV(ignore:names). All but the problems are none or empty if it cannot be read.
   type: dict
   returned: always
   sample:
     server:
       problems: []
+      fits: true
       sha256: 3f0a9c
       not_after: "2031-11-20T06:00:00Z"
       common_name: n1
@@ -212,6 +214,7 @@ def main() -> None:
             renew_before=renew_before,
             exact_names=asked["exact_names"],
         )
+        finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]
         findings[item["name"]] = finding
     ca = _tls.inspect_authority(authority, now, renew_before) if authority else _tls.Finding(["it does not exist"])

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_tls_info as Ansible runs it, on certificates made by openssl."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils import _host, _tls
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_tls_info
+
+pytest.importorskip("cryptography")
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+
+
+def run(capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
+    """The module's result."""
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        etcd_tls_info.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert not result.get("changed")
+    return result
+
+
+def openssl(folder: Path, *arguments: str) -> None:
+    """Run openssl in a folder."""
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(name="folder")
+def folder_with_certificates(tmp_path: Path) -> Path:
+    """ca.crt, other.crt (another CA), server.crt with server.key."""
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    for name in ("ca", "other"):
+        openssl(
+            tmp_path,
+            "req",
+            "-x509",
+            *curve,
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.crt",
+            "-days",
+            "99",
+            "-subj",
+            f"/CN={name}",
+        )
+    openssl(tmp_path, "req", *curve, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=n1")
+    (tmp_path / "ext").write_text("subjectAltName=DNS:n1,IP:10.0.0.11\nextendedKeyUsage=serverAuth\n", encoding="ascii")
+    signing = ("-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "90", "-extfile", "ext")
+    openssl(tmp_path, "x509", "-req", "-in", "server.csr", "-out", "server.crt", *signing)
+    return tmp_path
+
+
+def server(folder: Path, **other: Any) -> dict[str, Any]:
+    """What is asked of the server's certificate."""
+    asked = {
+        "name": "server",
+        "certificate": str(folder / "server.crt"),
+        "key": str(folder / "server.key"),
+        "usages": ["server"],
+    }
+    return {**asked, "names": ["n1", "10.0.0.11"], **other}
+
+
+def test_what_fits(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    text = (folder / "ca.crt").read_text(encoding="ascii")
+    result = run(
+        capsys, ca=text.strip(), ca_file=str(folder / "ca.crt"), certificates=[server(folder)], exact_names=True
+    )
+    assert result["problems"] == [] and result["certificates"]["server"]["fits"] and result["readable"]
+    assert result["ca"]["installed"] and not result["ca"]["replaces"] and len(result["fingerprint"]) == 64
+    assert "PRIVATE" not in json.dumps(result)
+
+
+def test_another_authority_would_part_the_members(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    text = (folder / "other.crt").read_text(encoding="ascii")
+    result = run(capsys, ca=text, ca_file=str(folder / "ca.crt"), certificates=[server(folder)])
+    assert result["ca"]["replaces"] and not result["ca"]["installed"]
+    assert result["problems"] == ["server: it is not signed by the CA"]
+
+
+def test_a_host_without_anything(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    result = run(capsys, ca="", ca_file=str(tmp_path / "ca.crt"), certificates=[server(tmp_path)])
+    assert result["problems"] == ["CA: it does not exist", "server: it does not exist"]
+    assert result["fingerprint"] is None and not result["ca"]["replaces"]
+
+
+@pytest.mark.parametrize(("present", "readable"), [(True, False), (False, True)])
+def test_without_the_library(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    tmp_path: Path,
+    present: bool,
+    readable: bool,
+) -> None:
+    monkeypatch.setattr(_tls, "IMPORT_ERROR", "ImportError")
+    result = run(capsys, ca="", certificates=[server(folder if present else tmp_path / "none")])
+    assert result["readable"] is readable and not result["certificates"]["server"]["fits"]
+    assert ("cryptography" in result["problems"][0]) is present
+
+
+def test_mode_and_owner_of_the_key_are_no_reason_for_a_new_certificate(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "server.key").chmod(0o644)
+    text = (folder / "ca.crt").read_text(encoding="ascii")
+    result = run(capsys, ca=text, certificates=[server(folder, key_mode="0640", key_group="root")])
+    owner = _host.file_facts(str(folder / "server.key"))
+    found = f"0644 {owner['owner']} {owner['group']}"
+    assert result["problems"] == [f"server: its private key has {found}, not 0640 root root"]
+    assert result["certificates"]["server"]["fits"]
