@@ -26,6 +26,8 @@ LIMIT_WARNING = 90
 LARGEST_PAGE = 64 * 1024
 NONE = "-"
 
+PLANNED_NOTE = "planned peak: heap and stacks (RssAnon); the database's pages come on top and give way"
+
 Item = Mapping[str, Any]
 Row = tuple[str, ...]
 
@@ -50,6 +52,8 @@ def cluster_report(name: str, items: Sequence[Item]) -> list[str]:
     for problem in wrong:
         lines += _wrap(problem, "  ! ")
     lines += ["", *_table(member_rows(items))]
+    if any(_planned(item) is not None for item in items):
+        lines += _wrap(PLANNED_NOTE, "  ")
     volumes = volume_rows(items)
     if len(volumes) > 1:
         lines += ["", *_table(volumes)]
@@ -61,7 +65,7 @@ def cluster_report(name: str, items: Sequence[Item]) -> list[str]:
 
 def summary(clusters: Mapping[str, Sequence[Item]]) -> list[str]:
     """Return one line a cluster, each followed by its problems; those without any come first."""
-    rows: list[Row] = [("cluster", "version", "healthy", "leader", "peak RSS", "planned", "limit")]
+    rows: list[Row] = [("cluster", "version", "healthy", "leader", "RssAnon", "planned", "limit")]
     trouble: list[str] = []
     for name, items in clusters.items():
         cluster = _view(items)
@@ -72,7 +76,7 @@ def summary(clusters: Mapping[str, Sequence[Item]]) -> list[str]:
                 _versions(cluster),
                 f"{quorum.get('healthy', 0)} of {quorum.get('voters', 0) or len(items)}",
                 cluster.get("leader") or NONE,
-                _size(_largest(_process(item).get("rss_peak") for item in items)),
+                _size(_largest(_process(item).get("rss_anon") for item in items)),
                 _size(_largest(_planned(item) for item in items)),
                 _size(_largest(_process(item).get("memory_limit") for item in items)),
             )
@@ -89,7 +93,7 @@ def headline(name: str, items: Sequence[Item], wrong: Sequence[str]) -> str:
     quorum = cluster.get("quorum", {})
     voters = quorum.get("voters", 0)
     if not voters:
-        return f"etcd cluster {name}: no member answers"
+        return f"etcd cluster {name}: {'no member answers' if _was_asked(items) else 'planned, not deployed yet'}"
     parts = [f"{quorum['healthy']} of {voters} members healthy", f"quorum needs {quorum['needed']}"]
     parts.append(f"leader {cluster['leader']}" if cluster.get("leader") else "no leader")
     parts.append("no problems" if not wrong else f"{len(wrong)} problem{'s'[: len(wrong) != 1]}")
@@ -101,7 +105,8 @@ def problems(items: Sequence[Item]) -> list[str]:
     cluster = _view(items)
     found = []
     if not cluster.get("members"):
-        found.append(cluster.get("error") or "the cluster was not asked")
+        if _was_asked(items):
+            found.append(cluster.get("error") or "no member answers")
     elif not cluster["quorum"]["ok"]:
         found.append("the cluster has no quorum: it takes no writes")
     for alarm in cluster.get("alarms", []):
@@ -130,11 +135,11 @@ def _host_problems(item: Item) -> list[str]:
         found.append(f"systemd restarted etcd {process['restarts']} times by itself")
     if process.get("oom_kills"):
         found.append(f"the kernel killed {process['oom_kills']} of its processes for want of memory")
-    peak, planned, limit = process.get("rss_peak"), _planned(item), process.get("memory_limit")
-    if peak and planned and peak > planned:
-        found.append(f"peak RSS {_size(peak)} is above the planned peak of {_size(planned)}")
-    if peak and limit and peak * 100 >= limit * LIMIT_WARNING:
-        found.append(f"peak RSS {_size(peak)} is {peak * 100 // limit} % of the memory limit {_size(limit)}")
+    anon, planned, limit = process.get("rss_anon"), _planned(item), process.get("memory_limit")
+    if anon and planned and anon > planned:
+        found.append(f"RssAnon {_size(anon)} is above the planned peak of {_size(planned)}")
+    if anon and limit and anon * 100 >= limit * LIMIT_WARNING:
+        found.append(f"RssAnon {_size(anon)} is {anon * 100 // limit} % of the memory limit {_size(limit)}")
     meant = (item.get("plan") or {}).get("memory_max")
     if process.get("running") and meant and abs((limit or 0) - int(meant)) >= LARGEST_PAGE:
         found.append(f"the memory limit in force is {_size(limit) if limit else 'none'}, planned is {_size(meant)}")
@@ -153,7 +158,7 @@ def _host_problems(item: Item) -> list[str]:
 def member_rows(items: Sequence[Item]) -> list[Row]:
     """Return the table of members, its header first: what etcd says, and memory as planned and as measured."""
     rows: list[Row] = [
-        ("member", "version", "role", "health", "db size", "planned peak", "RSS", "peak RSS", "memory limit")
+        ("member", "version", "role", "health", "db size", "planned peak", "RssAnon", "RSS", "peak RSS", "limit")
     ]
     by_name = {_name(item): item for item in items}
     listed = {member["name"] or member["id"]: member for member in _view(items).get("members", [])}
@@ -165,9 +170,10 @@ def member_rows(items: Sequence[Item]) -> list[Row]:
                 name,
                 member.get("version") or NONE,
                 member.get("role") or NONE,
-                "healthy" if member.get("healthy") else "UNHEALTHY",
+                ("healthy" if member.get("healthy") else "UNHEALTHY") if _was_asked(items) else NONE,
                 _size(member.get("db_size")),
                 _size(_planned(item)),
+                _size(process.get("rss_anon")),
                 _size(process.get("rss")),
                 _size(process.get("rss_peak")),
                 _size(process.get("memory_limit")),
@@ -246,9 +252,15 @@ def _name(item: Item) -> str:
     return str(item.get("name") or (item.get("info") or {}).get("member") or item.get("host") or NONE)
 
 
+def _was_asked(items: Sequence[Item]) -> bool:
+    return any((item.get("info") or {}).get("cluster") for item in items)
+
+
 def _planned(item: Item) -> int | None:
-    peak = ((item.get("plan") or {}).get("estimate") or {}).get("rss_peak")
-    return None if peak is None else int(peak)
+    """Return the planned peak of what cannot be reclaimed, in bytes: heap and stacks, at work or after a restart."""
+    estimate = (item.get("plan") or {}).get("estimate") or {}
+    peaks = [estimate.get(name) for name in ("rss_anon_peak", "restart_rss_anon_peak")]
+    return max((int(peak) for peak in peaks if peak is not None), default=None)
 
 
 def _versions(cluster: Mapping[str, Any]) -> str:

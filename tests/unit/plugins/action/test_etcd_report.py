@@ -47,7 +47,7 @@ def play(folder: Path, members: Any) -> subprocess.CompletedProcess[str]:
 def test_it_prints_without_a_connection(tmp_path: Path) -> None:
     done = play(tmp_path, [{"host": "a", "cluster": "demo"}])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "\netcd cluster demo: no member answers\n" in done.stdout
+    assert "\netcd cluster demo: planned, not deployed yet\n" in done.stdout
     assert "ok=1" in done.stdout
     assert "changed=0" in done.stdout
 

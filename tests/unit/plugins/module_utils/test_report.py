@@ -55,6 +55,7 @@ def item(number: int, name: str = "demo") -> dict[str, Any]:
                 "unit": "etcd.service",
                 "restarts": 0,
                 "oom_kills": 0,
+                "rss_anon": 30 * MIB,
                 "rss": 45 * MIB,
                 "rss_peak": 47 * MIB,
                 "memory_limit": 2000 * MIB,
@@ -66,7 +67,7 @@ def item(number: int, name: str = "demo") -> dict[str, Any]:
             },
         },
         "plan": {
-            "estimate": {"rss_peak": 1300 * MIB},
+            "estimate": {"rss_anon_peak": 1100 * MIB, "restart_rss_anon_peak": 1300 * MIB},
             "memory_max": 2000 * MIB + 4095,
             "flags": [
                 {
@@ -92,10 +93,11 @@ def three() -> list[dict[str, Any]]:
 WELL = """\
 etcd cluster demo, 3.7.3: 3 of 3 members healthy, quorum needs 2, leader etcd-2, no problems
 
-  member  version  role      health    db size  planned peak       RSS  peak RSS  memory limit
-  etcd-1  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  45.0 MiB  47.0 MiB       2.0 GiB
-  etcd-2  3.7.3    leader    healthy  20.0 KiB       1.3 GiB  45.0 MiB  47.0 MiB       2.0 GiB
-  etcd-3  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  45.0 MiB  47.0 MiB       2.0 GiB
+  member  version  role      health    db size  planned peak   RssAnon       RSS  peak RSS    limit
+  etcd-1  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
+  etcd-2  3.7.3    leader    healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
+  etcd-3  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
+  planned peak: heap and stacks (RssAnon); the database's pages come on top and give way
 
   member  volume  mounted at         device           fsync p99          I/O class of all threads
   etcd-1  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (limit 10)  best-effort/0 ×14
@@ -141,8 +143,9 @@ def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        ("info.process.rss_peak", 1400 * MIB, "etcd-1: peak RSS 1.4 GiB is above the planned peak of 1.3 GiB"),
-        ("info.process.rss_peak", 1250 * MIB, None),
+        ("info.process.rss_anon", 1400 * MIB, "etcd-1: RssAnon 1.4 GiB is above the planned peak of 1.3 GiB"),
+        ("info.process.rss_anon", 1250 * MIB, None),
+        ("info.process.rss_peak", 1990 * MIB, None),
         ("info.process.memory_limit", None, "etcd-1: the memory limit in force is none, planned is 2.0 GiB"),
         ("plan.memory_max", 1000 * MIB, "etcd-1: the memory limit in force is 2.0 GiB, planned is 1000.0 MiB"),
         ("info.process.restarts", 2, "etcd-1: systemd restarted etcd 2 times by itself"),
@@ -185,9 +188,9 @@ def test_problems_come_first(path: str, value: Any, problem: str | None) -> None
 
 def test_close_to_the_limit() -> None:
     items = three()
-    change(items, "info.process.memory_limit", 50 * MIB)
-    change(items, "plan.memory_max", 50 * MIB)
-    assert report(items)[1] == "  ! etcd-1: peak RSS 47.0 MiB is 94 % of the memory limit 50.0 MiB"
+    change(items, "info.process.memory_limit", 32 * MIB)
+    change(items, "plan.memory_max", 32 * MIB)
+    assert report(items)[1] == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB"
 
 
 def test_a_member_that_is_down() -> None:
@@ -215,10 +218,10 @@ def test_a_member_that_is_down() -> None:
       ! etcd-3 is not healthy: connection refused
       ! etcd-3: unit etcd.service is inactive (success)
 
-      member  version  role      health      db size  planned peak       RSS  peak RSS  memory limit
-      etcd-1  3.7.3    follower  healthy    20.0 KiB       1.3 GiB  45.0 MiB  47.0 MiB       2.0 GiB
-      etcd-2  3.7.3    leader    healthy    20.0 KiB       1.3 GiB  45.0 MiB  47.0 MiB       2.0 GiB
-      etcd-3  -        unknown   UNHEALTHY         -       1.3 GiB         -         -             -
+      member  version  role      health      db size  planned peak   RssAnon       RSS  peak RSS    limit
+      etcd-1  3.7.3    follower  healthy    20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
+      etcd-2  3.7.3    leader    healthy    20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
+      etcd-3  -        unknown   UNHEALTHY         -       1.3 GiB         -         -         -        -
     """
     assert report(items)[:8] == textwrap.dedent(expected).splitlines()
 
@@ -228,7 +231,7 @@ def test_a_member_that_is_down() -> None:
 )
 def test_nothing_is_known(given: dict[str, Any]) -> None:
     lines = report([given])
-    assert lines[:2] == ["etcd cluster demo: no member answers", "  ! the cluster was not asked"]
+    assert lines[:2] == ["etcd cluster demo: planned, not deployed yet", ""]
     assert "-" in lines[-1]
 
 
@@ -245,12 +248,12 @@ def test_many_clusters() -> None:
     assert (
         report(items)
         == textwrap.dedent("""\
-          cluster  version  healthy  leader  peak RSS  planned    limit
-          c0       3.7.3    3 of 3   etcd-2  47.0 MiB  1.3 GiB  2.0 GiB
-          c1       3.7.3    3 of 3   etcd-2  47.0 MiB  1.3 GiB  2.0 GiB
-          c2       3.7.3    3 of 3   etcd-2  47.0 MiB  1.3 GiB  2.0 GiB
-          c3       3.7.3    3 of 3   etcd-2  47.0 MiB  1.3 GiB  2.0 GiB
-          c4       3.7.3    3 of 3   etcd-2  47.0 MiB  1.3 GiB  2.0 GiB
+          cluster  version  healthy  leader   RssAnon  planned    limit
+          c0       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
+          c1       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
+          c2       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
+          c3       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
+          c4       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
 
         5 clusters, problems:
           ! c0: etcd-1: systemd restarted etcd 4 times by itself
