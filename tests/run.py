@@ -43,7 +43,7 @@ CHECKS = [
     Check("ruff", "ruff check . && ruff format --check ."),
     Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
     Check("mypy", "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils"),
-    Check("model", "python model/render.py --check"),
+    pytest("model", "tests/model"),
     pytest("unit", "tests/unit"),
     Check("opa fmt", "opa fmt --fail --list policies"),
     Check("opa check", "opa check --strict policies"),
@@ -54,6 +54,7 @@ CHECKS = [
     pytest("conftest", "tests/policies/test_conftest.py"),
     Check("changelog", "antsibull-changelog lint"),
     Check("ansible-lint", "ansible-lint --offline"),
+    Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),
     pytest("resolver", "tests/policies/test_resolver.py", fast=False),
     Check("ansible-test sanity", "python tests/sanity_and_units.py sanity", fast=False),
     Check(
