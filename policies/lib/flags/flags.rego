@@ -78,7 +78,7 @@ remedy(version, key) := sprintf(": %s", [text]) if {
 	some other, entries in model.settings
 	some entry in entries
 	_underscored(key) in {_underscored(entry.flag), _underscored(_text(entry.key))}
-} else := sprintf(", did you mean %s?", [nearest(key, object.keys(known(version)))]) if {
+} else := sprintf("; the nearest that it knows is %s", [nearest(key, object.keys(known(version)))]) if {
 	nearest(key, object.keys(known(version)))
 } else := ""
 

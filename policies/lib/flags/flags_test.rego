@@ -41,8 +41,8 @@ remedies := [
 	["3.5.35", "quota_backend_bytes", ": here it is called quota-backend-bytes"],
 	["3.5.35", "client-crl-file", ": it is a flag only, and the config file has no key for it"],
 	["3.5.35", "discovery-endpoints", ": 3.5 has none"],
-	["3.7.3", "max-wal", ", did you mean max-wals?"],
-	["3.7.3", "snapshot-counter", ", did you mean snapshot-count?"],
+	["3.7.3", "max-wal", "; the nearest that it knows is max-wals"],
+	["3.7.3", "snapshot-counter", "; the nearest that it knows is snapshot-count"],
 	["3.7.3", "completely-different", ""],
 	["3.7.3", "q", ""],
 ]

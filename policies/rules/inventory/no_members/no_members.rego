@@ -7,12 +7,13 @@
 # custom:
 #   id: inventory/no_members
 #   severity: deny
-#   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, which lints what Ansible resolves; if the group has another name, set etcd_group
+#   fix: "If the group has another name, set etcd_group; INI, dynamic and vaulted inventories are read by `ansible-playbook playbooks/lint.yml -i INVENTORY`"
 #   source: docs/policies.md
 package headroom.rules.inventory.no_members
 
 import data.headroom.clusters
 import data.headroom.inventory
+import data.headroom.inventory.paths
 import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
@@ -23,9 +24,13 @@ _problems := {problem |
 		"inventory": name,
 		"hosts": set(),
 		"about": "etcd_group",
-		"text": sprintf("no host of group %q can be seen in %s, in no YAML or JSON inventory file there", [clusters.group[name], name]),
+		"text": _text(name),
 	}
 } | {problem |
 	count(inventory.inventories) == 0
 	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
 }
+
+_text(name) := sprintf("no host is in group %q", [clusters.group[name]]) if {
+	paths.listed[name]
+} else := sprintf("no host of group %q can be seen in the YAML and JSON inventory files of %s", [clusters.group[name], name])

@@ -11,23 +11,23 @@
 package headroom.rules.memory.large_values
 
 import data.headroom.clusters
+import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
-import data.headroom.thresholds
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
 _problems := {problem |
 	some profile in clusters.profiles
 	bytes := memory.parse_size(profile.etcd.workload.value_size)
-	bytes > thresholds.large_value_bytes
+	bytes > threshold.large_value_bytes
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": "etcd_workload",
 		"text": sprintf("values of %s (etcd_workload.value_size) are over %s", [
 			memory.format_size(bytes),
-			memory.format_size(thresholds.large_value_bytes),
+			memory.format_size(threshold.large_value_bytes),
 		]),
 	}
 }

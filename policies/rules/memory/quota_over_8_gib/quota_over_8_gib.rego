@@ -11,16 +11,16 @@
 package headroom.rules.memory.quota_over_8_gib
 
 import data.headroom.clusters
+import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
-import data.headroom.thresholds
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
 _problems := {problem |
 	some profile in clusters.profiles
 	bytes := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
-	bytes > thresholds.quota_bytes
+	bytes > threshold.quota_bytes
 	name := profile.etcd.names.quota_backend_bytes
 	problem := {
 		"inventory": profile.inventory,
@@ -29,7 +29,7 @@ _problems := {problem |
 		"text": sprintf("a quota of %s (%s) is over %s", [
 			memory.format_size(bytes),
 			name,
-			memory.format_size(thresholds.quota_bytes),
+			memory.format_size(threshold.quota_bytes),
 		]),
 	}
 }

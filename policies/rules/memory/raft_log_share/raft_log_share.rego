@@ -12,9 +12,9 @@
 package headroom.rules.memory.raft_log_share
 
 import data.headroom.clusters
+import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
-import data.headroom.thresholds
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
@@ -23,7 +23,7 @@ _problems := {problem |
 	some component in profile.estimate.components
 	component.name == "raft log"
 	limit := profile.etcd.limit.bytes
-	component.high * 1000 > limit * thresholds.raft_log_share_permille
+	component.high * 1000 > limit * threshold.raft_log_share_permille
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
@@ -33,7 +33,7 @@ _problems := {problem |
 			component.why,
 			memory.format_size(limit),
 			profile.etcd.limit.name,
-			floor(thresholds.raft_log_share_permille / 10),
+			floor(threshold.raft_log_share_permille / 10),
 			clusters.at_best(profile),
 		]),
 	}

@@ -13,10 +13,10 @@
 package headroom.rules.memory.snapshot_count
 
 import data.headroom.clusters
+import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
-import data.headroom.thresholds
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
@@ -50,19 +50,19 @@ _stated(profile) := [memory.parse_count(profile.etcd.settings.snapshot_count), n
 _excess(profile, entries) := sprintf("with values of %s that is %s of log, more than %d %% of %s (%s)", [
 	memory.format_size(value),
 	memory.format_size(bytes),
-	floor(thresholds.raft_log_share_permille / 10),
+	floor(threshold.raft_log_share_permille / 10),
 	memory.format_size(limit),
 	profile.etcd.limit.name,
 ]) if {
 	value := memory.parse_size(profile.etcd.workload.value_size)
 	limit := profile.etcd.limit.bytes
 	bytes := entries * value
-	bytes * 1000 > limit * thresholds.raft_log_share_permille
+	bytes * 1000 > limit * threshold.raft_log_share_permille
 }
 
-_excess(profile, entries) := sprintf("over %s", [memory.format_count(thresholds.snapshot_count)]) if {
+_excess(profile, entries) := sprintf("over %s", [memory.format_count(threshold.snapshot_count)]) if {
 	not profile.etcd.workload.value_size
-	entries > thresholds.snapshot_count
+	entries > threshold.snapshot_count
 }
 
 _effect("3.5") := "so much piles up in memory before it is dropped"

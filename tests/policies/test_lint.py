@@ -1,0 +1,147 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Both ways to lint, as a user calls them: `conftest test` and `ansible-playbook playbooks/lint.yml`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .inventories import Files, write
+from .tools import REPOSITORY, tool
+
+EXAMPLE = REPOSITORY / "inventory"
+BIN = Path(sys.executable).parent
+
+
+def conftest(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`conftest test PATH` in the repository, where conftest.toml says the rest."""
+    command = [tool("conftest"), "test", "--no-color", str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY)
+
+
+def playbook(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`ansible-playbook playbooks/lint.yml -i PATH` in the repository."""
+    command = [str(BIN / "ansible-playbook"), "playbooks/lint.yml", "-i", str(path), "-e", f"etcd_lint_conftest={tool('conftest')}", *arguments]
+    environment = {**os.environ, "ANSIBLE_NOCOLOR": "1", "COLUMNS": "2000"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY, env=environment)
+
+
+def lines(output: str) -> set[str]:
+    """The ids of the findings, with their severity."""
+    return {f"{severity} {rule}" for severity, rule in re.findall(r"^(WARN|DENY|FAIL) (?:- Combined - headroom - )?([a-z_/0-9]+):", output, re.MULTILINE)}
+
+
+def test_example_is_clean() -> None:
+    for done in (conftest(EXAMPLE), playbook(EXAMPLE)):
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not lines(done.stdout)
+
+
+@pytest.fixture
+def bad_copy(tmp_path: Path) -> Path:
+    """The example with large values, on 3.5 with its defaults."""
+    copy = tmp_path / "inventory"
+    shutil.copytree(EXAMPLE, copy)
+    path = copy / "group_vars" / "etcd.yml"
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"value_size: \S+", "value_size: 1MB", text)
+    text = re.sub(r"etcd_version: .*", 'etcd_version: "3.5.35"', text)
+    path.write_text(text + "\netcd_snapshot_count: 100000\netcd_snapshot_catchup_entries: 5000\n", encoding="utf-8")
+    return copy
+
+
+def test_bad_copy_is_denied(bad_copy: Path) -> None:
+    done = conftest(bad_copy)
+    assert done.returncode == 1
+    expected = {"memory/large_values", "memory/raft_log_share", "memory/limit_below_estimate"}
+    assert lines(done.stdout) == {f"FAIL {rule}" for rule in expected} | {"WARN memory/snapshot_count"}
+    # The same from what Ansible resolves, and one line for each finding.
+    listed = playbook(bad_copy)
+    assert listed.returncode != 0
+    assert lines(listed.stdout) == {f"DENY {rule}" for rule in expected} | {"WARN memory/snapshot_count"}
+    assert "3 denials, 1 warning" in listed.stdout
+    assert '"failures"' not in listed.stdout
+
+
+def test_sarif_names_the_rule(bad_copy: Path) -> None:
+    done = conftest(bad_copy, "--output", "sarif", "--namespace", "headroom.rules.*")
+    (run,) = json.loads(done.stdout)["runs"]
+    (result,) = [entry for entry in run["results"] if entry["ruleId"] == "headroom.rules.memory.large_values/deny"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("group_vars/etcd.yml")
+    assert not [entry["id"] for entry in run["tool"]["driver"]["rules"] if "test" in entry["id"]]
+
+
+# What only Ansible can read, each with two members that are bad for the same reason.
+OTHERS: dict[str, Files] = {
+    "ini": {"hosts.ini": "[etcd]\nn1\nn2\n[etcd:vars]\netcd_version=3.5.2\netcd_maintenance_defrag_enabled=True\n"},
+    "no ending": {
+        "hosts": "[etcd]\nn[1:2]\n",
+        "group_vars/etcd": "etcd_version: 3.5.2\netcd_maintenance_defrag_enabled: true\n",
+    },
+    "template": {
+        "hosts.yml": "etcd: {hosts: {n1: , n2: }}\n",
+        "group_vars/all.yml": "release: 3.5.2\netcd_version: '{{ release }}'\netcd_maintenance_defrag_enabled: true\n",
+    },
+    "dynamic": {
+        "1.yml": "all: {hosts: {n1: , n2: }}\n",
+        "2.yml": "plugin: ansible.builtin.constructed\nstrict: true\ngroups: {etcd: 'true'}\ncompose: {etcd_version: \"'3.5.2'\", etcd_maintenance_defrag_enabled: true}\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_only_ansible_can_read(name: str, tmp_path: Path) -> None:
+    write(tmp_path / "inventory", OTHERS[name])
+    done = playbook(tmp_path / "inventory")
+    assert done.returncode != 0, done.stdout
+    assert "DENY version/data_corruption: n1, n2: etcd 3.5.2" in done.stdout, done.stdout
+    folder = conftest(tmp_path / "inventory")
+    # Never a pass, never silence: a template is unknown, members that cannot be seen are a denial or end the run.
+    assert lines(folder.stdout) & {"WARN inventory/unknown_value", "FAIL inventory/no_members"} or folder.returncode == 1, folder.stdout
+
+
+def test_vault(tmp_path: Path) -> None:
+    folder = tmp_path / "inventory"
+    (tmp_path / "password").write_text("secret\n", encoding="utf-8")
+    write(folder, {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n", "group_vars/etcd.yml": "etcd_version: 3.5.2\n"})
+    vault = [str(BIN / "ansible-vault"), "encrypt", "--vault-password-file", str(tmp_path / "password"), str(folder / "group_vars" / "etcd.yml")]
+    subprocess.run(vault, check=True, capture_output=True, timeout=60)
+    assert "WARN inventory/unread_file" in lines(conftest(folder).stdout)
+    done = playbook(folder, "--vault-password-file", str(tmp_path / "password"))
+    assert "DENY version/data_corruption" in lines(done.stdout)
+
+
+def test_extra_variables_count() -> None:
+    assert "DENY version/data_corruption" in lines(playbook(EXAMPLE, "-e", "etcd_version=3.5.2").stdout)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [((), 2), (("-e", "etcd_lint_gate=true"), 0), (("-e", "etcd_lint_enabled=false"), 0)])
+def test_without_conftest(arguments: tuple[str, ...], code: int) -> None:
+    done = playbook(EXAMPLE, "-e", "etcd_lint_conftest=no-such-conftest", *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "no-such-conftest not found" in done.stdout + done.stderr or "etcd_lint_enabled=false" in arguments
+
+
+def test_own_thresholds(tmp_path: Path) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text("headroom: {thresholds: {large_value_bytes: 1024}}\n", encoding="utf-8")
+    # conftest.toml names the data of the repository; --data replaces it, so both are given.
+    done = conftest(EXAMPLE, "--data", "policies/data", "--data", str(own))
+    assert "FAIL memory/large_values" in lines(done.stdout), done.stdout + done.stderr
+    assert "DENY memory/large_values" in lines(playbook(EXAMPLE, "-e", json.dumps({"etcd_lint_data": [str(own)]})).stdout)
+
+
+def test_broken_yaml_names_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: [\n"})
+    done = conftest(tmp_path / "inventory")
+    assert done.returncode == 1
+    assert "hosts.yml" in done.stderr + done.stdout

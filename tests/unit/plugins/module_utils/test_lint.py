@@ -1,0 +1,102 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._lint import (
+    ENCRYPTED,
+    BadReport,
+    counted,
+    document,
+    findings,
+    plain,
+    settled,
+    unsettled,
+)
+
+
+class Text(str):
+    """A string as Ansible has it, with more on it than text."""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, None),
+        (True, True),
+        (5, 5),
+        (0.5, 0.5),
+        ("a", "a"),
+        (Text("a"), "a"),
+        ({"a": {1: Text("b")}}, {"a": {"1": "b"}}),
+        ((1, [2]), [1, [2]]),
+        (datetime.date(2026, 1, 1), ENCRYPTED),
+    ],
+)
+def test_plain(value: Any, expected: Any) -> None:
+    assert plain(value) == expected
+    assert type(plain(value)) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a", False),
+        (5, False),
+        ("{{ a }}", True),
+        ("{% if a %}b{% endif %}", True),
+        (["a", {"b": "{{ c }}"}], True),
+        ({"a": [1, "b"]}, False),
+        (object(), True),
+    ],
+)
+def test_unsettled(value: Any, expected: bool) -> None:
+    assert unsettled(value) is expected
+
+
+def test_settled() -> None:
+    def template(name: str) -> str:
+        if name == "etcd_later":
+            raise KeyError("a fact that is not gathered")
+        return "2GB"
+
+    variables = {
+        "etcd_version": "3.7.3",
+        "etcd_memory_budget": "{{ budget }}",
+        "etcd_later": "{{ ansible_facts.memtotal_mb }}MB",
+        "ansible_password": "secret",
+        "playbook_dir": "/somewhere",
+    }
+    assert settled(variables, template, ["playbook_dir"]) == {
+        "etcd_version": "3.7.3",
+        "etcd_memory_budget": "2GB",
+        "etcd_later": "{{ ansible_facts.memtotal_mb }}MB",
+    }
+
+
+def test_document() -> None:
+    assert document({"n1": {"a": 1}}, {"all": ["n1"], "etcd": ["n1"]}) == {
+        "_meta": {"hostvars": {"n1": {"a": 1}}},
+        "all": {"hosts": ["n1"]},
+        "etcd": {"hosts": ["n1"]},
+    }
+
+
+def test_findings() -> None:
+    report = '[{"failures": [{"msg": "a"}, {"msg": "b"}]}, {"warnings": [{"msg": "c"}], "failures": null}, {"successes": 1}]'
+    assert findings(report) == (["a", "b"], ["c"])
+
+
+@pytest.mark.parametrize("report", ["", "Error: no", "5", '[{"failures": [5]}]', '["a"]'])
+def test_no_report(report: str) -> None:
+    with pytest.raises(BadReport, match="conftest printed no report"):
+        findings(report)
+
+
+def test_counted() -> None:
+    assert [counted(number, "denial") for number in (0, 1, 2)] == ["0 denials", "1 denial", "2 denials"]
