@@ -36,9 +36,8 @@ def _foreign(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None
     if device["signature"] is None:
         return None
     name, variable = volume["device"], f"etcd_storage_{volume['name']}_device"
-    found = f"{name} carries a {device['signature']}"
-    if device["label"]:
-        found += f" labelled '{device['label']}'"
+    label = f" with the label '{device['label']}'" if device["label"] else ""
+    found = f"{name} is not blank ({device['signature']}{label})"
     if device["fstype"] not in FILESYSTEMS:
         return f"{found}: nothing is ever formatted over. Name a blank device in {variable}."
     if device["fstype"] != volume["fstype"] and (device["label"] == volume["label"] or device["mounted_at"]):
@@ -46,7 +45,7 @@ def _foreign(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None
     if volume["mount"] in device["mounted_at"] or device["label"] == volume["label"]:
         return None
     return (
-        f"{found}, which is not ours (ours has the label '{volume['label']}'): nothing is ever formatted over. "
+        f"{found} and not ours, which has the label '{volume['label']}': nothing is ever formatted over. "
         f"If its contents are not needed, run 'wipefs -a {name}' on the host, or name another device in {variable}."
     )
 

@@ -291,7 +291,8 @@ member:
 unit:
   description:
     - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
-      RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts), RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
+      RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts),
+      RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
     - Of the running process RV(ignore:digest), the value of E(HEADROOM_DIGEST) in its environment, and RV(ignore:executable), its binary; both
       none if it does not run.
   type: dict

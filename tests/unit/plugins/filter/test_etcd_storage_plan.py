@@ -1,0 +1,33 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filter's own part; what it decides is tested with its core."""
+
+from __future__ import annotations
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.etcdops.headroom.plugins.filter.etcd_storage_plan import FilterModule
+
+VOLUME = {
+    "name": "data",
+    "device": "",
+    "mount": "/var/lib/etcd",
+    "directory": "/var/lib/etcd/data",
+    "label": "etcd-data",
+    "fstype": "ext4",
+    "options": ["noatime"],
+    "min_size": 1,
+}
+
+
+def test_it_passes_on_what_the_core_decides() -> None:
+    etcd_storage_plan = FilterModule().filters()["etcd_storage_plan"]
+    assert etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data") == {"problems": [], "volumes": []}
+
+
+def test_a_host_that_was_not_asked_for_the_device_is_an_error_not_a_guess() -> None:
+    etcd_storage_plan = FilterModule().filters()["etcd_storage_plan"]
+    host = {"devices": {}, "mounts": {}}
+    with pytest.raises(AnsibleFilterError, match="was not asked for '/dev/vdb'"):
+        etcd_storage_plan(host, [{**VOLUME, "device": "/dev/vdb"}], "/var/lib/etcd/data")

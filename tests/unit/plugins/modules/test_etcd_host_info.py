@@ -1,0 +1,53 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_host_info as Ansible runs it, on the machine that runs the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_host_info
+
+
+def run(capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
+    """The module's result."""
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        etcd_host_info.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert result["changed"] is False and "failed" not in result
+    return result
+
+
+def test_without_questions_it_describes_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys)
+    assert result["hostname"] and result["memory_total"] > 0 and result["cpus"] >= 1
+    assert result["machine"] == os.uname().machine and result["kernel"] == os.uname().release
+    assert set(result["systemd"]) == {"running", "version"} and "member" not in result and "unit" not in result
+
+
+def test_each_question_is_answered_by_the_name_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    result = run(
+        capsys,
+        commands=["sh", "no-such-command"],
+        python_modules=["json", "no_such_module"],
+        devices=["/dev/null", "/dev/no-such-device"],
+        mounts=["/", str(tmp_path)],
+        files=[str(tmp_path), "/no/such/file"],
+        users=["root"],
+        install_dir=str(tmp_path),
+        data_dir=str(tmp_path),
+    )
+    assert result["commands"]["sh"] and result["commands"]["no-such-command"] is None
+    assert result["python_modules"] == {"json": True, "no_such_module": False}
+    assert result["devices"]["/dev/null"]["exists"] and not result["devices"]["/dev/null"]["is_block"]
+    assert not result["devices"]["/dev/no-such-device"]["exists"]
+    assert result["mounts"]["/"]["mounted"] and not result["mounts"][str(tmp_path)]["mounted"]
+    assert result["files"][str(tmp_path)]["type"] == "directory" and not result["files"]["/no/such/file"]["exists"]
+    assert result["users"]["root"]["uid"] == 0
+    assert result["versions"] == [] and result["member"]["present"] is False
