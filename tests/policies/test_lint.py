@@ -93,7 +93,7 @@ OTHERS: dict[str, Files] = {
     },
     "dynamic": {
         "1.yml": "all: {hosts: {n1: , n2: }}\n",
-        "2.yml": "plugin: ansible.builtin.constructed\nstrict: true\ngroups: {etcd: 'true'}\ncompose: {etcd_version: \"'3.5.2'\", etcd_maintenance_defrag_enabled: true}\n",
+        "2.yml": "plugin: ansible.builtin.constructed\nstrict: true\ngroups: {etcd: 'true'}\ncompose: {etcd_version: \"'3.5.2'\", etcd_maintenance_defrag_enabled: \"'true'\"}\n",
     },
 }
 

@@ -1,6 +1,7 @@
 package headroom_test.inventory.folder
 
 import data.headroom.inventory
+import data.headroom.inventory.folder
 
 # Several files of one inventory → its only result. The comparison with Ansible itself is tests/policies/test_resolver.py.
 _entries(files) := [{"path": path, "contents": contents} | some path, contents in files]
@@ -182,4 +183,10 @@ test_cycle if {
 	files := {"inv/hosts.yml": {"a": {"children": {"b": {"children": {"a": null}}}, "hosts": "n1"}}}
 	inventory.inventories.inv.groups.b == {"n1"} with input as _entries(files)
 	inventory.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
+}
+
+test_origin if {
+	folder.origin("inv", "n2", "h") == "inv/host_vars/n2.json" with input as _entries(cases.layers)
+	folder.origin("inv", "n2", "d") == "inv/group_vars/etcd/z.yml" with input as _entries(cases.layers)
+	not folder.origin("inv", "n2", "nothing") with input as _entries(cases.layers)
 }

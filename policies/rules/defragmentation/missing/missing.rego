@@ -17,7 +17,7 @@ warn contains finding if some finding in result.findings(rego.metadata.chain(), 
 
 _problems := {problem |
 	some profile in clusters.profiles
-	profile.etcd.defragmentation != true
+	not _true(profile.etcd.defragmentation)
 	not profile.unknown.etcd_maintenance_defrag_enabled
 	problem := {
 		"inventory": profile.inventory,
@@ -26,6 +26,9 @@ _problems := {problem |
 		"text": sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %s)", [_stated(profile.etcd.defragmentation)]),
 	}
 }
+
+# As Ansible's `bool` filter reads it: INI files give texts.
+_true(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1"}
 
 _stated(value) := "not set" if {
 	value == null

@@ -16,6 +16,7 @@ test_bad[note] if {
 
 good := {
 	"the example": testing.example({}),
+	"a text": testing.example({"etcd_maintenance_defrag_enabled": "True"}),
 	"unknown": testing.example({"etcd_maintenance_defrag_enabled": "{{ x }}"}),
 }
 
