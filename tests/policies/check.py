@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All gates of the policies but the property test: `python -m tests.policies.check`.
 
-Format, `opa check --strict`, the rules' conventions, their tests, and coverage, which must be 100 %.
+Format, `opa check --strict`, the rules' conventions, their table in docs/, their tests, and coverage, which must be 100 %.
 Prints what is wrong, and exits 1 if anything is.
 """
 
@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from policies.render import annotations, main as render
 
 from .tools import POLICIES, REPOSITORY, tool
 
@@ -30,20 +32,6 @@ def format_and_types() -> list[str]:
     unformatted = opa("fmt", "--list", "policies", "tests/policies").stdout.split()
     checked = opa("check", "--strict", *SOURCES)
     return [f"{path} is not formatted: run opa fmt -w {path}" for path in unformatted] + checked.stderr.splitlines()
-
-
-def rules() -> dict[str, dict[str, Any]]:
-    """The annotations of each rule's package, by id as the folder has it."""
-    inspected = opa("inspect", "-a", "-f", "json", "policies")
-    if inspected.returncode:
-        raise SystemExit(f"opa inspect: {inspected.stderr or inspected.stdout}")
-    found = {}
-    for entry in json.loads(inspected.stdout)["annotations"]:
-        annotations = entry["annotations"]
-        path = Path(entry["location"]["file"])
-        if annotations["scope"] == "package" and path.match("policies/rules/*/*/*.rego"):
-            found[f"{path.parent.parent.name}/{path.parent.name}"] = annotations
-    return found
 
 
 def conventions(annotated: dict[str, dict[str, Any]]) -> list[str]:
@@ -91,8 +79,11 @@ def tests_and_coverage() -> tuple[list[str], str]:
 
 
 def main() -> int:
-    annotated = rules()
+    annotated = annotations(tool("opa"))
     problems = format_and_types() + conventions(annotated)
+    sys.argv[1:] = ["--check"]
+    if render():
+        problems.append("docs/policies.md is not what the rules say")
     found, summary = tests_and_coverage()
     problems += found
     for problem in problems:
