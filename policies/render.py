@@ -22,7 +22,7 @@ BEGIN = "<!-- rules: rendered from their METADATA by policies/render.py -->\n"
 END = "<!-- end of rules -->\n"
 
 
-def annotations(opa: str) -> dict[str, dict[str, Any]]:
+def metadata(opa: str) -> dict[str, dict[str, Any]]:
     """Return the METADATA of each rule's package, by the folder's name as topic/name."""
     command = [opa, "inspect", "-a", "-f", "json", "policies"]
     inspected = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, cwd=REPOSITORY)
@@ -39,7 +39,9 @@ def table(rules: dict[str, dict[str, Any]]) -> str:
     rows = ["| rule | severity | what should hold | why |", "|---|---|---|---|"]
     for name, about in rules.items():
         why = " ".join(about["description"].split())
-        rows.append(f"| [`{name}`](../policies/rules/{name}/) | {about['custom']['severity']} | {about['title']} | {why} |")
+        rows.append(
+            f"| [`{name}`](../policies/rules/{name}/) | {about['custom']['severity']} | {about['title']} | {why} |"
+        )
     return "\n".join(rows) + "\n"
 
 
@@ -52,11 +54,14 @@ def main() -> int:
     page = PAGE.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
     _, tail = rest.split(END)
-    rendered = head + BEGIN + table(annotations(opa)) + END + tail
+    rendered = head + BEGIN + table(metadata(opa)) + END + tail
     if rendered == page:
         return 0
     if "--check" in sys.argv[1:]:
-        print(f"{PAGE.relative_to(REPOSITORY)} differs from the rules' METADATA: run python policies/render.py", file=sys.stderr)
+        print(
+            f"{PAGE.relative_to(REPOSITORY)} differs from the rules' METADATA: run python policies/render.py",
+            file=sys.stderr,
+        )
         return 1
     PAGE.write_text(rendered, encoding="utf-8")
     return 0

@@ -51,7 +51,9 @@ class ActionModule(ActionBase):
         if conftest is None:
             missing = f"{arguments['conftest']} not found: install conftest, or set etcd_lint_conftest to its path"
         elif not os.path.isdir(os.path.join(policies, "data")):
-            missing = f"no policies in {policies}: this installation has none; take them from the collection's repository"
+            missing = (
+                f"no policies in {policies}: this installation has none; take them from the collection's repository"
+            )
         if conftest is None or missing:
             if not arguments["gate"]:
                 raise AnsibleActionFail(f"the inventory was not linted: {missing}")
@@ -66,7 +68,12 @@ class ActionModule(ActionBase):
         summary = f"{counted(len(denials), 'denial')}, {counted(len(warnings), 'warning')}"
         display.display(f"lint: {counted(len(listed['_meta']['hostvars']), 'host')}, {summary}")
         if denials:
-            return {**result, "changed": False, "failed": True, "msg": f"the policies deny this inventory: {summary}, printed above"}
+            return {
+                **result,
+                "changed": False,
+                "failed": True,
+                "msg": f"the policies deny this inventory: {summary}, printed above",
+            }
         return {**result, "changed": False, "linted": True, "msg": summary, "warned": warnings}
 
 
@@ -83,7 +90,9 @@ def _listed(task_vars: dict[str, Any]) -> dict[str, Any]:
     return document(hosts, task_vars["groups"])
 
 
-def _lint(conftest: str, policies: str, data: list[str], listed: dict[str, Any], timeout: int) -> tuple[list[str], list[str]]:
+def _lint(
+    conftest: str, policies: str, data: list[str], listed: dict[str, Any], timeout: int
+) -> tuple[list[str], list[str]]:
     """Run conftest on the document; return its denials and warnings."""
     command = [conftest, "test", "-", "--parser", "json", "--combine", "--output", "json", "--namespace", "headroom"]
     command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--stdin-filename", "inventory"]
@@ -92,10 +101,18 @@ def _lint(conftest: str, policies: str, data: list[str], listed: dict[str, Any],
     try:
         # Away from the user's folder: a conftest.toml there would add to this command line.
         done = subprocess.run(
-            command, input=json.dumps(listed), capture_output=True, text=True, check=False, timeout=timeout, cwd=policies
+            command,
+            input=json.dumps(listed),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+            cwd=policies,
         )
         return findings(done.stdout)
     except subprocess.TimeoutExpired as error:
-        raise AnsibleActionFail(f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout") from error
+        raise AnsibleActionFail(
+            f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
+        ) from error
     except BadReport as error:
         raise AnsibleActionFail(f"{conftest} could not lint: {done.stderr.strip() or error}") from error

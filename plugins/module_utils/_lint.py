@@ -46,7 +46,9 @@ def unsettled(value: Any) -> bool:
     return True
 
 
-def settled(variables: Mapping[str, Any], template: Callable[[str], Any], internal: Iterable[str] = ()) -> dict[str, Any]:
+def settled(
+    variables: Mapping[str, Any], template: Callable[[str], Any], internal: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return a host's variables for the linter, templates and vaults resolved where that can be done.
 
     template: gives one variable's final value by its name; where it raises, the value stays as it is written, and the linter calls
@@ -60,7 +62,7 @@ def settled(variables: Mapping[str, Any], template: Callable[[str], Any], intern
         if unsettled(value):
             try:
                 value = template(name)
-            except Exception:  # noqa: BLE001 (whatever a template raises, the value is not known yet)
+            except Exception:
                 pass
         found[str(name)] = plain(value)
     return found

@@ -26,17 +26,54 @@ VARIABLES = ["etcd_version", "etcd_workload", "v1", "v2", "ansible_port", "etcd_
 
 # Order matters: `site/z.yml` is read before `site-x.yml`, and upper case before lower case. Those below are not read at all.
 INVENTORY_FILES = ["a.json", "Z.yaml", "site/z.yml", "site-x.yml", "site.yml", "b.yml", "deep/er/x.json"]
-IGNORED_FILES = ["old.yml.bak", ".hidden.yml", "vars_plugins/x.yml", "sub/group_vars/all.yml", "sub/.x/y.yml", "notes.md"]
-VARS_FORMS = ["{0}.yml", "{0}.yaml", "{0}.json", "{0}/main.yml", "{0}/a/x.yml", "{0}/a.d/y.yml", "{0}/a-b.json", "{0}/.hid.yml", "{0}/Z.yaml"]
+IGNORED_FILES = [
+    "old.yml.bak",
+    ".hidden.yml",
+    "vars_plugins/x.yml",
+    "sub/group_vars/all.yml",
+    "sub/.x/y.yml",
+    "notes.md",
+]
+VARS_FORMS = [
+    "{0}.yml",
+    "{0}.yaml",
+    "{0}.json",
+    "{0}/main.yml",
+    "{0}/a/x.yml",
+    "{0}/a.d/y.yml",
+    "{0}/a-b.json",
+    "{0}/.hid.yml",
+    "{0}/Z.yaml",
+]
 
 scalars = st.one_of(
     st.integers(-3, 5000),
     st.booleans(),
     st.none(),
-    st.sampled_from(["", "word", "yes", "0755", "12:30", "3.10", "8G", "3.7.3", "{{ other }}", "a: b", "2024-01-01 10:00:00", "日本"]),
+    st.sampled_from(
+        [
+            "",
+            "word",
+            "yes",
+            "0755",
+            "12:30",
+            "3.10",
+            "8G",
+            "3.7.3",
+            "{{ other }}",
+            "a: b",
+            "2024-01-01 10:00:00",
+            "日本",
+        ]
+    ),
     st.sampled_from([0.5, 3.25, -1.5]),
 )
-values = st.one_of(scalars, scalars, st.lists(scalars, max_size=2), st.dictionaries(st.sampled_from(["keys", "size"]), scalars, max_size=2))
+values = st.one_of(
+    scalars,
+    scalars,
+    st.lists(scalars, max_size=2),
+    st.dictionaries(st.sampled_from(["keys", "size"]), scalars, max_size=2),
+)
 variables = st.dictionaries(st.sampled_from(VARIABLES), values, max_size=3)
 group_variables = st.dictionaries(st.sampled_from(VARIABLES), values, max_size=3).flatmap(
     lambda found: st.sampled_from([None, None, None, 1, 2, 10, "5", -1]).map(
@@ -95,7 +132,10 @@ def inventories(draw: st.DrawFn) -> Files:
     files = {"hosts.yml": _text(draw, "hosts.yml", draw(inventory_file()))}
     for path in draw(st.lists(st.sampled_from(INVENTORY_FILES + IGNORED_FILES), max_size=3, unique=True)):
         files[path] = _text(draw, path, draw(inventory_file()))
-    for kind, names in (("group_vars", [*GROUPS, "all", "ungrouped", "nobody"]), ("host_vars", [*HOSTS, "n01", "xa-1"])):
+    for kind, names in (
+        ("group_vars", [*GROUPS, "all", "ungrouped", "nobody"]),
+        ("host_vars", [*HOSTS, "n01", "xa-1"]),
+    ):
         for name in draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
             for form in draw(st.lists(st.sampled_from(VARS_FORMS), min_size=1, max_size=3, unique=True)):
                 path = f"{kind}/{form.format(name)}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import PlanInfeasible, plan
 
-from .tools import REPOSITORY, tool
+from .tools import REPOSITORY, SOURCES, tool
 
 MEMBERS = 150
 # What says that no plan can hold the workload. The others are about what was pinned, or are stricter on purpose.
@@ -61,13 +61,19 @@ def test_linter_denies_what_the_plan_refuses() -> None:
     draw = random.Random(20261121)
     hosts = {f"n{number}": {**member(draw), "etcd_cluster_name": f"c{number}"} for number in range(MEMBERS)}
     document = {"_meta": {"hostvars": hosts}, "all": {"children": ["etcd"]}, "etcd": {"hosts": list(hosts)}}
-    command = [tool("opa"), "eval", "--stdin-input", "--format", "json", "--data", "policies", "data.headroom.deny"]
-    command[6:7] = ["policies/lib", "--data", "policies/rules", "--data", "policies/headroom.rego", "--data", "policies/data"]
-    done = subprocess.run(command, input=json.dumps(document), capture_output=True, text=True, check=True, timeout=120, cwd=REPOSITORY)
+    command = [tool("opa"), "eval", "--stdin-input", "--format", "json", "data.headroom.deny"]
+    for source in SOURCES:
+        command += ["--data", source]
+    done = subprocess.run(
+        command, input=json.dumps(document), capture_output=True, text=True, check=True, timeout=120, cwd=REPOSITORY
+    )
     findings = json.loads(done.stdout)["result"][0]["expressions"][0]["value"]
     denied = {host for finding in findings if finding["code"] in REFUSING for host in finding["hosts"]}
     refused = {host for host, variables in hosts.items() if not planned(variables)}
-    differing = {host: (hosts[host], [finding["msg"] for finding in findings if host in finding["hosts"]]) for host in denied ^ refused}
+    differing = {
+        host: (hosts[host], [finding["msg"] for finding in findings if host in finding["hosts"]])
+        for host in denied ^ refused
+    }
     assert not differing, json.dumps(differing, indent=1)
     # Both answers occur often enough to mean something.
     assert MEMBERS / 10 < len(refused) < MEMBERS * 9 / 10

@@ -42,8 +42,14 @@ def differences(ansible: dict[str, Any], ours: dict[str, Any]) -> list[str]:
             if name in unknown and name not in known:
                 continue
             # As JSON, so that 1 and true differ.
-            if name not in known or name not in expected or json.dumps(known[name], sort_keys=True) != json.dumps(expected[name], sort_keys=True):
-                found.append(f"{host}: {name} is {expected.get(name, 'not set')!r} to Ansible, {known.get(name, 'not set')!r} to us")
+            if (
+                name not in known
+                or name not in expected
+                or json.dumps(known[name], sort_keys=True) != json.dumps(expected[name], sort_keys=True)
+            ):
+                found.append(
+                    f"{host}: {name} is {expected.get(name, 'not set')!r} to Ansible, {known.get(name, 'not set')!r} to us"
+                )
     return found
 
 
@@ -105,7 +111,11 @@ HAND_WRITTEN: dict[str, Files] = {
         "group_vars/etcd.yml": "v: file\n",
         "group_vars/etcd/main.yml": "w: directory\n",
     },
-    "odd_names": {"hosts.yml": "all: {hosts: {'n1:22': , 'n[1:2]:23': , '[2001:db8::1]:22': , 'n_:22': , 'n[07:9].x': }}\n".replace("07:9", "07:09")},
+    "odd_names": {
+        "hosts.yml": "all: {hosts: {'n1:22': , 'n[1:2]:23': , '[2001:db8::1]:22': , 'n_:22': , 'n[07:9].x': }}\n".replace(
+            "07:9", "07:09"
+        )
+    },
 }
 
 
@@ -123,13 +133,18 @@ def test_same_as_the_command_line(name: str, tmp_path: Path) -> None:
     (tmp_path / "listed.json").write_text(json.dumps(document), encoding="utf-8")
     (listed,) = resolve(tmp_path / "listed.json").values()
     assert listed["hosts"] == expected["hosts"]
-    assert {group: hosts for group, hosts in listed["groups"].items() if hosts} == {group: hosts for group, hosts in expected["groups"].items() if hosts}
+    assert {group: hosts for group, hosts in listed["groups"].items() if hosts} == {
+        group: hosts for group, hosts in expected["groups"].items() if hosts
+    }
 
 
 def test_what_cannot_be_known(tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     files = {
-        "hosts.yml": "etcd: {hosts: {n1: {a: 1}}, vars: {big: 9007199254740993, time: 12:30, two: 1}}\nup: {children: {etcd: {vars: {two: 2}, hosts: {n1: {a: 2}}}}}\n",
+        "hosts.yml": (
+            "etcd: {hosts: {n1: {a: 1}}, vars: {big: 9007199254740993, time: 12:30, two: 1}}\n"
+            "up: {children: {etcd: {vars: {two: 2}, hosts: {n1: {a: 2}}}}}\n"
+        ),
         "dynamic.yml": "plugin: constructed\n",
         "two.yml": "a: 1\n---\nb: 2\n",
         "hosts.toml": "[etcd]\n",
@@ -143,13 +158,19 @@ def test_what_cannot_be_known(tmp_path: Path) -> None:
     assert ours["hosts"]["n1"] == {"plain": 1}
     assert set(ours["unknown"]["n1"]) == {"a", "big", "time", "two", "secret", "template"}
     base = str(folder)
-    assert set(ours["opaque"]) == {f"{base}/{name}" for name in ["dynamic.yml", "two.yml", "hosts.toml", "group_vars/etcd/vault.yml", "host_vars/n1.yml"]}
+    assert set(ours["opaque"]) == {
+        f"{base}/{name}"
+        for name in ["dynamic.yml", "two.yml", "hosts.toml", "group_vars/etcd/vault.yml", "host_vars/n1.yml"]
+    }
     assert len(ours["refused"][f"{base}/bad.yml"]) == 4
 
 
 def test_inventories_below_one_folder_are_kept_apart(tmp_path: Path) -> None:
     for name, version in (("production", "3.6.16"), ("staging", "3.7.3")):
-        write(tmp_path / "inventory" / name, {"hosts.yml": "etcd: {hosts: n1}\n", "group_vars/all.yml": f"etcd_version: {version}\n"})
+        write(
+            tmp_path / "inventory" / name,
+            {"hosts.yml": "etcd: {hosts: n1}\n", "group_vars/all.yml": f"etcd_version: {version}\n"},
+        )
     resolved = resolve(tmp_path / "inventory")
     assert {Path(name).name: found["hosts"] for name, found in resolved.items()} == {
         "production": {"n1": {"etcd_version": "3.6.16"}},

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -14,6 +15,8 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 POLICIES = REPOSITORY / "policies"
+# What opa is given: data files one by one, because opa would put those of a folder below the folder's name.
+SOURCES = ["policies/lib", "policies/rules", "policies/headroom.rego", "policies/headroom_test.rego", "policies/data"]
 
 
 def tool(name: str) -> str:
@@ -25,6 +28,17 @@ def tool(name: str) -> str:
     found = os.environ.get(variable) or shutil.which(name)
     if not found:
         raise FileNotFoundError(f"{name} is not on PATH; set {variable} to its path (`make setup` builds it)")
+    return found
+
+
+def rule_metadata() -> dict[str, dict[str, Any]]:
+    """The METADATA of each rule's package, by topic/name."""
+    spec = importlib.util.spec_from_file_location("headroom_render", POLICIES / "render.py")
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(POLICIES / "render.py")
+    render = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(render)
+    found: dict[str, dict[str, Any]] = render.metadata(tool("opa"))
     return found
 
 

@@ -88,7 +88,9 @@ def test_document() -> None:
 
 
 def test_findings() -> None:
-    report = '[{"failures": [{"msg": "a"}, {"msg": "b"}]}, {"warnings": [{"msg": "c"}], "failures": null}, {"successes": 1}]'
+    report = (
+        '[{"failures": [{"msg": "a"}, {"msg": "b"}]}, {"warnings": [{"msg": "c"}], "failures": null}, {"successes": 1}]'
+    )
     assert findings(report) == (["a", "b"], ["c"])
 
 

@@ -30,14 +30,29 @@ def conftest(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def playbook(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`ansible-playbook playbooks/lint.yml -i PATH` in the repository."""
-    command = [str(BIN / "ansible-playbook"), "playbooks/lint.yml", "-i", str(path), "-e", f"etcd_lint_conftest={tool('conftest')}", *arguments]
+    command = [
+        str(BIN / "ansible-playbook"),
+        "playbooks/lint.yml",
+        "-i",
+        str(path),
+        "-e",
+        f"etcd_lint_conftest={tool('conftest')}",
+        *arguments,
+    ]
     environment = {**os.environ, "ANSIBLE_NOCOLOR": "1", "COLUMNS": "2000"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY, env=environment)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY, env=environment
+    )
 
 
 def lines(output: str) -> set[str]:
     """The ids of the findings, with their severity."""
-    return {f"{severity} {rule}" for severity, rule in re.findall(r"^(WARN|DENY|FAIL) (?:- Combined - headroom - )?([a-z_/0-9]+):", output, re.MULTILINE)}
+    return {
+        f"{severity} {rule}"
+        for severity, rule in re.findall(
+            r"^(WARN|DENY|FAIL) (?:- Combined - headroom - )?([a-z_/0-9]+):", output, re.MULTILINE
+        )
+    }
 
 
 def test_example_is_clean() -> None:
@@ -93,7 +108,10 @@ OTHERS: dict[str, Files] = {
     },
     "dynamic": {
         "1.yml": "all: {hosts: {n1: , n2: }}\n",
-        "2.yml": "plugin: ansible.builtin.constructed\nstrict: true\ngroups: {etcd: 'true'}\ncompose: {etcd_version: \"'3.5.2'\", etcd_maintenance_defrag_enabled: \"'true'\"}\n",
+        "2.yml": (
+            "plugin: ansible.builtin.constructed\nstrict: true\ngroups: {etcd: 'true'}\n"
+            "compose: {etcd_version: \"'3.5.2'\", etcd_maintenance_defrag_enabled: \"'true'\"}\n"
+        ),
     },
 }
 
@@ -106,14 +124,22 @@ def test_what_only_ansible_can_read(name: str, tmp_path: Path) -> None:
     assert "DENY version/data_corruption: n1, n2: etcd 3.5.2" in done.stdout, done.stdout
     folder = conftest(tmp_path / "inventory")
     # Never a pass, never silence: a template is unknown, members that cannot be seen are a denial or end the run.
-    assert lines(folder.stdout) & {"WARN inventory/unknown_value", "FAIL inventory/no_members"} or folder.returncode == 1, folder.stdout
+    assert (
+        lines(folder.stdout) & {"WARN inventory/unknown_value", "FAIL inventory/no_members"} or folder.returncode == 1
+    ), folder.stdout
 
 
 def test_vault(tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     (tmp_path / "password").write_text("secret\n", encoding="utf-8")
     write(folder, {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n", "group_vars/etcd.yml": "etcd_version: 3.5.2\n"})
-    vault = [str(BIN / "ansible-vault"), "encrypt", "--vault-password-file", str(tmp_path / "password"), str(folder / "group_vars" / "etcd.yml")]
+    vault = [
+        str(BIN / "ansible-vault"),
+        "encrypt",
+        "--vault-password-file",
+        str(tmp_path / "password"),
+        str(folder / "group_vars" / "etcd.yml"),
+    ]
     subprocess.run(vault, check=True, capture_output=True, timeout=60)
     assert "WARN inventory/unread_file" in lines(conftest(folder).stdout)
     done = playbook(folder, "--vault-password-file", str(tmp_path / "password"))
@@ -124,7 +150,9 @@ def test_extra_variables_count() -> None:
     assert "DENY version/data_corruption" in lines(playbook(EXAMPLE, "-e", "etcd_version=3.5.2").stdout)
 
 
-@pytest.mark.parametrize(("arguments", "code"), [((), 2), (("-e", "etcd_lint_gate=true"), 0), (("-e", "etcd_lint_enabled=false"), 0)])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [((), 2), (("-e", "etcd_lint_gate=true"), 0), (("-e", "etcd_lint_enabled=false"), 0)]
+)
 def test_without_conftest(arguments: tuple[str, ...], code: int) -> None:
     done = playbook(EXAMPLE, "-e", "etcd_lint_conftest=no-such-conftest", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
@@ -137,7 +165,9 @@ def test_own_thresholds(tmp_path: Path) -> None:
     # conftest.toml names the data of the repository; --data replaces it, so both are given.
     done = conftest(EXAMPLE, "--data", "policies/data", "--data", str(own))
     assert "FAIL memory/large_values" in lines(done.stdout), done.stdout + done.stderr
-    assert "DENY memory/large_values" in lines(playbook(EXAMPLE, "-e", json.dumps({"etcd_lint_data": [str(own)]})).stdout)
+    assert "DENY memory/large_values" in lines(
+        playbook(EXAMPLE, "-e", json.dumps({"etcd_lint_data": [str(own)]})).stdout
+    )
 
 
 def test_broken_yaml_names_the_file(tmp_path: Path) -> None:

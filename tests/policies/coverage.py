@@ -1,0 +1,43 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the tests of the policies: `python tests/policies/coverage.py`. Fails if one fails or if a line of a policy is reached by none."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from tools import POLICIES, REPOSITORY, SOURCES, tool
+
+# A rule without arguments whose name starts so is a test; one with cases in brackets counts once.
+_TEST = re.compile(r"^(test_\w+)", re.MULTILINE)
+
+
+def main() -> int:
+    """Run; return the exit code."""
+    command = [tool("opa"), "test", "--coverage", "--fail-on-empty", "--timeout", "120s", *SOURCES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, cwd=REPOSITORY)
+    if done.returncode:
+        print(done.stdout + done.stderr)
+        return 1
+    report = json.loads(done.stdout)
+    gaps = [
+        f"{path}:{gap['start']['row']} is reached by no test"
+        for path, lines in report["files"].items()
+        for gap in lines.get("not_covered", [])
+    ]
+    for gap in gaps:
+        print(gap)
+    tests = sum(len(set(_TEST.findall(path.read_text(encoding="utf-8")))) for path in POLICIES.rglob("*_test.rego"))
+    print(f"{tests} tests passed, coverage {report['coverage']:g} %")
+    return 1 if gaps or report["coverage"] < 100 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every rule must have: its folder, package, annotations and severity, a test beside it, and its row in the documentation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .tools import POLICIES, REPOSITORY, rule_metadata
+
+TOPICS = {
+    "memory",
+    "flags",
+    "compaction",
+    "defragmentation",
+    "topology",
+    "placement",
+    "disk",
+    "security",
+    "durability",
+    "version",
+    "upgrade",
+    "inventory",
+}
+RULES = sorted(path for path in POLICIES.glob("rules/*/*/*.rego") if not path.name.endswith("_test.rego"))
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.parent.name}/{path.parent.name}"
+
+
+@pytest.fixture(scope="module")
+def annotated() -> dict[str, dict[str, Any]]:
+    """The METADATA of each rule's package, as `opa inspect` has it."""
+    return rule_metadata()
+
+
+def test_ids_are_unique() -> None:
+    names = [name_of(path) for path in RULES]
+    assert len(names) == len(set(names))
+    assert names
+
+
+@pytest.mark.parametrize("path", RULES, ids=name_of)
+def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
+    name = name_of(path)
+    text = path.read_text(encoding="utf-8")
+    about = annotated.get(name, {})
+    custom = about.get("custom", {})
+    severity = custom.get("severity")
+    other = "deny" if severity == "warn" else "warn"
+    wanted = {
+        "a METADATA header above the package": bool(about),
+        f"a file named {path.parent.name}.rego": path.stem == path.parent.name,
+        f"package headroom.rules.{name.replace('/', '.')}": f"\npackage headroom.rules.{name.replace('/', '.')}\n"
+        in text,
+        f"a topic of {sorted(TOPICS)}": path.parent.parent.name in TOPICS,
+        "a title": bool(about.get("title")),
+        "a description that says why": len(about.get("description", "")) > 60,
+        f"custom.id {name}": custom.get("id") == name,
+        "custom.severity deny or warn": severity in ("deny", "warn"),
+        "a fix without a full stop": bool(custom.get("fix")) and not custom["fix"].endswith("."),
+        "custom.source": bool(custom.get("source")),
+        f"findings as {severity} only": f"\n{severity} contains finding if" in text
+        and f"\n{other} contains" not in text,
+        "a test beside it": (path.parent / f"{path.stem}_test.rego").exists(),
+    }
+    missing = [what for what, there in wanted.items() if not there]
+    assert not missing, f"{path.relative_to(REPOSITORY)} wants {'; '.join(missing)}"
+
+
+def test_documentation_is_rendered() -> None:
+    command = [sys.executable, str(POLICIES / "render.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
