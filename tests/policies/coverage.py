@@ -9,9 +9,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from tools import POLICIES, REPOSITORY, SOURCES, tool
 

@@ -35,12 +35,13 @@ def member(draw: random.Random) -> dict[str, Any]:
         },
         "etcd_memory_budget": int(2 ** draw.uniform(27, 36)),
     }
-    for name, values in {
+    pins: dict[str, list[Any]] = {
         "etcd_snapshot_count": [500, 10000, 100000],
         "etcd_snapshot_catchup_entries": [100, 5000, 50000],
         "etcd_auto_compaction_retention": ["1m", "30m"],
         "etcd_quota_backend_bytes": ["1GB", "8GB"],
-    }.items():
+    }
+    for name, values in pins.items():
         if draw.random() < 0.2:
             variables[name] = draw.choice(values)
     return variables

@@ -100,12 +100,13 @@ _problems(definition) := ((({problem |
 	problem := sprintf("%q of group %q is neither a mapping nor a name", [section, definition.group])
 } | {problem |
 	some pattern, _ in _section(definition.body, "hosts")
+	contains(pattern, "[")
 	not patterns.hosts(pattern)
 	problem := sprintf("the host pattern %q cannot be resolved", [pattern])
 }) | {problem |
 	some pattern, body in _section(definition.body, "hosts")
-	not _falsy(body)
 	not is_object(body)
+	not _falsy(body)
 	problem := sprintf("the variables of host %q are no mapping", [pattern])
 }) | {problem |
 	not _mapping_or_null(definition.body)

@@ -32,7 +32,9 @@ _in_files(key) := values.merge(_group_files[key]) if {
 _from_vars_files(root, kind, name) := object.union_n([values.wrap(paths.contents[path], path) |
 	some path in paths.vars_files(root, kind, name)
 	is_object(paths.contents[path])
-])
+]) if {
+	name in paths.vars_names[[root, kind]]
+} else := {}
 
 # Rule 2, the layers below a host's own variables: inventory files first (`all`, then the other groups), then group_vars in the same order.
 _group_layers := {[root, group]: {"files": _doubted([root, group], files), "group_vars": _doubted([root, group], group_vars)} |

@@ -7,7 +7,7 @@
 #   id: memory/large_values
 #   severity: deny
 #   fix: Split the value into several keys, or keep it elsewhere and only its address in etcd
-#   source: https://github.com/etcd-io/etcd/issues/13889 and the measurements in docs/memory.md
+#   source: https://github.com/etcd-io/etcd/issues/13889, and the measurements in model/memory.yml
 package headroom.rules.memory.large_values
 
 import data.headroom.clusters

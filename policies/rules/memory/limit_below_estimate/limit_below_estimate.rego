@@ -8,7 +8,7 @@
 #   id: memory/limit_below_estimate
 #   severity: deny
 #   fix: "Give more memory, make values fewer or smaller, or run a newer version: etcd_memory_estimate shows each part"
-#   source: https://github.com/etcd-io/etcd/issues/17763, and docs/memory.md for the formulas
+#   source: https://github.com/etcd-io/etcd/issues/17763, and model/memory.yml for what each part costs
 package headroom.rules.memory.limit_below_estimate
 
 import data.headroom.clusters

@@ -7,7 +7,7 @@
 #   id: memory/quota_below_data
 #   severity: deny
 #   fix: Compact sooner, use fewer or smaller values, split the data over several clusters, or raise etcd_quota_backend_bytes up to 8GB
-#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota, and docs/memory.md for the size of a revision
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota, and model/memory.yml for the size of a revision
 package headroom.rules.memory.quota_below_data
 
 import data.headroom.clusters

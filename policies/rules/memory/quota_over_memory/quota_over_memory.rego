@@ -8,7 +8,7 @@
 #   id: memory/quota_over_memory
 #   severity: deny
 #   fix: Lower etcd_quota_backend_bytes, or give more memory
-#   source: docs/memory.md, section on bbolt
+#   source: model/memory.yml, and https://etcd.io/docs/v3.6/op-guide/hardware/#memory
 package headroom.rules.memory.quota_over_memory
 
 import data.headroom.clusters

@@ -7,7 +7,7 @@
 #   id: memory/unreadable
 #   severity: deny
 #   fix: Write it as the documentation has it; sizes are numbers of bytes or such as 100KB, 2GB
-#   source: docs/plan.md
+#   source: the documentation of etcd_memory_estimate
 package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
