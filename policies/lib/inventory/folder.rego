@@ -66,6 +66,32 @@ _merged_layers(root, direct) := object.union_n(array.concat(
 	groups := array.concat(["all"], graph.merged_groups(root, direct))
 }
 
+# What all hosts in the same groups share. Mostly no two layers set the same variable to a map, and nothing is unknown: then the plain
+# values can be united natively, in a fraction of the time.
+_shared(root, direct) := {"known": object.union_n([layer.known | some layer in layers]), "unknown": {}} if {
+	layers := _layers(root, direct)
+	every layer in layers { layer.sure }
+	maps := [name | some layer in layers; some name in layer.maps]
+	count(maps) == count({name | some name in maps})
+} else := {"known": values.known(merged), "unknown": values.unknown(merged)} if {
+	merged := _merged_layers(root, direct)
+}
+
+_layers(root, direct) := array.concat(
+	[_plain_layers[[root, group]].files | some group in groups],
+	[_plain_layers[[root, group]].group_vars | some group in groups],
+) if {
+	groups := array.concat(["all"], graph.merged_groups(root, direct))
+}
+
+_plain_layers := {key: {kind: _plain(wrapped) | some kind, wrapped in kinds} | some key, kinds in _group_layers}
+
+_plain(wrapped) := {
+	"known": values.known(wrapped),
+	"sure": count(values.unknown(wrapped)) == 0,
+	"maps": [name | some name, item in wrapped; is_object(item[0])],
+}
+
 _host_entries := [{"key": [mention.root, mention.host], "definition": {"rank": mention.rank, "path": mention.path, "variables": mention.variables}} |
 	some mention in definitions.hosts
 	count(mention.variables) > 0
@@ -119,8 +145,7 @@ _has_own(root, host) if host in paths.vars_names[[root, "host_vars"]]
 # root → host → {known, unknown}
 _resolved := object.union_n([{root: hosts} |
 	some [root, direct], members in graph.hosts_by_groups
-	layers := _merged_layers(root, direct)
-	shared := {"known": values.known(layers), "unknown": values.unknown(layers)}
+	shared := _shared(root, direct)
 	hosts := {host: _resolve(root, host, shared) | some host in members}
 ])
 

@@ -9,31 +9,40 @@ import data.headroom.inventory.values
 
 _groups := {path: object.remove(document, {"_meta"}) | some path, document in paths.listed}
 
-# Group → its parents and itself; a group that is only named as a child has no entry of its own in the document.
-_parents_entries[path][child] contains group if {
-	some path, groups in _groups
-	some group, body in groups
-	some child in object.get(body, "children", [])
-}
-
 _names := {path: names |
 	some path, groups in _groups
 	children := {child | some body in groups; some child in object.get(body, "children", [])}
 	names := (object.keys(groups) | children) | {"all", "ungrouped"}
 }
 
-_parents := {path: {group: object.get(_parents_entries, [path, group], set()) | some group in names} | some path, names in _names}
+_edges := {[path, group, child] |
+	some path, groups in _groups
+	some group, body in groups
+	some child in object.get(body, "children", [])
+}
+
+_stated_parents := {key: stated |
+	some key in {[path, child] | some [path, _, child] in _edges}
+	stated := {group | some [path, group, child] in _edges; [path, child] == key}
+}
+
+# A group that is only named as a child has no entry of its own in the document.
+_parents := {path: {group: object.get(_stated_parents, [[path, group]], set()) | some group in names} | some path, names in _names}
 
 _ancestors := {path: {group: graph.reachable(graph_of_path, {group}) | some group, _ in graph_of_path} | some path, graph_of_path in _parents}
 
-_member_entries[path][ancestor] contains host if {
+_memberships := {[path, ancestor, host] |
 	some path, groups in _groups
 	some group, body in groups
-	some host in object.get(body, "hosts", [])
 	some ancestor in _ancestors[path][group]
+	some host in object.get(body, "hosts", [])
 }
 
-_members := {path: groups | some path, groups in _member_entries}
+_members := object.union_n([{path: {group: hosts}} |
+	some key in {[path, group] | some [path, group, _] in _memberships}
+	[path, group] := key
+	hosts := {host | some [other, name, host] in _memberships; [other, name] == key}
+])
 
 # Hosts without variables have no entry below _meta.
 _hosts := {path: hosts |
@@ -41,10 +50,18 @@ _hosts := {path: hosts |
 	hosts := object.keys(document._meta.hostvars) | object.get(_members, [path, "all"], set())
 }
 
+# Looking for marks in the text of all variables of a host is one native pass; only hosts with one of them are taken apart.
+_host_values(variables, path) := {"known": variables, "unknown": {}} if {
+	text := json.marshal(variables)
+	every mark in ["{{", "{%", "{#", "__ansible_"] { not contains(text, mark) }
+} else := {"known": values.known(wrapped), "unknown": values.unknown(wrapped)} if {
+	wrapped := values.wrap_listed(variables, path)
+}
+
 inventories := {path: {"hosts": hosts, "groups": groups, "unknown": unknown, "opaque": {}, "refused": {}} |
 	some path, document in paths.listed
-	wrapped := {host: values.wrap_listed(object.get(document._meta.hostvars, host, {}), path) | some host in _hosts[path]}
-	hosts := {host: values.known(variables) | some host, variables in wrapped}
-	unknown := {host: reasons | some host, variables in wrapped; reasons := values.unknown(variables); count(reasons) > 0}
+	found := {host: _host_values(object.get(document._meta.hostvars, host, {}), path) | some host in _hosts[path]}
+	hosts := {host: variables.known | some host, variables in found}
+	unknown := {host: variables.unknown | some host, variables in found; count(variables.unknown) > 0}
 	groups := object.union({group: set() | some group in _names[path]}, object.get(_members, path, {}))
 }

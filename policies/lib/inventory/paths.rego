@@ -151,7 +151,7 @@ vars_names := {key: names |
 	names := entries | {trim_suffix(entry, ending) | some entry in entries; some ending in [".yml", ".yaml", ".json"]}
 }
 
-# Rules 3 and 4: the files with the variables of NAME, in Ansible's order. Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
+# Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none. Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
 vars_files(root, kind, name) := [path | some [_, path] in sort([file | some file in found[0]; _vars_file(file[0])])] if {
 	found := [_vars_tree[key] |
 		some ending in ["", ".yml", ".yaml", ".json"]
@@ -159,7 +159,7 @@ vars_files(root, kind, name) := [path | some [_, path] in sort([file | some file
 		_vars_tree[key]
 	]
 	count(found) > 0
-} else := []
+}
 
 # Nothing below NAME: it is the file itself, whatever its ending.
 _vars_file([])
