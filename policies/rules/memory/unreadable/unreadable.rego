@@ -11,6 +11,7 @@
 package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
+import data.headroom.memory
 import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
@@ -18,4 +19,10 @@ deny contains finding if some finding in result.findings(rego.metadata.chain(), 
 _problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} |
 	some profile, texts in clusters.unreadable
 	some text in texts
+} | {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_memory_budget", "text": text} |
+	some profile in clusters.profiles
+	budget := profile.variables.etcd_memory_budget
+	budget != null
+	not memory.parse_size(budget)
+	text := sprintf("etcd_memory_budget is %v, which is no size", [budget])
 }
