@@ -195,11 +195,12 @@ def main() -> None:
     except (OSError, ValueError) as problem:
         module.fail_json(msg=f"The certificates cannot be looked at: {problem}. Is become: true missing?")
     if _tls.IMPORT_ERROR:
-        # Before the first run has installed the library, nothing is there that it would be needed for.
-        present = bool(installed) or any(text for text, _key in texts.values())
+        # Before the first run has installed the library, nothing is there that it would be needed for, but perhaps a CA.
+        present = bool(authority or installed) or any(text for text, _key in texts.values())
         reason = missing_required_lib("cryptography >= 3.4") if present else "it does not exist"
         unread = {name: _tls.Finding([reason]) for name in texts}
-        module.exit_json(**result(unread, _tls.Finding(), readable=not present, installed=False, replaces=False))
+        missing = _tls.Finding([] if authority else ["it does not exist"])
+        module.exit_json(**result(unread, missing, readable=not present, installed=False, replaces=False))
 
     findings = {}
     for item in asked["certificates"]:
