@@ -45,13 +45,16 @@ CHECKS = [
     Check("mypy", "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils"),
     pytest("model", "tests/model"),
     pytest("unit", "tests/unit"),
-    Check("opa fmt", "opa fmt --fail --list policies"),
-    Check("opa check", "opa check --strict policies"),
+    Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
+    Check(
+        "opa check",
+        "opa check --strict policies/lib policies/rules policies/headroom.rego policies/headroom_test.rego policies/data",
+    ),
     Check(
         "opa test", "python tests/policies/coverage.py", passed=r"(\d+) tests? passed", failed=r"(\d+) tests? failed"
     ),
     pytest("policy conventions", "tests/policies/test_conventions.py"),
-    pytest("conftest", "tests/policies/test_conftest.py"),
+    pytest("conftest", "tests/policies/test_conftest.py tests/policies/test_plan_agreement.py"),
     Check("changelog", "antsibull-changelog lint"),
     Check("ansible-lint", "ansible-lint --offline"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-
 from ansible_collections.etcdops.headroom.plugins.module_utils import _topology
 
 

@@ -70,7 +70,9 @@ def test_bad_input(site, case):
 
 
 def test_the_linter_is_the_first_gate(site):
-    run = site.play(etcd_version="3.5.35", etcd_workload={"value_size": "1MB", "puts_per_second": 50}, etcd_snapshot_count=100000)
+    run = site.play(
+        etcd_version="3.5.35", etcd_workload={"value_size": "1MB", "puts_per_second": 50}, etcd_snapshot_count=100000
+    )
     assert run.code != 0 and run.changed == {"localhost": 0}, run.output
     assert "DENY memory/" in run.output
 

@@ -62,10 +62,26 @@ def test_state(members, state):
 @pytest.mark.parametrize(
     ("members", "absent", "text"),
     [
-        ([member("n1"), member("n2", name="n1")], [], "cluster etcd: n1 and n2 have the same name n1; give each host its own etcd_name"),
-        ([member("n1"), member("n2", address="10.0.0.1")], [], r"inventory: n1 and n2 have the same address 10\.0\.0\.1:2379; .* own etcd_address"),
-        ([member("n1")], [{"host": "n2", "cluster": "etcd"}], "n2 belong to it but not to this run; run without --limit"),
-        ([member("n1", has_data=True), member("n2")], [], "exists on n1, but n2 has no data; check that its volume is mounted"),
+        (
+            [member("n1"), member("n2", name="n1")],
+            [],
+            "cluster etcd: n1 and n2 have the same name n1; give each host its own etcd_name",
+        ),
+        (
+            [member("n1"), member("n2", address="10.0.0.1")],
+            [],
+            r"inventory: n1 and n2 have the same address 10\.0\.0\.1:2379; .* own etcd_address",
+        ),
+        (
+            [member("n1")],
+            [{"host": "n2", "cluster": "etcd"}],
+            "n2 belong to it but not to this run; run without --limit",
+        ),
+        (
+            [member("n1", has_data=True), member("n2")],
+            [],
+            "exists on n1, but n2 has no data; check that its volume is mounted",
+        ),
     ],
 )
 def test_problems(members, absent, text):
