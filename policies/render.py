@@ -53,7 +53,7 @@ def main() -> int:
         return 1
     page = PAGE.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
-    _, tail = rest.split(END)
+    tail = rest.split(END)[1]
     rendered = head + BEGIN + table(metadata(opa)) + END + tail
     if rendered == page:
         return 0

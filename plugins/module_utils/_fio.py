@@ -79,6 +79,7 @@ def command(filename: str, seconds: int) -> list[str]:
         "--rw=write",
         "--ioengine=sync",
         "--fdatasync=1",
+        "--thread",
         f"--size={TOTAL_BYTES}",
         f"--bs={BLOCK_BYTES}",
         f"--runtime={seconds}",

@@ -308,28 +308,24 @@ def measure(path: str, seconds: int) -> _fio.Figures:
     try:
         command = _fio.command(os.path.basename(name), seconds)
         command[0] = _host.find_command("fio") or command[0]
-        with subprocess.Popen(
-            command,
-            cwd=path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "LC_ALL": "C"},
-        ) as fio:
-            try:
-                output, errors = fio.communicate(timeout=seconds + GRACE_SECONDS)
-            except subprocess.TimeoutExpired as problem:
-                raise _fio.FioError(
-                    f"fio did not end within {seconds + GRACE_SECONDS} s: the disk hangs or is far too slow for etcd."
-                ) from problem
-            finally:
-                if fio.poll() is None:
-                    # fio forks; its session is its own, so all of it is reached.
-                    os.killpg(fio.pid, signal.SIGKILL)
+        try:
+            # fio runs as one process (--thread), and run() kills it when the time is over or this module is stopped.
+            fio = subprocess.run(
+                command,
+                cwd=path,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds + GRACE_SECONDS,
+                check=False,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+        except subprocess.TimeoutExpired as problem:
+            raise _fio.FioError(
+                f"fio did not end within {seconds + GRACE_SECONDS} s: the disk hangs or is far too slow for etcd."
+            ) from problem
         if fio.returncode < 0:
             raise _fio.FioError(f"fio was killed by signal {-fio.returncode} before it had measured.")
-        return _fio.parse((output or errors).decode("utf-8", "replace"))
+        return _fio.parse((fio.stdout or fio.stderr).decode("utf-8", "replace"))
     finally:
         os.unlink(name)
         for number, handler in before.items():

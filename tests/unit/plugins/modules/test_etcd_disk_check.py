@@ -177,8 +177,12 @@ def test_fio_itself(capsys: pytest.CaptureFixture[str], disk: Path, state: str) 
 def test_an_interrupted_run_leaves_nothing(fio: Path, disk: Path, tmp_path: Path) -> None:
     fio.write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 60\n", encoding="utf-8")
     arguments = json.dumps({"ANSIBLE_MODULE_ARGS": {"path": str(disk), "state_dir": str(tmp_path / "state")}})
+    collections = str(Path(etcd_disk_check.__file__).parents[5])
     with subprocess.Popen(
-        [sys.executable, etcd_disk_check.__file__, arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, etcd_disk_check.__file__, arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": collections},
     ) as module:
         for _attempt in range(200):
             if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
