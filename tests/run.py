@@ -69,7 +69,7 @@ CHECKS = [
     ),
     pytest("artifact", "tests/artifact", fast=False),
     *(
-        Check(f"molecule {scenario}", f"molecule test --scenario-name {scenario}", fast=False)
+        Check(f"molecule {scenario}", f"molecule test --no-command-borders --scenario-name {scenario}", fast=False)
         for scenario in ("default", "etcd-3.6", "etcd-3.5")
     ),
 ]
@@ -89,6 +89,9 @@ def environment() -> dict[str, str]:
         "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis"),
         "MPLCONFIGDIR": str(state / "matplotlib"),
         "ANSIBLE_HOME": str(state / "ansible"),
+        "NO_COLOR": "1",
+        "ANSIBLE_NOCOLOR": "1",
+        "COLUMNS": "200",
     }
 
 

@@ -429,6 +429,9 @@ def main() -> None:
     except (ValueError, OSError) as problem:
         module.fail_json(msg=str(problem))
     if result["verdict"] == "fail" and module.params["fail_on_slow"]:
+        result["msg"] += (
+            " To go on all the same: etcd_storage_accept_slow_disk: true (of this module: fail_on_slow: false)."
+        )
         module.fail_json(**result)
     module.exit_json(**result)
 

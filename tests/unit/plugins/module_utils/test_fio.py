@@ -103,11 +103,12 @@ def test_a_record_of_another_pattern_counts_as_none() -> None:
 
 
 def test_the_pattern_is_that_of_etcds_guide() -> None:
-    assert _fio.command("f", 30)[1:7] == [
+    assert _fio.command("f", 30)[1:8] == [
         "--name=etcd",
         "--rw=write",
         "--ioengine=sync",
         "--fdatasync=1",
+        "--thread",
         "--size=23068672",
         "--bs=2300",
     ]
