@@ -42,13 +42,7 @@ def inventory(name: str) -> dict[str, object]:
         "ansible_python_interpreter": "/usr/bin/python3",
         # The hosts of a lab share one disk and measure at the same time: their figures are shown, and stop nothing.
         "etcd_storage_accept_slow_disk": True,
-        "etcd_archive": str(
-            PROJECT
-            / ".headroom"
-            / "archives"
-            / "v{{ etcd_version }}"
-            / "etcd-v{{ etcd_version }}-linux-{{ etcd_architecture }}.tar.gz"
-        ),
+        "etcd_archive": str(PROJECT / ".headroom" / "archives" / "v{{ etcd_version }}"),
         "etcd_tls_ca_dir": str(state / "pki"),
     }
     return {

@@ -81,6 +81,29 @@ def known_bugs(version: str) -> list[dict[str, Any]]:
     return found
 
 
+def check_upgrade(running: str, target: str) -> str:
+    """Return why a member of one version must not be changed to another, or nothing.
+
+    etcd goes from one minor version to the next, and back only by a downgrade that is enabled in the cluster first.
+    Source: https://etcd.io/docs/v3.6/upgrades/ and https://etcd.io/docs/v3.6/downgrades/.
+    """
+    have, want = version_key(running), version_key(target)
+    if want[:2] < have[:2]:
+        return (
+            f"etcd {target} cannot take over the data of {running}: a downgrade has to be enabled in the cluster first "
+            f"(etcdctl downgrade), which is not done here. Set etcd_version to {have[0]}.{have[1]}.x"
+        )
+    if want[:2] > (have[0], have[1] + 1):
+        step = f"{have[0]}.{have[1] + 1}"
+        newest = SERIES[step]["newest"] if step in SERIES else f"{step}.x"
+        return f"from etcd {running} to {target} skips a minor version: go to {newest} first"
+    if want[:2] > have[:2]:
+        for bug in known_bugs(running) if f"{have[0]}.{have[1]}" in SERIES else []:
+            if bug.get("only_for_upgrade"):
+                return f"from etcd {running} to {target}: {bug['text']}"
+    return ""
+
+
 def check_config(version: str, config: Any) -> list[str]:
     """Return what is wrong with a config file's content for this version; nothing if it says what it means.
 

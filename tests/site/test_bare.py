@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import http.server
+import json
+import os
 import re
+import shutil
 import subprocess
+import threading
 
 import pytest
 from conftest import PROJECT
@@ -136,6 +142,37 @@ def test_check_and_diff_tell_what_would_be_done(site):
     assert min(run.changed[host] for host in site.hosts) > 0
     assert "+snapshot-catchup-entries:" in run.output and "+MemoryMax=" in run.output
     assert bare(site) == before
+
+
+@pytest.fixture
+def mirror(site, tmp_path):
+    """A release mirror on the lab's network, as upstream lays it out, and the folder that it serves."""
+    addresses = json.loads((PROJECT / ".headroom/labs" / os.environ["LAB_NAME"] / "hosts.json").read_text())
+    gateway = site.on("etcd-1", "ip -4 route show default | cut -d ' ' -f 3").strip()
+    assert gateway.rsplit(".", 1)[0] == addresses["etcd-1"].rsplit(".", 1)[0]
+    shutil.copytree(PROJECT / ".headroom/archives/v3.6.16", tmp_path / "v3.6.16", ignore=shutil.ignore_patterns("bin"))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer((gateway, 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://{gateway}:{server.server_port}", tmp_path
+        server.shutdown()
+
+
+def test_mirror(site, mirror):
+    """A wrong checksum leaves nothing behind, a right one the version."""
+    url, folder = mirror
+    sums = folder / "v3.6.16" / "SHA256SUMS"
+    right = sums.read_text()
+    install = ["ansible-playbook", "tests/site/mirror.yml", "-e", "etcd_version=3.6.16", "-e", "etcd_archive=''"]
+    sums.write_text("0" * 64 + right[64:])
+    run = site.ansible(*install, "-e", f"etcd_release_url={url}")
+    assert run.code != 0 and "checksum" in run.output, run.output
+    assert "none" in site.on("etcd-1", "ls -d /opt/etcd/3.6.16 /usr/local/bin/etcdctl 2>/dev/null || echo none")
+    sums.write_text(right)
+    run = site.ansible(*install, "-e", f"etcd_release_url={url}")
+    assert run.code == 0, run.output
+    assert "etcdctl version: 3.6.16" in site.on("etcd-1", "/usr/local/bin/etcdctl version")
+    assert "none" in site.on("etcd-1", "ls -A /opt/etcd | grep -v '^3.6.16$' || echo none")
 
 
 def test_slow_disk(site):

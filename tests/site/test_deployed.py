@@ -71,13 +71,40 @@ def test_rolling_change_loses_no_write(site, tmp_path):
     assert back.code == 0 and min(back.changed[host] for host in site.hosts) > 0, back.output
 
 
+def test_other_names_renew_the_certificates_one_member_at_a_time(site):
+    def fingerprints():
+        return {
+            host: site.on(host, "cat /etc/etcd/tls/server.crt /etc/etcd/tls/server.key | sha256sum")
+            for host in site.hosts
+        }
+
+    before, started = fingerprints(), start_times(site)
+    names = {"etcd_tls_extra_sans": ["etcd.example.net"]}
+    run = site.play(**names)
+    assert run.code == 0, run.output
+    assert all(fingerprints()[host] != before[host] for host in site.hosts)
+    after = start_times(site)
+    assert len(set(after.values())) == 3 and all(after[host] > started[host] for host in site.hosts)
+    assert "etcd.example.net" in site.on(
+        "etcd-1", "openssl x509 -noout -ext subjectAltName -in /etc/etcd/tls/server.crt"
+    )
+    again = site.play(**names)
+    assert again.code == 0 and set(again.changed.values()) == {0}, again.output
+
+
+def test_versions_that_etcd_does_not_change_to(site):
+    run = site.play(etcd_version="3.6.16")
+    assert run.code != 0 and set(run.changed.values()) == {0}
+    assert "etcd 3.6.16 cannot take over the data of 3.7.3" in run.output, run.output
+
+
 def test_drift_is_put_right_without_a_restart(site):
     site.on(
         "etcd-2",
         "sed -i 's/^LimitNOFILE=.*/LimitNOFILE=1/' /etc/systemd/system/etcd.service && systemctl daemon-reload",
     )
     before = start_times(site)
-    run = site.play()
+    run = site.play(etcd_tls_extra_sans=["etcd.example.net"])
     assert run.code == 0 and run.changed["etcd-2"] > 0 and run.changed["etcd-1"] == run.changed["etcd-3"] == 0, (
         run.output
     )

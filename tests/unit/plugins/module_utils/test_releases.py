@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -189,3 +190,21 @@ def test_known_bugs(version: str, ids: set[str]) -> None:
 
 def test_known_bugs_name_the_fix() -> None:
     assert {bug["fixed"] for bug in _releases.known_bugs("3.7.0")} == {"3.7.1"}
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "problem"),
+    [
+        ("3.7.3", "3.7.3", ""),
+        ("3.7.3", "3.7.1", ""),
+        ("3.6.16", "3.7.3", ""),
+        ("3.5.35", "3.6.16", ""),
+        ("3.4.40", "3.5.35", ""),
+        ("3.7.3", "3.6.16", "a downgrade has to be enabled in the cluster first .* Set etcd_version to 3.7.x"),
+        ("3.5.35", "3.7.3", "skips a minor version: go to 3.6"),
+        ("3.5.25", "3.6.16", "go to 3.5.26 or later first"),
+    ],
+)
+def test_upgrades(running: str, target: str, problem: str) -> None:
+    found = _releases.check_upgrade(running, target)
+    assert re.search(problem, found) if problem else found == ""

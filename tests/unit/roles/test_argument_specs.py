@@ -1,0 +1,27 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a role's documentation says of its defaults is what its defaults are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils import _topology
+
+ROLES = Path(_topology.__file__).parents[2] / "roles"
+
+
+@pytest.mark.parametrize("role", sorted(path.name for path in ROLES.iterdir()))
+def test_defaults_and_specs_agree(role: str) -> None:
+    defaults = yaml.safe_load((ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
+    options = yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"][
+        "main"
+    ]["options"]
+    assert set(defaults) <= set(options)
+    documented = {name: option["default"] for name, option in options.items() if "default" in option}
+    # A default that is computed cannot be written down; its description says what it is.
+    plain = {name: value for name, value in defaults.items() if not (isinstance(value, str) and "{{" in value)}
+    assert documented == plain
