@@ -148,15 +148,16 @@ def python() -> tuple[str, tuple[int, int]]:
     names = (
         [named] if named else ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "/usr/bin/python3"]
     )
-    probe = "import ensurepip, sys, venv; print(*sys.version_info[:2])"
+    # Asked for the interpreter below it, a virtual environment (ours, activated, perhaps) answers like its parent.
+    probe = "import ensurepip, os, sys, venv; print(*sys.version_info[:2], os.path.realpath(sys._base_executable))"
     for name in names:
         if not shutil.which(name):
             continue
         answer = subprocess.run([name, "-c", probe], capture_output=True, text=True, check=False)
         if answer.returncode == 0:
-            major, minor = map(int, answer.stdout.split())
-            if (major, minor) >= (3, 11):
-                return name, (major, minor)
+            major, minor, executable = answer.stdout.split(maxsplit=2)
+            if (int(major), int(minor)) >= (3, 11):
+                return executable.strip(), (int(major), int(minor))
     raise StepFailed(f"no Python 3.11 or newer that can make virtual environments among: {', '.join(names)}")
 
 
@@ -167,7 +168,7 @@ def requirements(version: tuple[int, int]) -> Path:
 
 def venv_path() -> Path:
     name, version = python()
-    return CACHE / f"venv-{version[0]}.{version[1]}-{digest(requirements(version), shutil.which(name))}"
+    return CACHE / f"venv-{version[0]}.{version[1]}-{digest(requirements(version), name)}"
 
 
 def venv_ready() -> bool:
