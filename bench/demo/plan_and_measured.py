@@ -15,14 +15,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib as mpl
-
-mpl.use("svg")
 import matplotlib.pyplot as plt
+import yaml
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(PROJECT / ".collections"))
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402  (found through the line above)
+
+mpl.use("svg")
+mpl.rcParams["svg.hashsalt"] = "headroom"
 LAB = PROJECT / ".headroom" / "labs" / "demo"
 OUT = PROJECT / "docs" / "images"
 SAMPLE = (
@@ -60,59 +65,88 @@ def sample(host: str, began: float, rows: list[dict[str, float | str]], stop: th
         stop.wait(0.5)
 
 
-def draw(rows: list[dict[str, float | str]], plan: dict[str, int], restarted: float) -> None:
+def draw(rows: list[dict[str, float | str]], plan_lines: dict[str, int]) -> None:
     """Draw the members' memory over time, and the plan's lines."""
-    figure, axes = plt.subplots(figsize=(8, 4))
+    figure, axes = plt.subplots(figsize=(9, 3.6))
     for host in sorted({str(row["host"]) for row in rows}):
         own = [row for row in rows if row["host"] == host]
         axes.plot(
             [row["seconds"] for row in own],
             [float(row["rss_anon"]) / MIB for row in own],
-            label=f"{host}, RssAnon",
-            lw=1.3,
+            label=f"{host}: RssAnon",
+            lw=1.2,
         )
-    lines = [("memory_max", "MemoryMax", "-", "tab:red"), ("gomemlimit", "GOMEMLIMIT", ":", "tab:red")]
-    lines += [
-        ("rss_anon_peak", "planned peak", "--", "black"),
-        ("restart_rss_anon_peak", "planned peak after a restart", "-.", "black"),
-    ]
-    for key, label, style, colour in lines:
-        if key in plan:
-            axes.axhline(plan[key] / MIB, ls=style, c=colour, lw=1, label=f"{label}: {plan[key] / MIB:,.0f} MiB")
-    axes.axvline(restarted, c="grey", lw=0.8)
-    axes.annotate(" a follower restarts", (restarted, axes.get_ylim()[1] * 0.5), fontsize=8, color="grey")
-    axes.set(
-        xlabel="seconds",
-        ylabel="MiB",
-        title="Plan and measurement: three members under the planned load",
-        ylim=0,
-        xlim=0,
-    )
-    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    styles = [("memory_max", "MemoryMax", "-", "tab:red"), ("gomemlimit", "GOMEMLIMIT", ":", "tab:red")]
+    styles += [("rss_anon_peak", "planned peak", "--", "black")]
+    for key, label, style, colour in styles:
+        axes.axhline(
+            plan_lines[key] / MIB, ls=style, c=colour, lw=1, label=f"{label}: {plan_lines[key] / MIB:,.0f} MiB"
+        )
+    axes.set(xlabel="seconds", ylabel="MiB", ylim=0, xlim=0)
+    axes.set_title("Values of 100 KB, 100 writes a second; at the end one follower restarts", fontsize=10)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     figure.tight_layout()
-    OUT.mkdir(parents=True, exist_ok=True)
     figure.savefig(OUT / "plan_and_measured.svg", metadata={"Date": None})
+
+
+def write(rows: list[dict[str, float | str]]) -> None:
+    """Keep the samples beside the picture."""
     with (OUT / "plan_and_measured.csv").open("w") as out:
         writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(sorted(rows, key=lambda row: (row["host"], row["seconds"])))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "plan", type=Path, help="JSON of the plan: memory_max, gomemlimit, rss_anon_peak, restart_rss_anon_peak"
-    )
-    parser.add_argument("--puts", type=int, default=9000)
-    parser.add_argument("--rate", type=int, default=100)
-    parser.add_argument("--value-size", type=int, default=102400)
-    arguments = parser.parse_args()
-    plan = json.loads(arguments.plan.read_text())
-    addresses = json.loads((LAB / "hosts.json").read_text())
+def planned() -> tuple[dict[str, int], int]:
+    """The plan of the example inventory for its three members, and the size of a value, all in bytes."""
+    variables = yaml.safe_load((PROJECT / "inventory/group_vars/etcd.yml").read_text())
+    result = plan(variables["etcd_version"], variables["etcd_workload"], 3, variables["etcd_memory_budget"])
+    flags = {flag["name"]: flag["value"] for flag in result["flags"]}
+    peaks = {name: result["estimate"][name] for name in ("rss_anon_peak", "restart_rss_anon_peak")}
+    size = result["estimate"]["workload"]["value_size"]
+    return {**peaks, "memory_max": flags["memory_max"], "gomemlimit": flags["gomemlimit"]}, size
+
+
+def load(addresses: Iterable[str], size: int, puts: int, rate: int) -> None:
+    """Write values with etcd's benchmark tool, bounded in count and time."""
     tls = LAB / "bench-tls"
     tls.mkdir(exist_ok=True)
     for name in ("ca.crt", "client.crt", "client.key"):
         (tls / name).write_text(on("etcd-1", f"cat /etc/etcd/tls/{name}"))
+    endpoints = ",".join(f"https://{address}:2379" for address in addresses)
+    certificates: list[str | Path] = [
+        "--cacert",
+        tls / "ca.crt",
+        "--cert",
+        tls / "client.crt",
+        "--key",
+        tls / "client.key",
+    ]
+    writes = ["put", "--total", str(puts), "--rate", str(rate), "--key-space-size", "2000", "--sequential-keys"]
+    with (LAB / "benchmark.log").open("w") as log:
+        command: list[str | Path] = [PROJECT / ".headroom/bin/benchmark", "--endpoints", endpoints, *certificates]
+        command += ["--conns", "12", "--clients", "48", *writes, "--val-size", str(size)]
+        subprocess.run(
+            command,
+            check=True,
+            stdout=log,
+            stderr=log,
+            timeout=600,
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--puts", type=int, default=9000)
+    parser.add_argument("--rate", type=int, default=100, help="puts a second")
+    parser.add_argument("--redraw", action="store_true", help="draw the samples that are there, and measure nothing")
+    arguments = parser.parse_args()
+    lines, size = planned()
+    if arguments.redraw:
+        kept = csv.DictReader((OUT / "plan_and_measured.csv").open())
+        draw([{**row, "seconds": float(row["seconds"])} for row in kept], lines)
+        return 0
+    addresses = json.loads((LAB / "hosts.json").read_text())
     rows: list[dict[str, float | str]] = []
     stop, began = threading.Event(), time.monotonic()
     threads = [threading.Thread(target=sample, args=(host, began, rows, stop)) for host in addresses]
@@ -120,25 +154,18 @@ def main() -> int:
         thread.start()
     try:
         time.sleep(3)
-        subprocess.run(
-            [
-                PROJECT / ".headroom/bin/benchmark", "--endpoints", ",".join(f"https://{a}:2379" for a in addresses.values()),
-                "--cacert", tls / "ca.crt", "--cert", tls / "client.crt", "--key", tls / "client.key", "--conns", "12", "--clients", "48",
-                "put", "--total", str(arguments.puts), "--rate", str(arguments.rate), "--key-space-size", "2000",
-                "--sequential-keys", "--val-size", str(arguments.value_size),
-            ],
-            check=True, stdout=subprocess.DEVNULL, timeout=600,
-        )  # fmt: skip
-        restarted = time.monotonic() - began
+        load(addresses.values(), size, arguments.puts, arguments.rate)
         on("etcd-1", "systemctl restart etcd")
         time.sleep(10)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    draw(rows, plan, restarted)
+    OUT.mkdir(parents=True, exist_ok=True)
+    write(rows)
+    draw(rows, lines)
     peak = max(float(row["rss_anon"]) for row in rows)
-    print(f"highest RssAnon {peak / MIB:,.0f} MiB, planned peak {plan['rss_anon_peak'] / MIB:,.0f} MiB")
+    print(f"highest RssAnon {peak / MIB:,.0f} MiB, planned peak {lines['rss_anon_peak'] / MIB:,.0f} MiB")
     return 0
 
 
