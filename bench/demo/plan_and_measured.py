@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import re
 import subprocess
 import sys
@@ -22,33 +21,19 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import yaml
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(PROJECT / ".collections"))
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402  (found through the line above)
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("", ".collections")]
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402
+
+from bench.lab import PROJECT, STATE, addresses, certificates, on  # noqa: E402  (found through the line above)
 
 mpl.use("svg")
 mpl.rcParams["svg.hashsalt"] = "headroom"
-LAB = PROJECT / ".headroom" / "labs" / "demo"
 OUT = PROJECT / "docs" / "images"
 SAMPLE = (
     "p=$(systemctl show -P MainPID etcd); grep -E '^Rss(Anon|File):' /proc/$p/status | tr -s ' \\t' ' '; "
     "systemctl show -P MemoryMax etcd"
 )
 MIB = 1024**2
-
-
-def on(host: str, command: str) -> str:
-    """Run a command as root on a lab host."""
-    inventory = json.loads(
-        subprocess.run([PROJECT / "lab/inventory.py"], capture_output=True, text=True, check=True).stdout
-    )
-    facts = inventory["_meta"]["hostvars"][host]
-    control = facts["ansible_control_path"].replace("%%", "%")
-    ssh = ["ssh", "-i", facts["ansible_ssh_private_key_file"], *facts["ansible_ssh_common_args"].split()]
-    ssh += ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", f"ControlPath={control}"]
-    host_command = [*ssh, f"lab@{facts['ansible_host']}", "sudo", "sh", "-eu"]
-    done = subprocess.run(host_command, input=command, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def sample(host: str, began: float, rows: list[dict[str, float | str]], stop: threading.Event) -> None:
@@ -107,14 +92,11 @@ def planned() -> tuple[dict[str, int], int]:
     return {**peaks, "memory_max": flags["memory_max"], "gomemlimit": flags["gomemlimit"]}, size
 
 
-def load(addresses: Iterable[str], size: int, puts: int, rate: int) -> None:
+def load(targets: Iterable[str], size: int, puts: int, rate: int) -> None:
     """Write values with etcd's benchmark tool, bounded in count and time."""
-    tls = LAB / "bench-tls"
-    tls.mkdir(exist_ok=True)
-    for name in ("ca.crt", "client.crt", "client.key"):
-        (tls / name).write_text(on("etcd-1", f"cat /etc/etcd/tls/{name}"))
-    endpoints = ",".join(f"https://{address}:2379" for address in addresses)
-    certificates: list[str | Path] = [
+    tls = certificates("etcd-1")
+    endpoints = ",".join(f"https://{address}:2379" for address in targets)
+    shown: list[str | Path] = [
         "--cacert",
         tls / "ca.crt",
         "--cert",
@@ -123,8 +105,8 @@ def load(addresses: Iterable[str], size: int, puts: int, rate: int) -> None:
         tls / "client.key",
     ]
     writes = ["put", "--total", str(puts), "--rate", str(rate), "--key-space-size", "2000", "--sequential-keys"]
-    with (LAB / "benchmark.log").open("w") as log:
-        command: list[str | Path] = [PROJECT / ".headroom/bin/benchmark", "--endpoints", endpoints, *certificates]
+    with (STATE / "benchmark.log").open("w") as log:
+        command: list[str | Path] = [PROJECT / ".headroom/bin/benchmark", "--endpoints", endpoints, *shown]
         command += ["--conns", "12", "--clients", "48", *writes, "--val-size", str(size)]
         subprocess.run(
             command,
@@ -146,15 +128,15 @@ def main() -> int:
         kept = csv.DictReader((OUT / "plan_and_measured.csv").open())
         draw([{**row, "seconds": float(row["seconds"])} for row in kept], lines)
         return 0
-    addresses = json.loads((LAB / "hosts.json").read_text())
+    hosts = addresses()
     rows: list[dict[str, float | str]] = []
     stop, began = threading.Event(), time.monotonic()
-    threads = [threading.Thread(target=sample, args=(host, began, rows, stop)) for host in addresses]
+    threads = [threading.Thread(target=sample, args=(host, began, rows, stop)) for host in hosts]
     for thread in threads:
         thread.start()
     try:
         time.sleep(3)
-        load(addresses.values(), size, arguments.puts, arguments.rate)
+        load(hosts.values(), size, arguments.puts, arguments.rate)
         on("etcd-1", "systemctl restart etcd")
         time.sleep(10)
     finally:

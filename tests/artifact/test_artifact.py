@@ -63,14 +63,15 @@ def user(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host(user):
-    """A bare lab host, in an inventory of the user's own."""
+    """Bare lab hosts in an inventory of the user's own, each a cluster by itself."""
     folder, _ = user
     lab = {**os.environ, "LAB_NAME": LAB}
-    define = ["-e", json.dumps({"lab_hosts": ["solo"]})]
+    define = ["-e", json.dumps({"lab_hosts": ["solo", "other"]})]
     run("ansible-playbook", "lab/create.yml", *define, cwd=PROJECT, env=lab)
     try:
         hosts = json.loads(run("lab/inventory.py", cwd=PROJECT, env=lab))["_meta"]["hostvars"]
-        hosts["solo"]["ansible_ssh_pipelining"] = True
+        for name, variables in hosts.items():
+            variables |= {"ansible_ssh_pipelining": True, "etcd_cluster_name": f"of-{name}"}
         inventory = {
             "etcd": {
                 "hosts": hosts,

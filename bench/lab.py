@@ -1,0 +1,36 @@
+"""How the benchmarks reach the hosts of a running lab: the one that LAB_NAME names, or the demo's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+STATE = PROJECT / ".headroom" / "labs" / os.environ.get("LAB_NAME", "demo")
+
+
+def addresses() -> dict[str, str]:
+    """The lab's hosts and their addresses."""
+    return dict(json.loads((STATE / "hosts.json").read_text()))
+
+
+def on(host: str, command: str) -> str:
+    """Run a shell script as root on a host, over the connection that Ansible keeps open; its output."""
+    listed = subprocess.run([PROJECT / "lab/inventory.py"], capture_output=True, text=True, check=True).stdout
+    facts = json.loads(listed)["_meta"]["hostvars"][host]
+    control = facts["ansible_control_path"].replace("%%", "%")
+    ssh = ["ssh", "-i", facts["ansible_ssh_private_key_file"], *facts["ansible_ssh_common_args"].split()]
+    ssh += ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", f"ControlPath={control}"]
+    ssh += [f"lab@{facts['ansible_host']}", "sudo", "sh", "-eu"]
+    return subprocess.run(ssh, input=command, capture_output=True, text=True, check=True).stdout
+
+
+def certificates(host: str) -> Path:
+    """A folder with the CA's and the client's certificate, and the client's key, for programs that are no lab hosts."""
+    folder = STATE / "client"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name in ("ca.crt", "client.crt", "client.key"):
+        (folder / name).write_text(on(host, f"cat /etc/etcd/tls/{name}"))
+    return folder
