@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The built collection, installed into an empty path, works from there without the repository: down to a cluster of one member."""
+"""The built collection, installed into an empty path, works from there without the repository: down to clusters of one member each."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def user(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def host(user):
+def clusters(user):
     """Bare lab hosts in an inventory of the user's own, each a cluster by itself."""
     folder, _ = user
     lab = {**os.environ, "LAB_NAME": LAB}
@@ -86,7 +86,7 @@ def host(user):
         }
         (folder / "inventory").mkdir()
         (folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
-        yield "solo"
+        yield list(hosts)
     finally:
         run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)
 
@@ -109,15 +109,21 @@ def test_an_estimate_needs_no_host(user):
     assert re.search(r'"?rss_anon_peak"?: \d+', output), output
 
 
-def test_deploys_a_member(user, host):
+def test_deploys_two_clusters_side_by_side(user, clusters):
     folder, env = user
-    output = run("ansible-playbook", "etcdops.headroom.site", "-i", "inventory", cwd=folder, env=env)
-    assert re.search(rf"{host}\s+3\.6\.16\s+leader", output), output
-    again = run("ansible-playbook", "etcdops.headroom.site", "-i", "inventory", cwd=folder, env=env)
+    site = ["ansible-playbook", "etcdops.headroom.site", "-i", "inventory"]
+    output = run(*site, cwd=folder, env=env)
+    for name in clusters:
+        assert re.search(rf"etcd cluster of-{name}, 3\.6\.16: 1 of 1 members healthy", output), output
+    again = run(*site, cwd=folder, env=env)
     assert set(re.findall(r"changed=(\d+)", again)) == {"0"}, again
+    changed = run(*site, "-e", "etcd_snapshot_catchup_entries=123", cwd=folder, env=env)
+    # One turn for both, because they are members of different clusters.
+    assert len(re.findall(r"included: .*turn\.yml", changed)) == 1, changed
+    assert all(re.search(rf"{name} +: ok=\d+ +changed=[1-9]", changed) for name in clusters), changed
 
 
-def test_lints(user, host):
+def test_lints(user, clusters):
     folder, env = user
     output = run("ansible-playbook", "etcdops.headroom.lint", "-i", "inventory", cwd=folder, env=env)
     assert "failed=0" in output
