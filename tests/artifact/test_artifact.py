@@ -67,6 +67,7 @@ def clusters(user):
     folder, _ = user
     lab = {**os.environ, "LAB_NAME": LAB}
     define = ["-e", json.dumps({"lab_hosts": ["solo", "other"]})]
+    run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)  # of a run that was cut off
     run("ansible-playbook", "lab/create.yml", *define, cwd=PROJECT, env=lab)
     try:
         hosts = json.loads(run("lab/inventory.py", cwd=PROJECT, env=lab))["_meta"]["hostvars"]
