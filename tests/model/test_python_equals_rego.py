@@ -3,25 +3,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One model, written twice: Python and Rego give the same object, to the byte, over a thousand random inputs in one evaluation.
 
-Needs opa: HEADROOM_OPA names it, or it is on the PATH. Not below tests/unit, because ansible-test has no opa.
+Needs opa: HEADROOM_OPA names it, or it is on the PATH; without it the test fails. Not below tests/unit, because ansible-test has no opa.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import WORKLOAD
 
+from tests.policies.tools import tool
+
 ROOT = Path(__file__).resolve().parents[2]
-OPA = os.environ.get("HEADROOM_OPA") or shutil.which("opa")
 VERSIONS = ["3.5.0", "3.5.7", "3.5.8", "3.5.35", "3.6.0", "3.6.16", "3.7.0", "3.7.3", "3.7.99"]
 BAD_VERSIONS = ["3.4.30", "3.8.0", "4.0.0", "3.6", "v3.6.16", "", "3.6.16-rc.0", "03.6.1"]
 SIZES = ["0", "1", "100KB", "1.5MB", "512KiB", "1m", "4 k", "300b", "0.001GB", "7.7KB"]
@@ -123,7 +121,7 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
     ]"""
     run = subprocess.run(
         [
-            str(OPA),
+            tool("opa"),
             "eval",
             "--data",
             "policies/lib/memory",
@@ -147,7 +145,6 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
     return [row["answers"][0] if row["answers"] else None for row in rows]
 
 
-@pytest.mark.skipif(OPA is None, reason="opa is neither named by HEADROOM_OPA nor on the PATH")
 def test_python_equals_rego() -> None:
     """Good and bad input alike."""
     rng = random.Random(20260101)
