@@ -76,9 +76,30 @@ _future_entries := [entry |
 
 _all_entries := array.concat(_entries, _future_entries)
 
-profiles := {object.union(key, {"hosts": hosts, "etcd": vocabulary.member(key.variables)}) |
+profiles := {object.union(key, {"hosts": hosts, "etcd": vocabulary.member(key.variables, key.unknown)}) |
 	some key in {entry.profile | some entry in _all_entries}
 	hosts := {entry.host | some entry in _all_entries; entry.profile == key}
+}
+
+_place_entries := [entry |
+	some name, hosts in _hosts
+	some host in hosts
+	found := inventory.inventories[name]
+	entry := {
+		"host": host,
+		"place": {
+			"inventory": name,
+			"variables": object.filter(found.hosts[host], vocabulary.relevant_place),
+			"unknown": object.filter(object.get(found.unknown, host, {}), vocabulary.relevant_place),
+		},
+	}
+]
+
+# The same for what is said of the hosts themselves: {inventory, hosts, facts, names, unknown}. Kept apart, because these differ within a
+# cluster where etcd's own settings do not, and estimates are dear.
+places := {object.union({"inventory": key.inventory, "hosts": hosts}, vocabulary.place(key.variables, key.unknown)) |
+	some key in {entry.place | some entry in _place_entries}
+	hosts := {entry.host | some entry in _place_entries; entry.place == key}
 }
 
 # The settings that a member will run with, as far as the inventory decides: what is pinned; for the rest the least that the plan may

@@ -9,25 +9,6 @@ import data.headroom.model
 # Key → type; keys of a section are "section.key". Undefined for an unknown version.
 known(version) := model.series[memory.series(version)].config_keys
 
-# What etcd_extra_config sets, with the keys of a section spelt as above.
-settings(etcd) := object.union(
-	{key: value |
-		some key, value in etcd.extra_config
-		not _is_filled_section(etcd.version, key, value)
-	},
-	{sprintf("%s.%s", [section, key]): value |
-		some section, keys in etcd.extra_config
-		_is_filled_section(etcd.version, section, keys)
-		some key, value in keys
-	},
-)
-
-_is_filled_section(version, key, value) if {
-	is_object(value)
-	some other, _ in known(version)
-	startswith(other, sprintf("%s.", [key]))
-}
-
 has_type(value, "string") if is_string(value)
 
 has_type(value, "strings") if {
@@ -46,7 +27,10 @@ has_type(value, kind) if {
 
 _negative(value, "uint") if value < 0
 
-type_name(kind) := {
+type_name(form, kind) := "a duration with its unit, such as 10s" if {
+	form != "key"
+	kind == "duration"
+} else := {
 	"string": "a text",
 	"strings": "a list of texts",
 	"bool": "true or false",
@@ -54,6 +38,13 @@ type_name(kind) := {
 	"int": "a whole number",
 	"duration": "a whole number of nanoseconds",
 }[kind]
+
+# What happens to a setting that etcd does not know.
+fate := {
+	"key": "etcd passes over it in silence",
+	"env": "etcd starts without it",
+	"flag": "etcd exits at the start",
+}
 
 # What the author probably meant.
 type_hint(value, kind) := sprintf(": that is %d", [memory.parse_size(value)]) if {
@@ -65,27 +56,44 @@ type_hint(value, kind) := sprintf(": that is %d", [memory.parse_size(value)]) if
 } else := ""
 
 # What to write instead, as far as that can be said.
-remedy(version, key) := sprintf(": %s", [text]) if {
-	text := model.series[memory.series(version)].removed[key]
-} else := sprintf(": %s", [text]) if {
-	text := model.series[memory.series(version)].misread[key]
-} else := sprintf(": here it is called %s", [spelt]) if {
-	spelt := model.settings[_underscored(key)][memory.series(version)].key
-	spelt != null
-} else := ": it is a flag only, and the config file has no key for it" if {
-	key in model.series[memory.series(version)].flags_only
-} else := _elsewhere(version, other) if {
+remedy(version, entry) := sprintf("; %s", [text]) if {
+	text := model.series[memory.series(version)].removed[_flag(entry)]
+} else := sprintf("; %s", [text]) if {
+	text := model.series[memory.series(version)].misread[entry.spelling]
+} else := sprintf("; here it is called %s", [spelt]) if {
+	spelt := _spelt(version, entry.form, _flag(entry))
+} else := "; it is a flag only, and the config file has no key for it" if {
+	entry.form == "key"
+	entry.spelling in model.series[memory.series(version)].flags_only
+} else := _elsewhere(version, entry.form, other) if {
 	some other, entries in model.settings
-	some entry in entries
-	_underscored(key) in {_underscored(entry.flag), _underscored(_text(entry.key))}
-} else := sprintf("; the nearest that it knows is %s", [nearest(key, object.keys(known(version)))]) if {
-	nearest(key, object.keys(known(version)))
+	some spelling in entries
+	_underscored(_flag(entry)) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
+} else := sprintf("; the nearest that it knows is %s", [close]) if {
+	close := nearest(entry.spelling, _candidates[memory.series(version)][entry.form])
 } else := ""
 
-_elsewhere(version, name) := sprintf(": here it is called %s", [key]) if {
-	key := model.settings[name][memory.series(version)].key
-	key != null
-} else := sprintf(": %s has none", [memory.series(version)])
+# The flag's name of what is given: ETCD_SNAPSHOT_COUNT is snapshot-count.
+_flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) if {
+	entry.form == "env"
+} else := entry.spelling
+
+_spelt(version, form, name) := spelt if {
+	spelt := model.settings[_underscored(name)][memory.series(version)][form]
+	spelt != null
+}
+
+_candidates := {series: {
+	"key": object.keys(release.config_keys),
+	"flag": {entries[series].flag | some _, entries in model.settings},
+	"env": {entries[series].env | some _, entries in model.settings},
+} |
+	some series, release in model.series
+}
+
+_elsewhere(version, form, name) := sprintf("; here it is called %s", [_spelt(version, form, name)]) if {
+	_spelt(version, form, name)
+} else := sprintf("; %s has none", [memory.series(version)])
 
 _underscored(name) := replace(name, "-", "_")
 

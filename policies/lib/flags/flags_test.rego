@@ -33,36 +33,31 @@ test_type_hint if {
 	flags.type_hint(5, "string") == ""
 }
 
-remedies := [
-	["3.7.3", "experimental-memory-mlock", ": use memory-mlock"],
-	["3.5.35", "snapshot-catchup-entries", ": here it is called experimental-snapshot-catch-up-entries"],
-	["3.5.35", "experimental-snapshot-catchup-entries", ": here it is called experimental-snapshot-catch-up-entries"],
-	["3.6.16", "experimental-snapshot-catchup-entries", ": in a config file of 3.6 this spelling resets the value to 5000; use snapshot-catchup-entries"],
-	["3.5.35", "quota_backend_bytes", ": here it is called quota-backend-bytes"],
-	["3.5.35", "client-crl-file", ": it is a flag only, and the config file has no key for it"],
-	["3.5.35", "discovery-endpoints", ": 3.5 has none"],
-	["3.7.3", "max-wal", "; the nearest that it knows is max-wals"],
-	["3.7.3", "snapshot-counter", "; the nearest that it knows is snapshot-count"],
-	["3.7.3", "completely-different", ""],
-	["3.7.3", "q", ""],
-]
-
-test_remedy[key] if {
-	some [version, key, text] in remedies
-	flags.remedy(version, key) == text
+test_type_name if {
+	flags.type_name("key", "duration") == "a whole number of nanoseconds"
+	flags.type_name("flag", "duration") == "a duration with its unit, such as 10s"
 }
 
-test_settings if {
-	etcd := {"version": "3.7.3", "extra_config": {
-		"max-wals": 5,
-		"client-transport-security": {"cert-file": "x"},
-		"peer-transport-security": null,
-		"other": {"a": 1},
-	}}
-	flags.settings(etcd) == {
-		"max-wals": 5,
-		"client-transport-security.cert-file": "x",
-		"peer-transport-security": null,
-		"other": {"a": 1},
-	}
+remedies := [
+	["3.7.3", "key", "experimental-memory-mlock", "; use memory-mlock"],
+	["3.5.35", "key", "snapshot-catchup-entries", "; here it is called experimental-snapshot-catch-up-entries"],
+	["3.5.35", "flag", "snapshot-catchup-entries", "; here it is called experimental-snapshot-catchup-entries"],
+	["3.5.35", "env", "ETCD_SNAPSHOT_CATCHUP_ENTRIES", "; here it is called ETCD_EXPERIMENTAL_SNAPSHOT_CATCHUP_ENTRIES"],
+	["3.5.35", "key", "experimental-snapshot-catchup-entries", "; here it is called experimental-snapshot-catch-up-entries"],
+	["3.6.16", "key", "experimental-snapshot-catchup-entries", "; in a config file of 3.6 this spelling resets the value to 5000; use snapshot-catchup-entries"],
+	["3.5.35", "key", "quota_backend_bytes", "; here it is called quota-backend-bytes"],
+	["3.5.35", "key", "client-crl-file", "; it is a flag only, and the config file has no key for it"],
+	["3.5.35", "key", "discovery-endpoints", "; 3.5 has none"],
+	["3.7.3", "key", "max-wal", "; the nearest that it knows is max-wals"],
+	["3.7.3", "env", "ETCD_SNAPSHOT_COUNTER", "; the nearest that it knows is ETCD_SNAPSHOT_COUNT"],
+	["3.7.3", "env", "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK", "; use feature-gates: InitialCorruptCheck=true"],
+	["3.7.3", "flag", "enable-v2", "; the v2 API is gone since 3.6"],
+	["3.7.3", "key", "completely-different", ""],
+	["3.7.3", "key", "q", ""],
+]
+
+test_remedy[note] if {
+	some [version, form, key, text] in remedies
+	note := sprintf("%s %s %s", [version, form, key])
+	flags.remedy(version, {"form": form, "spelling": key}) == text
 }

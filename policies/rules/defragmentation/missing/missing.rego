@@ -16,14 +16,15 @@ import data.headroom.result
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
 _problems := {problem |
-	some profile in clusters.profiles
-	not _true(profile.etcd.defragmentation)
-	not profile.unknown.etcd_maintenance_defrag_enabled
+	some place in clusters.places
+	stated := place.facts.defragmentation
+	not _true(stated)
+	not "defragmentation" in place.unknown
 	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
+		"inventory": place.inventory,
+		"hosts": place.hosts,
 		"about": "etcd_maintenance_defrag_enabled",
-		"text": sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %s)", [_stated(profile.etcd.defragmentation)]),
+		"text": sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %s)", [_stated(stated)]),
 	}
 }
 

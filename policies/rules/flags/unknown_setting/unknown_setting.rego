@@ -1,8 +1,9 @@
 # METADATA
 # title: Every setting is one that the version knows
 # description: |
-#   etcd passes over an unknown key of its config file in silence, so a setting that was renamed or removed is simply
-#   gone. All experimental-* settings are gone in 3.7.
+#   etcd passes over an unknown key of its config file in silence, only warns of an unknown variable in its environment, and exits on an
+#   unknown flag. So a setting that was renamed or removed is gone, or keeps the member from starting. All experimental-* settings are
+#   gone in 3.7, and the v2 API in 3.6.
 # custom:
 #   id: flags/unknown_setting
 #   severity: deny
@@ -12,22 +13,27 @@ package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
 import data.headroom.flags
+import data.headroom.memory
 import data.headroom.result
+import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
 _problems := {problem |
 	some profile in clusters.profiles
-	some key, _ in flags.settings(profile.etcd)
-	not flags.known(profile.etcd.version)[key]
+	some entry in profile.etcd.given
+	memory.series(profile.etcd.version)
+	not spelling.known(profile.etcd.version, entry.form, entry.spelling)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
-		"about": "etcd_extra_config",
-		"text": sprintf("etcd %s knows no setting %q (etcd_extra_config)%s", [
+		"about": entry.name,
+		"text": sprintf("etcd %s knows no setting %q (%s): %s%s", [
 			profile.etcd.version,
-			key,
-			flags.remedy(profile.etcd.version, key),
+			entry.spelling,
+			entry.name,
+			flags.fate[entry.form],
+			flags.remedy(profile.etcd.version, entry),
 		]),
 	}
 }

@@ -4,9 +4,9 @@ import data.headroom.rules.flags.unknown_setting as rule
 import data.headroom.testing
 
 bad := {
-	"removed": {"input": testing.example({"etcd_extra_config": {"experimental-memory-mlock": true}}), "texts": {"etcd-1: etcd 3.7.3 knows no setting \"experimental-memory-mlock\" (etcd_extra_config): use memory-mlock"}},
-	"spelt as in another version": {"input": testing.example({"etcd_version": "3.5.35", "etcd_extra_config": {"snapshot-catchup-entries": 100}}), "texts": {"etcd-1: etcd 3.5.35 knows no setting \"snapshot-catchup-entries\" (etcd_extra_config): here it is called experimental-snapshot-catch-up-entries"}},
-	"in a section": {"input": testing.example({"etcd_extra_config": {"client-transport-security": {"cert-fil": "x"}}}), "texts": {"etcd-1: etcd 3.7.3 knows no setting \"client-transport-security.cert-fil\" (etcd_extra_config); the nearest that it knows is client-transport-security.cert-file"}},
+	"removed": {"input": testing.example({"etcd_extra_config": {"experimental-memory-mlock": true}}), "texts": {`etcd-1: etcd 3.7.3 knows no setting "experimental-memory-mlock" (etcd_extra_config["experimental-memory-mlock"]): etcd passes over it in silence; use memory-mlock`}},
+	"spelt as in another version": {"input": testing.example({"etcd_version": "3.5.35", "etcd_extra_config": {"snapshot-catchup-entries": 100}}), "texts": {`etcd-1: etcd 3.5.35 knows no setting "snapshot-catchup-entries" (etcd_extra_config["snapshot-catchup-entries"]): etcd passes over it in silence; here it is called experimental-snapshot-catch-up-entries`}},
+	"in a section": {"input": testing.example({"etcd_extra_config": {"client-transport-security": {"cert-fil": "x"}}}), "texts": {`etcd-1: etcd 3.7.3 knows no setting "client-transport-security.cert-fil" (etcd_extra_config["client-transport-security"]["cert-fil"]): etcd passes over it in silence; the nearest that it knows is client-transport-security.cert-file`}},
 }
 
 test_bad[note] if {

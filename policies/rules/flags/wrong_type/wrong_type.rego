@@ -12,23 +12,24 @@ package headroom.rules.flags.wrong_type
 import data.headroom.clusters
 import data.headroom.flags
 import data.headroom.result
+import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
 _problems := {problem |
 	some profile in clusters.profiles
-	some key, value in flags.settings(profile.etcd)
-	kind := flags.known(profile.etcd.version)[key]
-	not flags.has_type(value, kind)
+	some entry in profile.etcd.given
+	kind := spelling.kind(profile.etcd.version, entry.form, entry.spelling)
+	not spelling.readable(entry.form, kind, entry.value)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
-		"about": "etcd_extra_config",
-		"text": sprintf("etcd_extra_config[%q] is %s, and etcd reads %s%s", [
-			key,
-			json.marshal(value),
-			flags.type_name(kind),
-			flags.type_hint(value, kind),
+		"about": entry.name,
+		"text": sprintf("%s is %s, and etcd reads %s%s", [
+			entry.name,
+			json.marshal(entry.value),
+			flags.type_name(entry.form, kind),
+			flags.type_hint(entry.value, kind),
 		]),
 	}
 }
