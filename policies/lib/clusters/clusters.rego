@@ -10,15 +10,10 @@ import data.headroom.inventory.folder
 import data.headroom.least
 import data.headroom.memory
 import data.headroom.model
-import data.headroom.vocabulary
+import data.headroom.vocabulary.read
 
-# Inventory → the name of its group of members: etcd_group, as the role has it.
-group := {name: _group(found.hosts) | some name, found in inventory.inventories}
-
-_group(hosts) := stated[0] if {
-	stated := [variables.etcd_group | some variables in hosts; is_string(variables.etcd_group)]
-	count(stated) > 0
-} else := "etcd"
+# Inventory → the name of its group of members.
+group := read.group
 
 _hosts := {name: object.get(found.groups, group[name], set()) | some name, found in inventory.inventories}
 
@@ -30,6 +25,7 @@ _cluster_of := {[name, host]: cluster |
 	some host in hosts
 	cluster := object.get(inventory.inventories[name].hosts[host], "etcd_cluster_name", group[name])
 	not inventory.inventories[name].unknown[host].etcd_cluster_name
+	not read.size_elsewhere(name, host)
 }
 
 # [inventory, cluster] → hosts. A member whose cluster is not known is in none.
@@ -40,6 +36,8 @@ members := {key: hosts |
 
 _size(name, host) := size if {
 	size := count(members[[name, _cluster_of[[name, host]]]])
+} else := size if {
+	size := read.size_elsewhere(name, host)
 } else := 1
 
 _entries := [entry |
@@ -51,8 +49,8 @@ _entries := [entry |
 		"profile": {
 			"inventory": name,
 			"members": _size(name, host),
-			"variables": object.filter(found.hosts[host], vocabulary.relevant),
-			"unknown": object.filter(object.get(found.unknown, host, {}), vocabulary.relevant),
+			"variables": object.filter(found.hosts[host], read.relevant[name]),
+			"unknown": object.filter(object.get(found.unknown, host, {}), read.relevant[name]),
 		},
 	}
 ]
@@ -61,7 +59,7 @@ _entries := [entry |
 _future_entries := [entry |
 	some name in without_members
 	found := folder.future(name, group[name])
-	variables := object.filter(found.known, vocabulary.relevant)
+	variables := object.filter(found.known, read.relevant[name])
 	count(variables) > 0
 	entry := {
 		"host": sprintf("a member-to-be of group %q", [group[name]]),
@@ -69,14 +67,14 @@ _future_entries := [entry |
 			"inventory": name,
 			"members": 3,
 			"variables": variables,
-			"unknown": object.filter(found.unknown, vocabulary.relevant),
+			"unknown": object.filter(found.unknown, read.relevant[name]),
 		},
 	}
 ]
 
 _all_entries := array.concat(_entries, _future_entries)
 
-profiles := {object.union(key, {"hosts": hosts, "etcd": vocabulary.member(key.variables, key.unknown)}) |
+profiles := {object.union(key, {"hosts": hosts, "etcd": read.member(key), "unknown": read.reasons(key)}) |
 	some key in {entry.profile | some entry in _all_entries}
 	hosts := {entry.host | some entry in _all_entries; entry.profile == key}
 }
@@ -89,15 +87,15 @@ _place_entries := [entry |
 		"host": host,
 		"place": {
 			"inventory": name,
-			"variables": object.filter(found.hosts[host], vocabulary.relevant_place),
-			"unknown": object.filter(object.get(found.unknown, host, {}), vocabulary.relevant_place),
+			"variables": object.filter(found.hosts[host], read.relevant_place[name]),
+			"unknown": object.filter(object.get(found.unknown, host, {}), read.relevant_place[name]),
 		},
 	}
 ]
 
 # The same for what is said of the hosts themselves: {inventory, hosts, facts, names, unknown}. Kept apart, because these differ within a
 # cluster where etcd's own settings do not, and estimates are dear.
-places := {object.union({"inventory": key.inventory, "hosts": hosts}, vocabulary.place(key.variables, key.unknown)) |
+places := {object.union({"inventory": key.inventory, "hosts": hosts}, read.place(key)) |
 	some key in {entry.place | some entry in _place_entries}
 	hosts := {entry.host | some entry in _place_entries; entry.place == key}
 }

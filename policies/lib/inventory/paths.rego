@@ -5,6 +5,8 @@
 #   group variables or as host variables. Rule numbers are those of the inventory plugins' behaviour as docs/policies.md lists it.
 package headroom.inventory.paths
 
+import data.headroom.files
+
 # One combined run gives a list of {path, contents}; a single document (a run without --combine) is taken as a list of one.
 entries := input if {
 	is_array(input)
@@ -44,6 +46,7 @@ listed := {path: content |
 _parts := {path: split(path, "/") |
 	some path, _ in _indices
 	not listed[path]
+	not path in files.recognised
 }
 
 # conftest does not say which folder it was given. An inventory is the topmost folder that directly holds an inventory file,

@@ -5,6 +5,7 @@
 #   limit and the fix. A rule says each thing once; titles and fixes are never typed again.
 package headroom.result
 
+import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.folder
 
@@ -37,9 +38,11 @@ _where(source, hosts) := sprintf("%s%s: ", [_inventory_prefix(source), names(hos
 	count(hosts) > 0
 } else := _inventory_prefix(source)
 
-# Which inventory, if there are several.
+# Which inventory, if there are several; a file that configures etcd itself is always named.
 _inventory_prefix(source) := sprintf("%s: ", [source]) if {
 	count(inventory.inventories) > 1
+} else := sprintf("%s: ", [source]) if {
+	source in files.recognised
 } else := ""
 
 # Three names, so that a line stays a line.

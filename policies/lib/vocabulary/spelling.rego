@@ -80,8 +80,14 @@ setting(version, form, spelling) := name if {
 _misread(version, "key", spelling) if model.series[memory.series(version)].misread[spelling]
 
 # METADATA
-# description: The type that a release reads for a spelling, "int" for example; undefined where the model has none.
-kind(version, form, spelling) := found if {
+# description: |
+#   The type that a release reads for a spelling, "int" for example; undefined where the model has none. Without a release, the type that
+#   the newest has that knows the spelling.
+kind(null, form, spelling) := [found | some series in _newest_first; found := _kind(model.series[series].newest, form, spelling)][0]
+
+kind(version, form, spelling) := _kind(version, form, spelling) if version != null
+
+_kind(version, form, spelling) := found if {
 	form == "key"
 	found := flags.known(version)[spelling]
 } else := found if {
@@ -140,13 +146,15 @@ text_of(value) := value if {
 value_of(form, name, value) := value if {
 	form == "key"
 } else := number if {
-	_type(name) in {"int", "uint"}
+	kind_of(name) in {"int", "uint"}
 	text := trim_left(text_of(value), "+")
 	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
 	number := to_number(text)
 } else := text_of(value) in _truths if {
-	_type(name) == "bool"
+	kind_of(name) == "bool"
 	_parses("bool", text_of(value))
 } else := text_of(value)
 
-_type(name) := [entry.type | some series in _newest_first; entry := model.settings[name][series]][0]
+# METADATA
+# description: The type of a setting, by its canonical name.
+kind_of(name) := [entry.type | some series in _newest_first; entry := model.settings[name][series]][0]

@@ -1,0 +1,102 @@
+# METADATA
+# title: Whose variables an inventory has
+# description: |
+#   An inventory is in another role's vocabulary only where it has what that role alone asks for: its groups, and at least one variable
+#   of its own. Everything else is Headroom's, and so is whatever has one of the variables that only Headroom's roles have.
+package headroom.vocabulary.recognised
+
+import data.headroom.inventory
+import data.headroom.vocabulary
+import data.headroom.vocabulary.foreign
+
+# All variables of an inventory with one of their values each: one native pass over the hosts.
+_variables := {name: object.union_n([variables | some variables in found.hosts]) | some name, found in inventory.inventories}
+
+_unknown := {name: object.union_n([variables | some variables in found.unknown]) | some name, found in inventory.inventories}
+
+_names := {name: names |
+	some name, variables in _variables
+	names := object.keys(variables) | object.keys(_unknown[name])
+}
+
+_groups := {name: {group | some group, hosts in found.groups; count(hosts) > 0} | some name, found in inventory.inventories}
+
+# Inventory → its vocabulary.
+kind := {name: _kind(name) | some name, _ in inventory.inventories}
+
+_kind(name) := "headroom" if {
+	_headroom(_names[name])
+} else := "kubespray" if {
+	_kubespray(_groups[name], _names[name])
+} else := "autobase" if {
+	_autobase(_groups[name], _names[name])
+} else := "githubixx.etcd" if {
+	_githubixx(_names[name])
+} else := "environment" if {
+	count(maps[name]) > 0
+} else := "headroom"
+
+# The roles' variables for storage and upkeep, and the map for etcd's own keys. What states facts for the linter (etcd_workload,
+# etcd_memory_budget) may stand in any inventory.
+_headroom(names) if {
+	some name in names
+	regex.match(`^etcd_(storage_|maintenance_|extra_config$)`, name)
+}
+
+# Groups as every kubespray inventory has them, in the spellings of its releases.
+_kubespray(groups, names) if {
+	"etcd" in groups
+	count(groups & {"k8s_cluster", "k8s-cluster"}) > 0
+	count(groups & {"kube_control_plane", "kube-control-plane", "kube_node", "kube-node", "kube-master"}) > 0
+	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses", "kube_proxy_mode"}) > 0
+}
+
+_autobase(groups, names) if {
+	"etcd_cluster" in groups
+	count(groups & {"master", "replica", "postgres_cluster"}) > 0
+	count(names & {"patroni_cluster_name", "dcs_type", "dcs_exists", "postgresql_version", "with_haproxy_load_balancing"}) > 0
+}
+
+_githubixx(names) if count(names & {"etcd_settings", "etcd_settings_user"}) > 0
+
+# Inventory → the variables that hold etcd's environment: maps with a variable that only the server has a use for.
+maps := {name: found |
+	some name, variables in _variables
+	found := {variable |
+		some variable, value in variables
+		is_object(value)
+		some spelt, _ in value
+		server_only(spelt)
+	}
+}
+
+# METADATA
+# description: |
+#   Whether a variable of the environment tells that it is a server's. Clients of etcd have ETCD_ENDPOINTS or ETCD_CERT_FILE too.
+server_only(spelt) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, spelt)
+
+# Inventory → the group of its members: as the vocabulary has it, else etcd_group.
+group := {name: _group(kind[name], object.get(_variables, name, {}), _groups[name]) | some name, _ in inventory.inventories}
+
+_group("kubespray", _, _) := "etcd"
+
+_group("autobase", _, _) := "etcd_cluster"
+
+_group("githubixx.etcd", variables, groups) := variables.etcd_ansible_group if {
+	is_string(variables.etcd_ansible_group)
+} else := "k8s_etcd" if {
+	"k8s_etcd" in groups
+} else := _stated_group(variables)
+
+_group(vocabulary, variables, _) := _stated_group(variables) if vocabulary in {"headroom", "environment"}
+
+_stated_group(variables) := variables.etcd_group if {
+	is_string(variables.etcd_group)
+} else := "etcd"
+
+# Inventory → the variables that tell profiles of members apart.
+relevant := {name: _relevant(name, vocabulary_of) | some name, vocabulary_of in kind}
+
+_relevant(_, "headroom") := vocabulary.relevant
+
+_relevant(name, vocabulary_of) := foreign.relevant[vocabulary_of] | maps[name] if vocabulary_of != "headroom"
