@@ -4,26 +4,32 @@
 """Search the flags that hold a workload to a memory budget, at the least cost.
 
 Private to the collection. Pure. What is given up, in this order, until the peak fits, in steady state and right after a
-restart:
+restart; docs/plan.md says why in this order:
 
-1. catch-up entries beyond 30 s of writes (the default 5,000 where that is more), with snapshot-count first
+1. catch-up entries beyond 30 s of writes (the default 5,000 where that is more)
 2. the collector's leisure: GOMEMLIMIT (GOGC before etcd 3.5.8) down to 1.33 times the live heap
 3. catch-up entries down to 1,000
-4. snapshot-count below what is good for CPU and fsync, and GOMEMLIMIT down to 1.1 times the live heap
-5. catch-up entries down to 100 (1 with a single member)
+4. GOMEMLIMIT down to 1.1 times the live heap, and snapshot-count below what is good for CPU and fsync
+5. history shorter than five minutes
+6. catch-up entries down to 100 (1 with a single member)
 
-Compaction and quota come first of all: the longest retention whose database fits the quota and whose index fits a share
-of the budget; beyond five minutes only as long as the whole database fits the budget too.
-Settings that the user gives are never changed.
+For each number of catch-up entries snapshot-count is lowered first, then the history shortened, as far as the step allows.
+Each step is a superset of the one before and the order does not depend on the budget, so a larger budget never leads to
+fewer catch-up entries. Settings that the user gives are never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory import MIB, divide_up, estimate, permille
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import CONSTANTS, PLAN, SERIES, SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import (
+    CONSTANTS,
+    ESTIMATE_SETTINGS,
+    PLAN,
+    SERIES,
+    SETTINGS,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._releases import version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
@@ -31,6 +37,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._workload import 
 
 # How hard the collector has to work for a candidate to fit.
 FREE, EASY, HARD = 0, 1, 2
+# Permille of the volume that the database may take: the rest is the filesystem's own and for snapshots.
+VOLUME_SHARE = 900
 
 
 class Case(NamedTuple):
@@ -41,6 +49,7 @@ class Case(NamedTuple):
     members: int
     pinned: dict[str, Any]
     budget: int
+    volume: int | None = None
 
     @property
     def rules(self) -> dict[str, Any]:
@@ -67,17 +76,48 @@ class Case(NamedTuple):
         return self.memory_max * self.constants["memory_high"] // 1000 // MIB * MIB if pinned is None else pinned
 
     @property
+    def quota_ceiling(self) -> int:
+        """The largest quota that the plan may choose: etcd's own advice, or what a smaller volume has room for."""
+        advised: int = self.constants["quota_max"]
+        return advised if self.volume is None else min(advised, permille_down(self.volume, VOLUME_SHARE) // MIB * MIB)
+
+    @property
     def has_gomemlimit(self) -> bool:
         """Whether this release was built with a Go that knows GOMEMLIMIT."""
         return version_key(self.version) >= version_key(SERIES[series_of(self.version)]["gomemlimit_since"])
 
 
 class Choice(NamedTuple):
-    """One set of flags and what it leads to."""
+    """One set of flags, what it leads to, and on which rung of the ladder it was found (0: nothing was given up)."""
 
     settings: dict[str, Any]
     level: int
     figures: dict[str, Any]
+    rung: int = 0
+
+
+class Rung(NamedTuple):
+    """Candidates of one step, each list from the dearest to the cheapest in memory, and how hard the collector may work."""
+
+    entries: list[int]
+    compactions: list[dict[str, Any]]
+    snapshots: list[int]
+    level: int
+
+
+def permille_down(number: int, factor: int) -> int:
+    """Return number × factor / 1000, rounded down."""
+    return number * factor // 1000
+
+
+class History(NamedTuple):
+    """Settings of compaction and quota, and what they lead to, in bytes."""
+
+    settings: dict[str, Any]
+    seconds: int | None  # None in revision mode
+    db_size: int
+    db_in_use: int
+    index_size: int
 
 
 def default_of(case: Case, name: str) -> Any:
@@ -102,29 +142,33 @@ def descending(top: int, bottom: int) -> list[int]:
     return found
 
 
-def tiers(case: Case) -> Iterator[tuple[list[int], list[int], int]]:
-    """Yield (catch-up entries, snapshot counts, hardest level), cheapest first."""
-    rules = case.rules
+def ladder(case: Case, sound: list[History]) -> list[Rung]:
+    """Return the candidates in the order in which they are tried: what is cheapest to give up is given up first.
+
+    sound: the histories to choose from, as histories() returns them.
+    """
+    rules, pinned = case.rules, case.pinned
     wanted = wanted_catchup(case)
     several = min(wanted, rules["catchup_several"])
     floor = rules["catchup_floor"]["several" if case.members > 1 else "single"]
-    counts: list[int] = rules["snapshot_counts"]
+    generous = max(wanted, default_of(case, "snapshot_catchup_entries"))
     put = case.workload["value_size"] + case.workload["key_size"]
     soft = rules["snapshot_count_soft"]
-    easy = [count for count in counts if count >= soft and (count == soft or count * put <= rules["wal_bytes"])]
-    generous = max(wanted, default_of(case, "snapshot_catchup_entries"))
-    ladder: list[tuple[list[int], list[int], int]] = [
-        (descending(generous, wanted), easy, FREE),
-        (descending(wanted, several), easy, EASY),
-        (descending(wanted, several), counts, HARD),
-        (descending(several, floor), counts, HARD),
+    # More than this would be too much log on disk, to be replayed at a start.
+    counts = [count for count in rules["snapshot_counts"] if count <= soft or count * put <= rules["wal_bytes"]]
+    easy = [count for count in counts if count >= soft]
+    if "snapshot_count" in pinned:
+        counts = easy = [pinned["snapshot_count"]]
+    long, short = compactions(case, sound)
+    rungs = [
+        Rung(descending(generous, wanted), long, easy, FREE),
+        Rung(descending(wanted, several), long, easy, EASY),
+        Rung([several], long, counts, HARD),
+        Rung(descending(several, floor), short, counts, HARD),
     ]
-    for entries, snapshots, level in ladder:
-        yield (
-            [case.pinned["snapshot_catchup_entries"]] if "snapshot_catchup_entries" in case.pinned else entries,
-            [case.pinned["snapshot_count"]] if "snapshot_count" in case.pinned else snapshots,
-            level,
-        )
+    if "snapshot_catchup_entries" in pinned:
+        rungs = [rung._replace(entries=[pinned["snapshot_catchup_entries"]]) for rung in rungs]
+    return rungs
 
 
 def duration_text(seconds: int) -> str:
@@ -135,38 +179,51 @@ def duration_text(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def compaction(case: Case) -> dict[str, Any]:
-    """Return auto_compaction_mode, auto_compaction_retention and quota_backend_bytes."""
+def retentions(case: Case) -> list[str]:
+    """Return the retentions to choose from, the longest first."""
+    if "auto_compaction_retention" in case.pinned:
+        return [case.pinned["auto_compaction_retention"]]
+    if case.pinned.get("auto_compaction_mode") == "revision":
+        return [str(count) for count in case.rules["revisions"]]
+    return [duration_text(seconds) for seconds in case.rules["retentions"]]
+
+
+def histories(case: Case) -> list[History]:
+    """Return those whose database fits the quota with room to spare, the longest first; the shortest if none does."""
     rules, constants, pinned = case.rules, case.constants, case.pinned
     mode = pinned.get("auto_compaction_mode", "periodic")
-    if "auto_compaction_retention" in pinned:
-        retentions = [pinned["auto_compaction_retention"]]
-    elif mode == "revision":
-        retentions = [str(count) for count in rules["revisions"]]
-    else:
-        retentions = [duration_text(seconds) for seconds in rules["retentions"]]
-    ceiling: int = pinned.get("quota_backend_bytes") or constants["quota_max"]
-    room = 1000 if "quota_backend_bytes" in pinned else rules["quota_room"]
-    retention, size = retentions[-1], 0
-    for retention in retentions:
-        enough = mode == "revision" or retention_amount(mode, retention) <= rules["retention_enough"]
-        trial = {
-            **pinned,
-            "auto_compaction_mode": mode,
-            "auto_compaction_retention": retention,
-            "quota_backend_bytes": -1,
-        }
+    quota: int | None = pinned.get("quota_backend_bytes")
+    ceiling, room = case.quota_ceiling, rules["quota_room"]
+    if quota is not None:
+        ceiling, room = quota or constants["quota_default"], 1000
+    found: list[History] = []
+    for retention in retentions(case):
+        settings = {"auto_compaction_mode": mode, "auto_compaction_retention": retention}
+        trial = {**pinned, **settings, "quota_backend_bytes": -1}
         figures = estimate(case.version, case.workload, trial, case.members)
-        index = next(part["high"] for part in figures["components"] if part["name"] == "index")
         size = figures["db_size"]
-        small = (ceiling < 0 or permille(size, room) <= ceiling) and (enough or size <= case.memory_max)
-        if small and index <= permille(case.memory_max, rules["index_share"]):
-            break
-    quota = pinned.get("quota_backend_bytes")
-    if quota is None:
         roomy = divide_up(permille(size, rules["quota_room"]), rules["quota_step"]) * rules["quota_step"]
-        quota = min(max(roomy, constants["quota_default"]), constants["quota_max"])
-    return {"auto_compaction_mode": mode, "auto_compaction_retention": retention, "quota_backend_bytes": quota}
+        computed = min(max(roomy, constants["quota_default"]), case.quota_ceiling)
+        settings["quota_backend_bytes"] = computed if quota is None else quota
+        index = next(part["high"] for part in figures["components"] if part["name"] == "index")
+        seconds = retention_amount(mode, retention) if mode == "periodic" else None
+        found.append(History(settings, seconds, size, figures["db_in_use"], index))
+    sound = [one for one in found if ceiling < 0 or permille(one.db_size, room) <= ceiling]
+    return sound or found[-1:]
+
+
+def compactions(case: Case, sound: list[History]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the settings of compaction and quota to choose from at first, and all of them; the longest history first.
+
+    At first: down to five minutes (in revision mode: all), and beyond that only where the whole database fits MemoryMax and
+    the index takes no more than its share. Which is the shortest of these does not depend on the budget.
+    """
+    rules = case.rules
+    enough = [one for one in sound if one.seconds is None or one.seconds >= rules["retention_enough"]] or sound[:1]
+    share = permille(case.memory_max, rules["index_share"])
+    modest = [one for one in enough[:-1] if one.db_size <= case.memory_max and one.index_size <= share]
+    first = [one.settings for one in [*modest, enough[-1]]]
+    return first, first + [one.settings for one in sound[len(enough) :]]
 
 
 def fits(case: Case, figures: dict[str, Any]) -> bool:
@@ -210,54 +267,63 @@ def strain(figures: dict[str, Any]) -> int:
 
 def search(case: Case) -> Choice | None:
     """Return the cheapest flags that fit, or None."""
-    base = {**case.pinned, **compaction(case), "memory_max": case.memory_max, "memory_high": case.memory_high}
-    if overfull(case, base) is not None:
+    limits = {**case.pinned, "memory_max": case.memory_max, "memory_high": case.memory_high}
+    sound = histories(case)
+    if overfull(case, sound) is not None:
         return None
-    ladder = list(tiers(case))
-    # Fewer entries never need more, so if the smallest flags do not fit, none do.
-    if evaluate(case, with_log(base, ladder[-1][0][-1], ladder[-1][1][-1]), HARD) is None:
+    rungs = ladder(case, sound)
+
+    def attempt(rung: Rung, compaction: dict[str, Any], catchup: int, snapshot: int) -> Choice | None:
+        log = {"snapshot_catchup_entries": catchup, "snapshot_count": snapshot}
+        return evaluate(case, {**limits, **compaction, **log}, rung.level)
+
+    def smallest(rung: Rung, catchup: int) -> Choice | None:
+        return attempt(rung, rung.compactions[-1], catchup, rung.snapshots[-1])
+
+    if smallest(rungs[-1], rungs[-1].entries[-1]) is None:
         return None
-    for entries, snapshots, level in ladder:
-        for catchup in entries:
-            for snapshot in snapshots:
-                choice = evaluate(case, with_log(base, catchup, snapshot), level)
-                if choice is not None:
-                    return choice
+    for number, rung in enumerate(rungs):
+        for catchup in rung.entries:
+            # Fewer never need more, so if the smallest do not fit with so many entries, none do.
+            if smallest(rung, catchup) is None:
+                continue
+            for compaction in rung.compactions:
+                for snapshot in rung.snapshots:
+                    choice = attempt(rung, compaction, catchup, snapshot)
+                    if choice is not None:
+                        return choice._replace(rung=number)
     return None
 
 
-def with_log(settings: dict[str, Any], catchup: int, snapshot: int) -> dict[str, Any]:
-    """Return the settings with these two for the raft log."""
-    return {**settings, "snapshot_catchup_entries": catchup, "snapshot_count": snapshot}
-
-
-def overfull(case: Case, settings: dict[str, Any]) -> str | None:
-    """Return why the database cannot fit its quota, or None."""
-    quota = settings["quota_backend_bytes"]
-    unlimited = estimate(case.version, case.workload, {**settings, "quota_backend_bytes": -1}, case.members)
-    if quota < 0 or unlimited["db_in_use"] <= (quota or case.constants["quota_default"]):
+def overfull(case: Case, sound: list[History]) -> str | None:
+    """Return why the database cannot fit its quota even with the shortest history, or None."""
+    settings, size = sound[-1].settings, sound[-1].db_in_use
+    quota: int = settings["quota_backend_bytes"] or case.constants["quota_default"]
+    what = "the quota is"
+    if case.volume is not None and (quota < 0 or quota == case.quota_ceiling):
+        quota = permille_down(case.volume, VOLUME_SHARE) if quota < 0 else quota
+        what = f"a volume of {format_size(case.volume)} has room for"
+    if quota < 0 or size <= quota:
         return None
     return (
-        f"live keys and the history of {settings['auto_compaction_retention']} take "
-        f"{format_size(unlimited['db_in_use'])} of database, the quota is {format_size(quota or case.constants['quota_default'])}"
+        f"live keys and the history of {settings['auto_compaction_retention']} take {format_size(size)} of database, "
+        f"{what} {format_size(quota)}"
     )
 
 
-def least_need(case: Case) -> int:
-    """Return the MemoryMax that even the smallest flags need."""
-    entries, snapshots, _level = list(tiers(case))[-1]
+def least(case: Case) -> dict[str, Any]:
+    """Return the estimate for the smallest flags that are sound."""
+    rung = ladder(case, histories(case))[-1]
     smallest = {
         **case.pinned,
-        **compaction(case),
-        "snapshot_catchup_entries": entries[-1],
-        "snapshot_count": snapshots[-1],
+        **rung.compactions[-1],
+        "snapshot_catchup_entries": rung.entries[-1],
+        "snapshot_count": rung.snapshots[-1],
     }
     if "gogc" not in case.pinned:
         smallest["gogc"] = 100 if case.has_gomemlimit else case.rules["gogc_steps"][-1]
     if case.has_gomemlimit and "gomemlimit" not in case.pinned:
-        smallest["gomemlimit"] = 16 * MIB
+        smallest["gomemlimit"] = ESTIMATE_SETTINGS["gomemlimit"]["min"]
     smallest.pop("memory_high", None)
     smallest.pop("memory_max", None)
-    figures = estimate(case.version, case.workload, smallest, case.members)
-    needed: int = figures["memory_max_recommended"]
-    return needed
+    return estimate(case.version, case.workload, smallest, case.members)

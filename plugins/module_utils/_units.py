@@ -86,6 +86,15 @@ def format_size(size: int) -> str:
     return f"{tenths // 10}.{tenths % 10} {UNITS[unit]}"
 
 
+def round_up(size: int) -> int:
+    """Return the least size that is not smaller and that format_size writes exactly, so that it can be typed again."""
+    unit = 0
+    while unit + 1 < len(UNITS) and size > (1 << (10 * (unit + 1))) - (1 << (10 * unit)):
+        unit += 1
+    scale = 1 << (10 * unit)
+    return -(-size * 10 // scale) * scale // 10
+
+
 def format_count(count: int) -> str:
     """Return a number with its thousands apart: 12,600."""
     return f"{count:,}"

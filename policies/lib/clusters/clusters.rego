@@ -107,7 +107,6 @@ _settings(profile) := least.settings(
 	profile.etcd.workload,
 	estimated_settings(profile.etcd.settings),
 	profile.members,
-	profile.etcd.limit.bytes,
 ) if {
 	profile.etcd.planned
 } else := estimated_settings(profile.etcd.settings)

@@ -10,23 +10,33 @@ import data.headroom.memory.reading
 import data.headroom.memory.units
 import data.headroom.model
 
-# settings: the pinned ones, by canonical name; limit: bytes.
-settings(version, workload, pinned, members, limit) := object.union_n([
+# settings: the pinned ones, by canonical name.
+settings(version, workload, pinned, members) := object.union_n([
 	{
 		"snapshot_count": min(floors.snapshot_counts),
 		"snapshot_catchup_entries": floors.catchup_floor[_how_many(members)],
 	},
 	_heap(version, series, pinned),
-	_compaction(version, workload, pinned, members, limit),
+	_compaction(shortest),
 	pinned,
 ]) if {
 	series := memory.series(version)
 	floors := model.plan[series]
+	mode := _mode(pinned)
+	candidates := _retentions(series, mode, pinned)
+	shortest := _trial(version, workload, pinned, members, mode, candidates[count(candidates) - 1])
 }
 
-# The quota that the plan would choose if it were free to.
-quota(version, workload, pinned, members, limit) := _compaction(version, workload, free, members, limit).quota_backend_bytes if {
+# The largest quota that the plan would choose if it were free to: the one for the longest history that is sound.
+quota(version, workload, pinned, members, limit) := _compaction(chosen).quota_backend_bytes if {
 	free := object.remove(pinned, {"quota_backend_bytes"})
+	mode := _mode(free)
+	trials := [trial |
+		some retention in _retentions(memory.series(version), mode, free)
+		trial := _trial(version, workload, free, members, mode, retention)
+	]
+	sound := [trial | some trial in trials; _sound(trial, limit)]
+	chosen := array.concat(sound, [trials[count(trials) - 1]])[0]
 }
 
 _how_many(members) := "several" if {
@@ -40,21 +50,7 @@ _heap(version, series, pinned) := {} if {
 	semver.compare(version, model.series[series].gomemlimit_since) >= 0
 } else := {"gogc": min(model.plan[series].gogc_steps)}
 
-# The longest retention whose database fits the quota and whose index fits its share of the memory, else the shortest.
-_compaction(version, workload, pinned, members, limit) := {
-	"auto_compaction_mode": mode,
-	"auto_compaction_retention": chosen.retention,
-	"quota_backend_bytes": _quota(series, chosen.size),
-} if {
-	series := memory.series(version)
-	mode := object.get(pinned, "auto_compaction_mode", "periodic")
-	candidates := [candidate |
-		some retention in _retentions(series, mode, pinned)
-		candidate := _trial(version, workload, pinned, members, limit, {"auto_compaction_mode": mode, "auto_compaction_retention": retention})
-	]
-	fitting := [candidate | some candidate in candidates; candidate.fits]
-	chosen := array.concat(fitting, [candidates[count(candidates) - 1]])[0]
-}
+_mode(pinned) := object.get(pinned, "auto_compaction_mode", "periodic")
 
 _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 	pinned.auto_compaction_retention
@@ -62,42 +58,37 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 	mode == "revision"
 } else := [sprintf("%ds", [seconds]) | some seconds in model.plan[series].retentions]
 
-_trial(version, workload, pinned, members, limit, compaction) := {
-	"retention": compaction.auto_compaction_retention,
-	"size": estimate.db_size,
-	"fits": _fits(model.plan[estimate.series], pinned, limit, estimate),
-} if {
-	given := object.union_n([pinned, compaction, {"quota_backend_bytes": -1}])
-	estimate := memory.estimate(version, workload, given, members)
+# What a history leads to, without a quota.
+_trial(version, workload, pinned, members, mode, retention) := memory.estimate(version, workload, given, members) if {
+	given := object.union(pinned, {
+		"auto_compaction_mode": mode,
+		"auto_compaction_retention": retention,
+		"quota_backend_bytes": -1,
+	})
 }
 
-_fits(rules, pinned, limit, estimate) if {
-	_within_quota(rules, pinned, estimate)
-	_short_or_small(rules, limit, estimate)
-	index := [part.high | some part in estimate.components; part.name == "index"][0]
+_compaction(trial) := {
+	"auto_compaction_mode": trial.settings.auto_compaction_mode,
+	"auto_compaction_retention": trial.settings.auto_compaction_retention,
+	"quota_backend_bytes": _quota(trial.series, trial.db_size),
+}
+
+# The quota leaves room; five minutes are wanted whatever they take, and what is longer has to fit the memory.
+_sound(trial, limit) if {
+	rules := model.plan[trial.series]
+	units.permille(trial.db_size, rules.quota_room) <= model.constants[trial.series].quota_max
+	_short_or_modest(rules, trial, limit)
+}
+
+_short_or_modest(rules, trial, _) if {
+	trial.settings.auto_compaction_mode == "periodic"
+	reading.retention_amount("periodic", trial.settings.auto_compaction_retention) <= rules.retention_enough
+}
+
+_short_or_modest(rules, trial, limit) if {
+	trial.db_size <= limit
+	index := [part.high | some part in trial.components; part.name == "index"][0]
 	index <= units.permille(limit, rules.index_share)
-} else := false
-
-_within_quota(_, pinned, _) if memory.parse_count(pinned.quota_backend_bytes) < 0
-
-_within_quota(_, pinned, estimate) if estimate.db_size <= memory.parse_size(pinned.quota_backend_bytes)
-
-_within_quota(rules, pinned, estimate) if {
-	_unset(pinned)
-	units.permille(estimate.db_size, rules.quota_room) <= model.constants[estimate.series].quota_max
-}
-
-_unset(pinned) if not pinned.quota_backend_bytes
-
-_unset(pinned) if pinned.quota_backend_bytes == 0
-
-_short_or_small(_, _, estimate) if estimate.settings.auto_compaction_mode == "revision"
-
-_short_or_small(_, limit, estimate) if estimate.db_size <= limit
-
-_short_or_small(rules, _, estimate) if {
-	settings := estimate.settings
-	reading.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) <= rules.retention_enough
 }
 
 _quota(series, size) := min([max([roomy, model.constants[series].quota_default]), model.constants[series].quota_max]) if {
