@@ -16,6 +16,15 @@ options:
       - The release of etcd, for example V(3.6.16). The series 3.5, 3.6 and 3.7 are known.
     type: str
     required: true
+  unknown_version:
+    description:
+      - What to do with a release of a newer series than all that are known, for example V(3.8.1).
+      - V(refuse) fails, and V(newest) reckons with the newest known release in its place and says so in the notes.
+      - Older series, and what is no release, are always refused.
+    type: str
+    choices: [refuse, newest]
+    default: refuse
+    version_added: 0.2.0
   workload:
     description:
       - What the cluster is for. Every key is optional; the result says which values were assumed.

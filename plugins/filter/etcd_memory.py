@@ -9,15 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _memory, _plan
+from ansible_collections.etcdops.headroom.plugins.module_utils import _stand_in
 
 
 def etcd_memory_estimate(
-    workload: dict[str, Any], version: str, members: int = 3, settings: dict[str, Any] | None = None
+    workload: dict[str, Any],
+    version: str,
+    members: int = 3,
+    settings: dict[str, Any] | None = None,
+    unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Estimate a member's memory; see the documentation beside this file."""
     try:
-        return _memory.estimate(version, workload, settings, members)
+        return _stand_in.estimate(version, workload, settings, members, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_estimate: {error}") from error
 
@@ -28,10 +32,12 @@ def etcd_memory_plan(
     budget: Any,
     members: int = 3,
     settings: dict[str, Any] | None = None,
+    volume_size: Any = None,
+    unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Plan a member's flags; see the documentation beside this file."""
     try:
-        return _plan.plan(version, workload, members, budget, settings)
+        return _stand_in.plan(version, workload, members, budget, settings, volume_size, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_plan: {error}") from error
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory import MIB, divide_up
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import SERIES
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan_flags import shown
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan_search import (
     Case,
@@ -23,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan_search impo
     overfull,
     search,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._releases import version_key
+from ansible_collections.etcdops.headroom.plugins.module_utils._releases import newest_release, version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_count, format_size, round_up
 
 GIB = 1024 * MIB
@@ -135,12 +134,6 @@ def roomier(case: Case) -> Iterator[Remedy]:
         if search(larger) is not None:
             yield Remedy(f"a volume of {format_size(size * GIB)}", larger)
             return
-
-
-def newest_release() -> str:
-    """Return the newest release that the model knows."""
-    newest: str = list(SERIES.values())[-1]["newest"]
-    return newest
 
 
 def enough_memory(case: Case, accept: Callable[[Choice], bool] = lambda choice: True) -> int | None:

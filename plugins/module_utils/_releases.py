@@ -46,6 +46,12 @@ def known_versions() -> str:
     return ", ".join(f"{name} (newest {release['newest']})" for name, release in SERIES.items())
 
 
+def newest_release() -> str:
+    """Return the newest release that is known."""
+    newest: str = list(SERIES.values())[-1]["newest"]
+    return newest
+
+
 def series(version: Any) -> str:
     """Return "3.6" of "3.6.16".
 

@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._releases import 
 from ansible_collections.etcdops.headroom.plugins.module_utils._releases import version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import (
     SECOND,
+    format_count,
     format_size,
     parse_count,
     parse_duration,
@@ -76,7 +77,10 @@ def _read(value: Any, field: dict[str, Any], name: str) -> Any:
         return str(value)
     number = _read_number(value, kind, field, name)
     if not field["min"] <= number <= field["max"]:
-        raise ValueError(f"{name} is {number}: it must lie between {field['min']} and {field['max']}")
+        write = format_size if kind == "size" and field["min"] >= 0 else format_count
+        raise ValueError(
+            f"{name} is {write(number)}: it must lie between {write(field['min'])} and {write(field['max'])}"
+        )
     return number
 
 

@@ -172,8 +172,8 @@ members:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import estimate_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES, estimate
 
 
 def main() -> None:
@@ -184,12 +184,15 @@ def main() -> None:
             "workload": {"type": "dict", "default": {}},
             "settings": {"type": "dict", "default": {}},
             "members": {"type": "int", "default": 3},
+            "unknown_version": {"type": "str", "default": "refuse", "choices": list(CHOICES)},
         },
         supports_check_mode=True,
     )
     given = module.params
     try:
-        figures = estimate(given["version"], given["workload"], given["settings"], given["members"])
+        figures = estimate(
+            given["version"], given["workload"], given["settings"], given["members"], given["unknown_version"]
+        )
     except ValueError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, report=estimate_text(figures), **figures)

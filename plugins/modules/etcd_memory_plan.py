@@ -12,11 +12,11 @@ short_description: Find the flags that hold etcd to a memory budget
 version_added: 0.1.0
 description:
   - Finds the flags with which the peak of a member, in steady state and right after a restart, stays within a memory budget, at the least cost.
-  - First come compaction and quota. The retention is the longest whose database fits the quota and whose index fits a quarter of the budget;
-    beyond five minutes only as long as the whole database fits the budget too. The quota leaves room, and is at most 8 GiB.
-  - Then these are given up, in this order, until it fits. Catch-up entries beyond 30 s of writes, with snapshot-count lowered first; the
-    leisure of Go's garbage collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; snapshot-count below what is
-    good for CPU and fsync; catch-up entries down to 100, or 1 with a single member.
+  - These are given up, in this order, until it fits. Catch-up entries beyond 30 s of writes; the leisure of Go's garbage collector, by
+    GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's leisure, and snapshot-count below what is
+    good for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
+  - Beyond five minutes the history is only as long as its whole database fits the budget and its index a quarter of it. The quota leaves
+    room for free pages, and is at most 8 GiB.
   - Settings that are given in O(settings) are kept, and the plan shows what they cost.
   - If nothing fits, the module fails, and says by how much and which small changes would make it fit.
   - Needs no host with etcd; run it on the controller.
@@ -25,6 +25,11 @@ options:
     description: The memory that a member may take, page cache included, in bytes or with a unit, as in V(2GB).
     type: raw
     required: true
+  volume_size:
+    description:
+      - Size of the volume that holds the data directory, in bytes or with a unit. The quota then is at most nine tenths of it.
+    type: raw
+    version_added: 0.2.0
   settings:
     description:
       - Settings that the plan must keep, by the names that M(etcdops.headroom.etcd_memory_estimate) takes.
@@ -139,7 +144,7 @@ members:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import plan_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES, plan
 
 
 def main() -> None:
@@ -151,12 +156,22 @@ def main() -> None:
             "settings": {"type": "dict", "default": {}},
             "members": {"type": "int", "default": 3},
             "budget": {"type": "raw", "required": True},
+            "volume_size": {"type": "raw"},
+            "unknown_version": {"type": "str", "default": "refuse", "choices": list(CHOICES)},
         },
         supports_check_mode=True,
     )
     given = module.params
     try:
-        found = plan(given["version"], given["workload"], given["members"], given["budget"], given["settings"])
+        found = plan(
+            given["version"],
+            given["workload"],
+            given["members"],
+            given["budget"],
+            given["settings"],
+            given["volume_size"],
+            given["unknown_version"],
+        )
     except ValueError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, report=plan_text(found), **found)

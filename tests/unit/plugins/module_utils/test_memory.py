@@ -167,7 +167,7 @@ def test_what_is_assumed_is_named() -> None:
             {"value_size": "1TB"},
             {},
             3,
-            "workload.value_size is 1099511627776: it must lie between 0 and 536870912",
+            "workload.value_size is 1.0 TiB: it must lie between 0 B and 512.0 MiB",
         ),
         ("3.7.3", {"keys": 0}, {}, 3, "workload.keys is 0: it must lie between 1 and"),
         ("3.7.3", {"keys": "many"}, {}, 3, "workload.keys is 'many', which is no whole number"),

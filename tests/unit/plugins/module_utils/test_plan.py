@@ -232,7 +232,7 @@ def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
             {"quota_backend_bytes": "6GB"},
             ["settings.quota_backend_bytes (6.0 GiB) is above the volume's size (5.0 GiB)"],
         ),
-        ({"gogc": 0}, ["settings.gogc is 0: it must lie between 1 and 1000"]),
+        ({"gogc": 0}, ["settings.gogc is 0: it must lie between 1 and 1,000"]),
         ([], ["settings must be a map of"]),
         ("snapshot_count", ["settings must be a map of"]),
     ],
