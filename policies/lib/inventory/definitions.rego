@@ -11,7 +11,15 @@ import data.headroom.inventory.patterns
 groups := [definition |
 	some path, file in paths.inventory_files
 	some [parent, group, body] in _groups_in(file.contents)
-	definition := {"root": file.root, "rank": file.rank, "path": path, "parent": parent, "group": group, "body": body}
+	definition := {
+		"root": file.root,
+		"rank": file.rank,
+		"path": path,
+		"plain": file.plain,
+		"parent": parent,
+		"group": group,
+		"body": body,
+	}
 ]
 
 # [parent, group, body] of all groups in one file. Rego has no recursion: four levels by hand, whatever lies deeper by walk(),
@@ -61,33 +69,54 @@ _mapping_or_null(null)
 
 _mapping_or_null(body) if is_object(body)
 
-_variables(body) := body if {
-	is_object(body)
-} else := {}
+# Every place where a file names hosts, with {host: what is said there}. A pattern is a place of its own: it may name the same host again.
+sections := array.concat(
+	[section |
+		some place in _places
+		hosts := object.remove(place.hosts, place.patterns)
+		count(hosts) > 0
+		section := object.union(_without_patterns(place), {"hosts": hosts, "port": 0})
+	],
+	[section |
+		some place in _places
+		some pattern in place.patterns
+		hosts := {host: place.hosts[pattern] | some host in patterns.hosts(pattern)}
+		section := object.union(_without_patterns(place), {"hosts": hosts, "port": patterns.address(pattern).port})
+	],
+)
 
-# Every place where a file names a host: one entry for each host of a pattern.
-hosts := [mention |
+_without_patterns(place) := object.remove(place, {"hosts", "patterns"})
+
+_places := [place |
 	some definition in groups
-	some pattern, body in _section(definition.body, "hosts")
-	port := _port(pattern)
-	some host in patterns.hosts(pattern)
-	mention := {
+	hosts := _section(definition.body, "hosts")
+	count(hosts) > 0
+	place := {
 		"root": definition.root,
 		"rank": definition.rank,
 		"path": definition.path,
+		"plain": definition.plain,
 		"group": definition.group,
-		"host": host,
-		"port": port,
-		"variables": _variables(body),
+		"hosts": hosts,
+		"patterns": _patterns(hosts),
 	}
 ]
 
-_port(pattern) := patterns.address(pattern).port if {
-	contains(pattern, ":")
-} else := 0
+# Looked for in the text of all names first: mostly there are none.
+_patterns(hosts) := {name | some name, _ in hosts; regex.match(`[\[:]`, name)} if {
+	regex.match(`[\[:]`, concat("\n", object.keys(hosts)))
+} else := set()
 
 # What Ansible refuses in a file; it then uses as much of the file as it read before. root → path → why
-refused[definition.root][definition.path] contains problem if {
+refused := {root: paths_refused |
+	some root in {entry.root | some entry in _refusals}
+	paths_refused := {path: problems |
+		some path in {entry.path | some entry in _refusals; entry.root == root}
+		problems := {entry.problem | some entry in _refusals; entry.root == root; entry.path == path}
+	}
+}
+
+_refusals := {{"root": definition.root, "path": definition.path, "problem": problem} |
 	some definition in groups
 	some problem in _problems(definition)
 }
@@ -99,15 +128,15 @@ _problems(definition) := ((({problem |
 	not is_string(value)
 	problem := sprintf("%q of group %q is neither a mapping nor a name", [section, definition.group])
 } | {problem |
-	some pattern, _ in _section(definition.body, "hosts")
+	some pattern in _patterns(_section(definition.body, "hosts"))
 	contains(pattern, "[")
 	not patterns.hosts(pattern)
 	problem := sprintf("the host pattern %q cannot be resolved", [pattern])
 }) | {problem |
-	some pattern, body in _section(definition.body, "hosts")
+	some host, body in _section(definition.body, "hosts")
 	not is_object(body)
 	not _falsy(body)
-	problem := sprintf("the variables of host %q are no mapping", [pattern])
+	problem := sprintf("the variables of host %q are no mapping", [host])
 }) | {problem |
 	not _mapping_or_null(definition.body)
 	problem := sprintf("group %q is no mapping", [definition.group])

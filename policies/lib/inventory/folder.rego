@@ -2,7 +2,7 @@
 # title: An inventory directory, resolved as Ansible resolves it
 # description: |
 #   The variables of each host, from inventory files, group_vars and host_vars in YAML or JSON. Every step is one pass over the hosts
-#   or over the groups: none compares hosts with hosts.
+#   or over the groups: none compares hosts with hosts. Layers are those of headroom.inventory.values.
 package headroom.inventory.folder
 
 import data.headroom.inventory.definitions
@@ -10,12 +10,16 @@ import data.headroom.inventory.graph
 import data.headroom.inventory.paths
 import data.headroom.inventory.values
 
+_group_entries := [{"key": [definition.root, definition.group], "definition": stated} |
+	some definition in definitions.groups
+	variables := _object(definition.body.vars)
+	count(variables) > 0
+	stated := {"rank": definition.rank, "path": definition.path, "plain": definition.plain, "variables": variables}
+]
+
 _group_files := {key: found |
-	some key in {[definition.root, definition.group] | some definition in definitions.groups}
-	found := {{"rank": definition.rank, "path": definition.path, "variables": _object(definition.body.vars)} |
-		some definition in definitions.groups
-		[definition.root, definition.group] == key
-	}
+	some key in {entry.key | some entry in _group_entries}
+	found := {entry.definition | some entry in _group_entries; entry.key == key}
 }
 
 # `vars: name` is a variable without a value.
@@ -25,76 +29,12 @@ _object(variables) := object.remove(variables, {"ansible_group_priority"}) if {
 	is_string(variables)
 }
 
-_in_files(key) := values.merge(_group_files[key]) if {
-	count(_group_files[key]) > 0
-} else := {}
-
-_from_vars_files(root, kind, name) := object.union_n([values.wrap(paths.contents[path], path) |
-	some path in paths.vars_files(root, kind, name)
-	is_object(paths.contents[path])
-]) if {
-	name in paths.vars_names[[root, kind]]
-} else := {}
-
-# Rule 2, the layers below a host's own variables: inventory files first (`all`, then the other groups), then group_vars in the same order.
-_group_layers := {[root, group]: {"files": _doubted([root, group], files), "group_vars": _doubted([root, group], group_vars)} |
-	some root, groups in graph.names
-	some group in groups
-	files := _without_names_of_hosts([root, group], _in_files([root, group]))
-	group_vars := _from_vars_files(root, "group_vars", group)
-}
-
-# The variables of a group whose place among the others is not known.
-_doubted(key, wrapped) := {name: [null, item[1], "the priority of a group is given twice in one file"] | some name, item in wrapped} if {
-	key in graph.undecided
-} else := wrapped
-
-_same_name := "a host and a group have the same name"
-
-# A host with the name of a group gives its variables to that group, in an order that is lost here.
-_without_names_of_hosts(key, wrapped) := object.union(wrapped, {name: [null, "", _same_name] |
-	some definition in _host_files[key]
-	some name, _ in definition.variables
-}) if {
-	_host_files[key]
-} else := wrapped
-
-_merged_layers(root, direct) := object.union_n(array.concat(
-	[_group_layers[[root, group]].files | some group in groups],
-	[_group_layers[[root, group]].group_vars | some group in groups],
-)) if {
-	groups := array.concat(["all"], graph.merged_groups(root, direct))
-}
-
-# What all hosts in the same groups share. Mostly no two layers set the same variable to a map, and nothing is unknown: then the plain
-# values can be united natively, in a fraction of the time.
-_shared(root, direct) := {"known": object.union_n([layer.known | some layer in layers]), "unknown": {}} if {
-	layers := _layers(root, direct)
-	every layer in layers { layer.sure }
-	maps := [name | some layer in layers; some name in layer.maps]
-	count(maps) == count({name | some name in maps})
-} else := {"known": values.known(merged), "unknown": values.unknown(merged)} if {
-	merged := _merged_layers(root, direct)
-}
-
-_layers(root, direct) := array.concat(
-	[_plain_layers[[root, group]].files | some group in groups],
-	[_plain_layers[[root, group]].group_vars | some group in groups],
-) if {
-	groups := array.concat(["all"], graph.merged_groups(root, direct))
-}
-
-_plain_layers := {key: {kind: _plain(wrapped) | some kind, wrapped in kinds} | some key, kinds in _group_layers}
-
-_plain(wrapped) := {
-	"known": values.known(wrapped),
-	"sure": count(values.unknown(wrapped)) == 0,
-	"maps": [name | some name, item in wrapped; is_object(item[0])],
-}
-
-_host_entries := [{"key": [mention.root, mention.host], "definition": {"rank": mention.rank, "path": mention.path, "variables": mention.variables}} |
-	some mention in definitions.hosts
-	count(mention.variables) > 0
+_host_entries := [{"key": [section.root, host], "definition": stated} |
+	some section in definitions.sections
+	some host, variables in section.hosts
+	is_object(variables)
+	count(variables) > 0
+	stated := {"rank": section.rank, "path": section.path, "plain": section.plain, "variables": variables}
 ]
 
 _host_files := {key: found |
@@ -102,103 +42,166 @@ _host_files := {key: found |
 	found := {entry.definition | some entry in _host_entries; entry.key == key}
 }
 
+# Rule 3 and 4: the variables of a name in group_vars or host_vars; undefined where there are none.
+_vars_files(root, kind, name) := values.unite([values.layer(paths.contents[path], paths.plain(path)) |
+	some path in paths.vars_files(root, kind, name)
+	is_object(paths.contents[path])
+]) if {
+	[root, kind, name] in paths.vars_names
+}
+
+# [inventory, group] → its layer in inventory files, and in group_vars. Groups that say nothing have none.
+_file_layers := {key: layer |
+	some key in (object.keys(_group_files) | _names_of_hosts)
+	layer := _decided(key, _without_names_of_hosts(key, values.merge(object.get(_group_files, [key], set()))))
+}
+
+_vars_layers := {key: layer |
+	some key in graph.keys
+	[root, group] := key
+	layer := _decided(key, _vars_files(root, "group_vars", group))
+}
+
+# The variables of a group whose place among the others is not known.
+_decided(key, layer) := values.unknown(object.keys(layer.values), reason) if {
+	reason := graph.undecided[key]
+} else := layer
+
+# A host with the name of a group gives its variables to that group, in an order that is lost here.
+_names_of_hosts := {key | some key, _ in _host_files; key in graph.keys}
+
+_same_name := "a host and a group have the same name"
+
+_without_names_of_hosts(key, layer) := values.unite([layer, values.unknown(_variables_of(key), _same_name)]) if {
+	key in _names_of_hosts
+} else := layer
+
+_variables_of(key) := {name | some definition in _host_files[key]; some name, _ in definition.variables}
+
+# Rule 2, the layers below a host's own variables: inventory files first (`all`, then the other groups), then group_vars in the same order.
+_layers(root, direct) := [layers[key] |
+	some layers in [_file_layers, _vars_layers]
+	some group in array.concat(["all"], graph.merged_groups(root, direct))
+	key := [root, group]
+]
+
 # NAME:PORT gives ansible_port where the host is mentioned first; anything that sets the variable by its name comes after.
-_with_port := {[mention.root, mention.host] | some mention in definitions.hosts; mention.port > 0}
+_with_port := {[section.root, host] |
+	some section in definitions.sections
+	section.port > 0
+	some host, _ in section.hosts
+}
+
+_mentions := [{"key": [section.root, host], "rank": section.rank, "port": section.port} |
+	count(_with_port) > 0
+	some section in definitions.sections
+	some host, _ in section.hosts
+]
 
 _ports := {key: found |
 	some key in _with_port
-	entries := {[mention.rank, mention.port, mention.path] | some mention in definitions.hosts; [mention.root, mention.host] == key}
-	first := min({rank | some [rank, _, _] in entries})
-	found := {[port, path] | some [rank, port, path] in entries; rank == first}
+	mentions := [mention | some mention in _mentions; mention.key == key]
+	first := min({mention.rank | some mention in mentions})
+	found := {mention.port | some mention in mentions; mention.rank == first}
 }
 
-_port(key) := {"ansible_port": _first_port(_ports[key])} if {
-	some [port, _] in _ports[key]
-	port > 0
-} else := {}
+_port(key) := values.nothing if {
+	object.get(_ports, [key], {0}) == {0}
+} else := values.layer({"ansible_port": port}, true) if {
+	count(_ports[key]) == 1
+	some port in _ports[key]
+} else := values.unknown({"ansible_port"}, "a host named twice in one file, with and without a port")
 
-_first_port(first) := [port, path] if {
-	count(first) == 1
-	some [port, path] in first
-} else := [null, path, "a host named twice in one file, with and without a port"] if {
-	some path in {path | some [_, path] in first}
+_hosts_with_own := {key | some key, _ in _host_files} | (_with_port | {[root, host] | some [root, "host_vars", host] in paths.vars_names})
+
+# A host's own variables: the port beside its name, inventory files, then host_vars.
+_own(key) := {"known": definition.variables, "unknown": {}} if {
+	count(_host_files[key]) == 1
+	some definition in _host_files[key]
+	definition.plain
+	not key in _with_port
+	not [key[0], "host_vars", key[1]] in paths.vars_names
+	not key in _names_of_hosts
+} else := values.settle(values.unite([_port(key), _own_files(key), _host_vars(key)]))
+
+_own_files(key) := values.unknown(_variables_of(key), _same_name) if {
+	key in _names_of_hosts
+} else := values.merge(object.get(_host_files, [key], set()))
+
+_host_vars(key) := layer if {
+	layer := _vars_files(key[0], "host_vars", key[1])
+} else := values.nothing
+
+_resolve(key, shared) := {
+	"known": object.union(object.remove(shared.known, names), own.known),
+	"unknown": object.union(object.remove(shared.unknown, names), own.unknown),
+} if {
+	own := _own(key)
+	names := object.keys(own.known) | object.keys(own.unknown)
 }
 
-# Inventory files, then host_vars.
-_own(root, host) := object.union_n([_port([root, host]), _own_files(root, host), _from_vars_files(root, "host_vars", host)])
-
-_own_files(root, host) := {name: [null, "", _same_name] |
-	some definition in _host_files[[root, host]]
-	some name, _ in definition.variables
-} if {
-	host in graph.names[root]
-} else := values.merge(_host_files[[root, host]]) if {
-	_host_files[[root, host]]
-} else := {}
-
-_has_own(root, host) if _host_files[[root, host]]
-
-_has_own(root, host) if [root, host] in _with_port
-
-_has_own(root, host) if host in paths.vars_names[[root, "host_vars"]]
-
-# root → host → {known, unknown}
-_resolved := object.union_n([{root: hosts} |
-	some [root, direct], members in graph.hosts_by_groups
-	shared := _shared(root, direct)
-	hosts := {host: _resolve(root, host, shared) | some host in members}
-])
-
-_resolve(root, host, shared) := {
-	"known": object.union(object.remove(shared.known, names), values.known(own)),
-	"unknown": object.union(object.remove(shared.unknown, names), values.unknown(own)),
-} if {
-	_has_own(root, host)
-	own := _own(root, host)
-	names := object.keys(own)
+_of_host(key, shared) := _resolve(key, shared) if {
+	key in _hosts_with_own
 } else := shared
+
+_resolved := [{"root": root, "host": host, "found": found} |
+	some [root, direct], members in graph.classes
+	shared := values.settle(values.unite(_layers(root, direct)))
+	some host in members
+	found := _of_host([root, host], shared)
+]
 
 inventories := {root: {"hosts": hosts, "groups": groups, "unknown": unknown, "opaque": opaque, "refused": refused} |
 	some root in paths.roots
-	resolved := object.get(_resolved, root, {})
-	hosts := {host: found.known | some host, found in resolved}
-	unknown := {host: found.unknown | some host, found in resolved; count(found.unknown) > 0}
-	groups := object.union(
-		{group: set() | some group in object.get(graph.names, root, {"all", "ungrouped"})},
-		object.get(_members, root, {}),
-	)
+	hosts := {entry.host: entry.found.known | some entry in _resolved; entry.root == root}
+	unknown := {entry.host: entry.found.unknown | some entry in _resolved; entry.root == root; count(entry.found.unknown) > 0}
+	groups := object.get(graph.members, root, {"all": set(), "ungrouped": set()})
 	opaque := object.get(paths.opaque, root, {})
 	refused := object.get(definitions.refused, root, {})
 }
 
-_memberships := {[root, group, host] |
-	some [root, direct], hosts in graph.hosts_by_groups
-	some group in {group | some member in direct; some group in graph.ancestors[root][member]}
-	some host in hosts
-}
-
-_members := object.union_n([{root: {group: hosts}} |
-	some key in {[root, group] | some [root, group, _] in _memberships}
-	[root, group] := key
-	hosts := {host | some [other, name, host] in _memberships; [other, name] == key}
-])
-
 # The file that gave a host's variable its value.
-origin(root, host, name) := path if {
-	path := _own(root, host)[name][1]
-} else := path if {
-	some [other, direct], hosts in graph.hosts_by_groups
-	other == root
-	host in hosts
-	path := _merged_layers(root, direct)[name][1]
+origin(root, host, name) := found[count(found) - 1] if {
+	found := [path | some [path, variables] in _sources(root, host); name in object.keys(variables)]
 }
+
+_class_of := {[root, host]: direct |
+	some [root, direct], members in graph.classes
+	some host in members
+}
+
+# All that a host's variables come from, [file, variables], the strongest last.
+_sources(root, host) := array.concat(
+	array.concat(
+		[source | some group in groups; some source in _from_files(object.get(_group_files, [[root, group]], set()))],
+		[source | some group in groups; some source in _from_vars_files(root, "group_vars", group)],
+	),
+	array.concat(
+		_from_files(object.get(_host_files, [[root, host]], set())),
+		_from_vars_files(root, "host_vars", host),
+	),
+) if {
+	groups := array.concat(["all"], graph.merged_groups(root, _class_of[[root, host]]))
+}
+
+_from_files(stated) := [[path, variables] |
+	some [_, path, variables] in sort([[definition.rank, definition.path, definition.variables] | some definition in stated])
+]
+
+_from_vars_files(root, kind, name) := [[path, paths.contents[path]] | some path in paths.vars_files(root, kind, name)] if {
+	[root, kind, name] in paths.vars_names
+} else := []
 
 # What a host will get that joins a group without visible hosts: inventories in INI show none here, but their group_vars can be read.
-future(root, group) := {"known": values.known(layers), "unknown": values.unknown(layers)} if {
-	stated := object.get(_group_layers, [[root, "all"]], {})
-	layers := object.union_n([
-		object.get(stated, "files", {}),
-		_from_vars_files(root, "group_vars", "all"),
-		_from_vars_files(root, "group_vars", group),
-	])
-}
+future(root, group) := values.settle(values.unite([
+	_file_layer([root, "all"]),
+	_file_layer([root, group]),
+	_vars_layer(root, "all"),
+	_vars_layer(root, group),
+]))
+
+_file_layer(key) := object.get(_file_layers, [key], values.nothing)
+
+_vars_layer(root, group) := _vars_files(root, "group_vars", group) if {
+	[root, "group_vars", group] in paths.vars_names
+} else := values.nothing

@@ -1,98 +1,123 @@
 # METADATA
 # title: Groups and who is in them
-# description: The graph of groups of each inventory directory, its order of precedence (rule 7), and the groups of each host.
+# description: |
+#   The graph of groups of each inventory, its order of precedence (rule 7), and the groups of each host. A key is [inventory, group].
 package headroom.inventory.graph
 
 import data.headroom.inventory.definitions
 
-names := {root: found |
+_stated := {[definition.root, definition.group] | some definition in definitions.groups}
+
+# All keys: `all` and `ungrouped` are in every inventory.
+keys := _stated | {[root, group] |
 	some root in {definition.root | some definition in definitions.groups}
-	stated := {definition.group | some definition in definitions.groups; definition.root == root}
-	found := stated | {"all", "ungrouped"}
+	some group in ["all", "ungrouped"]
 }
 
+names := {root: groups |
+	some root in {root | some [root, _] in keys}
+	groups := {group | some [other, group] in keys; other == root}
+}
+
+_parent_entries := [{"key": [definition.root, definition.group], "parent": [definition.root, definition.parent]} |
+	some definition in definitions.groups
+	definition.parent != null
+]
+
 _stated_parents := {key: found |
-	some key in {[definition.root, definition.group] | some definition in definitions.groups}
-	found := {definition.parent |
-		some definition in definitions.groups
-		[definition.root, definition.group] == key
-		definition.parent != null
-	}
+	some key in {entry.key | some entry in _parent_entries}
+	found := {entry.parent | some entry in _parent_entries; entry.key == key}
 }
 
 # Rule 9: what has no parent hangs from `all`, and `ungrouped` always does.
-parents := {root: graph_of_root |
-	some root, groups in names
-	graph_of_root := {group: _parents_of(group, object.get(_stated_parents, [[root, group]], set())) | some group in groups}
-}
+parents := {key: _parents_of(key, object.get(_stated_parents, [key], set())) | some key in keys}
 
-_parents_of("all", stated) := stated
+_parents_of([_, "all"], stated) := stated
 
-_parents_of("ungrouped", stated) := stated | {"all"}
+_parents_of([root, "ungrouped"], stated) := stated | {[root, "all"]}
 
-_parents_of(group, stated) := stated if {
+_parents_of([root, group], stated) := stated if {
 	not group in {"all", "ungrouped"}
 	count(stated) > 0
-} else := {"all"} if {
+} else := {[root, "all"]} if {
 	not group in {"all", "ungrouped"}
 }
 
 # Every group's ancestors, itself among them.
-ancestors := {root: {group: graph.reachable(graph_of_root, {group}) | some group, _ in graph_of_root} | some root, graph_of_root in parents}
+ancestors := {key: graph.reachable(parents, {key}) | some key in keys}
 
 # Groups that contain themselves, which Ansible refuses.
-cyclic := {[root, group] |
-	some root, graph_of_root in parents
-	some group, stated in graph_of_root
-	group in graph.reachable(graph_of_root, stated)
-}
-
-_edges := {[root, parent, group] |
-	some root, graph_of_root in parents
-	some group, stated in graph_of_root
+cyclic := {key |
+	some key, stated in parents
 	some parent in stated
+	key in ancestors[parent]
 }
 
-_children := {key: found |
-	some key in {[root, parent] | some [root, parent, _] in _edges}
-	found := {group | some [root, parent, group] in _edges; [root, parent] == key}
+_edges := [{"parent": parent, "group": key} |
+	some key, stated in parents
+	some parent in stated
+]
+
+# Those without children too: graph.reachable() gives only what the graph names.
+_children := object.union({key: set() | some key in keys}, _stated_children)
+
+_stated_children := {parent: found |
+	some parent in {edge.parent | some edge in _edges}
+	found := {edge.group | some edge in _edges; edge.parent == parent}
 }
 
-_longest := {root: max({count(found) | some found in groups}) | some root, groups in ancestors}
+# The longest way from `all` to each group: above most groups there is only one way.
+depth := object.union(
+	{key: length | some key, above in ancestors; not key in _branching; length := count(above) - 1},
+	_longest_ways,
+)
 
-# The longest way from `all` to each group. Without recursion: reachability in a graph whose nodes are [root, group, length of the way].
-# No way is longer than the largest number of ancestors, so that number bounds the graph.
-_steps := {[root, parent, length]: next |
-	some [root, parent], groups in _children
-	some length in numbers.range(0, _longest[root])
-	next := {[root, group, length + 1] | some group in groups}
+_several_parents := {key | some key, stated in parents; count(stated) > 1}
+
+_branching := {key |
+	count(_several_parents) > 0
+	some key, above in ancestors
+	count(above & _several_parents) > 0
 }
 
-_ways := _starts | {next | some node in graph.reachable(_steps, _starts); some next in _steps[node]}
+# Without recursion: reachability in a graph whose nodes are [key, length of the way]. It grows with the square of the number of groups
+# on one way, so it ends where no real inventory comes; groups of that depth are called undecided.
+_most_ways := 100
 
-_starts := {[root, "all", 0] | some root, _ in parents}
-
-depth := {key: max(lengths) |
-	some key in {[root, group] | some [root, group, _] in _ways}
-	lengths := {length | some [root, group, length] in _ways; [root, group] == key}
+_longest_ways := {key: max(lengths) |
+	some key in _branching
+	lengths := {length | some [way, length] in _ways; way == key}
 }
+
+_ways := graph.reachable(_steps, {[[root, "all"], 0] | some [root, _] in _branching})
+
+_steps := {[parent, length]: next |
+	some parent, below in _children
+	parent[0] in _branching_roots
+	some length in numbers.range(0, min([_most_ways, _longest]))
+	next := {[group, length + 1] | some group in below}
+}
+
+_branching_roots := {root | some [root, _] in _branching}
+
+_longest := max({count(above) | some above in ancestors})
 
 # `ansible_group_priority` counts in inventory files only (rule 8); the file that is read last wins.
-_priority_entries := [[[definition.root, definition.group], definition.rank, priority] |
+_priority_entries := [{"key": [definition.root, definition.group], "rank": definition.rank, "priority": priority} |
 	some definition in definitions.groups
 	priority := definition.body.vars.ansible_group_priority
 ]
 
 _priorities := {key: stated |
-	some key in {key | some [key, _, _] in _priority_entries}
-	entries := {[rank, priority] | some [other, rank, priority] in _priority_entries; other == key}
-	last := max({rank | some [rank, _] in entries})
-	stated := {priority | some [rank, priority] in entries; rank == last}
+	some key in {entry.key | some entry in _priority_entries}
+	entries := [entry | some entry in _priority_entries; entry.key == key]
+	last := max({entry.rank | some entry in entries})
+	stated := {entry.priority | some entry in entries; entry.rank == last}
 }
 
-# Where a group stands among its host's groups: they are merged in this order, the last wins. A priority that cannot be known
-# puts the group last in its depth, and folder.rego turns all its variables into unknown ones.
-order := {[root, group]: [length, _undecided_rank(root, group), _priority(root, group), group] | some [root, group], length in depth}
+# Where a group stands among its host's groups: they are merged in this order, the last wins. A group whose place cannot be known
+# is the last in its depth, and folder.rego turns all its variables into unknown ones.
+order := {key: [length, _undecided_rank(key), _priority(key), key[1]] | some key, length in depth}
 
 _number(value) := value if {
 	is_number(value)
@@ -102,14 +127,18 @@ _number(value) := value if {
 	regex.match(`^-?(0|[1-9][0-9]*)$`, value)
 }
 
-_priority(root, group) := priority if {
-	stated := _priorities[[root, group]]
+_priority(key) := priority if {
+	stated := _priorities[key]
 	count(stated) == 1
 	some value in stated
 	priority := _number(value)
 } else := 1
 
-undecided := {key | some key, stated in _priorities; not _decided(stated)}
+# Group → why its place among the others is not known.
+undecided := object.union(
+	{key: "the priority of a group is given twice in one file" | some key, stated in _priorities; not _decided(stated)},
+	{key: sprintf("a group below more than %d others", [_most_ways]) | some key in _branching; count(ancestors[key]) > _most_ways},
+)
 
 _decided(stated) if {
 	count(stated) == 1
@@ -117,32 +146,70 @@ _decided(stated) if {
 	_number(value)
 }
 
-_undecided_rank(root, group) := 1 if {
-	[root, group] in undecided
+_undecided_rank(key) := 1 if {
+	undecided[key]
 } else := 0
 
-_direct := {key: groups |
-	some key in {[mention.root, mention.host] | some mention in definitions.hosts}
-	named := {mention.group | some mention in definitions.hosts; [mention.root, mention.host] == key}
-	groups := _grouped(named - {"all", "ungrouped"})
+_section_entries := [{"key": [section.root, section.group], "hosts": object.keys(section.hosts)} | some section in definitions.sections]
+
+# The hosts that are named right below each group.
+_named := {key: union(found) |
+	some key in {entry.key | some entry in _section_entries}
+	found := {entry.hosts | some entry in _section_entries; entry.key == key}
 }
 
-# [root, groups] → hosts: what groups decide is then merged once for each such set of groups, not for each host.
+hosts := {root: union(sets) |
+	some root, _ in names
+	sets := {found | some [other, _], found in _named; other == root}
+}
+
+# The same without `all` and `ungrouped`, which say nothing of a host that is in another group as well.
+_direct := {key: found | some key, found in _named; not key[1] in {"all", "ungrouped"}}
+
+_grouped := {root: union(sets) |
+	some root, _ in names
+	sets := {found | some [other, _], found in _direct; other == root}
+}
+
 # Rule 10: `ungrouped` holds exactly the hosts that are in no group but `all`.
-hosts_by_groups := {key: hosts |
-	some key in {[root, groups] | some [root, _], groups in _direct}
-	hosts := {host | some [root, host], groups in _direct; [root, groups] == key}
+_alone := {root: rest | some root, found in hosts; rest := found - _grouped[root]}
+
+# [inventory, groups] → hosts that are named right below the same groups: what groups decide is merged once for each such set of groups,
+# not for each host.
+classes := object.union(
+	_classes,
+	{[root, {"ungrouped"}]: found | some root, found in _alone; count(found) > 0},
+)
+
+# Mostly no host is named below two groups, and then none need be looked at.
+_classes := {[root, {group}]: found | some [root, group], found in _direct} if {
+	sum([count(found) | some found in _direct]) == sum([count(found) | some found in _grouped])
+} else := {key: found |
+	some key in {[root, groups] | some [root, _], groups in _groups_of}
+	found := {host | some [root, host], groups in _groups_of; [root, groups] == key}
 }
 
-_grouped(groups) := groups if {
-	count(groups) > 0
-} else := {"ungrouped"}
+_pairs := [{"key": [root, host], "group": group} | some [root, group], found in _direct; some host in found]
+
+_groups_of := {key: groups |
+	some key in {pair.key | some pair in _pairs}
+	groups := {pair.group | some pair in _pairs; pair.key == key}
+}
+
+# root → group → all hosts that are in it, at any depth.
+members := object.union_n([{root: {group: found}} |
+	some key in keys
+	[root, group] := key
+	found := union({object.get(_below, [each], set()) | some each in graph.reachable(_children, {key})})
+])
+
+_below := object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
 
 # The groups of such a set and all their ancestors, in order of precedence, without `all`.
 merged_groups(root, direct) := [position[count(position) - 1] |
-	some position in sort({order[[root, group]] |
+	some position in sort({order[key] |
 		some member in direct
-		some group in ancestors[root][member]
-		group != "all"
+		some key in ancestors[[root, member]]
+		key[1] != "all"
 	})
 ]

@@ -50,17 +50,9 @@ _hosts := {path: hosts |
 	hosts := object.keys(document._meta.hostvars) | object.get(_members, [path, "all"], set())
 }
 
-# Looking for marks in the text of all variables of a host is one native pass; only hosts with one of them are taken apart.
-_host_values(variables, path) := {"known": variables, "unknown": {}} if {
-	text := json.marshal(variables)
-	every mark in ["{{", "{%", "{#", "__ansible_"] { not contains(text, mark) }
-} else := {"known": values.known(wrapped), "unknown": values.unknown(wrapped)} if {
-	wrapped := values.wrap_listed(variables, path)
-}
-
 inventories := {path: {"hosts": hosts, "groups": groups, "unknown": unknown, "opaque": {}, "refused": {}} |
 	some path, document in paths.listed
-	found := {host: _host_values(object.get(document._meta.hostvars, host, {}), path) | some host in _hosts[path]}
+	found := {host: values.listed(object.get(document._meta.hostvars, host, {})) | some host in _hosts[path]}
 	hosts := {host: variables.known | some host, variables in found}
 	unknown := {host: variables.unknown | some host, variables in found; count(variables.unknown) > 0}
 	groups := object.union({group: set() | some group in _names[path]}, object.get(_members, path, {}))

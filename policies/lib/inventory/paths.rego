@@ -6,36 +6,44 @@
 package headroom.inventory.paths
 
 import data.headroom.files
+import data.headroom.inventory.values
 
 # One combined run gives a list of {path, contents}; a single document (a run without --combine) is taken as a list of one.
 entries := input if {
 	is_array(input)
 } else := [{"path": "-", "contents": input}]
 
-# All grouping here and beside is of this form: OPA indexes the inner comprehension, which makes it one pass. A partial rule with
-# two keys (`by_path[path] contains …`) copies what it has at each step, and is evaluated again for each key that is looked up.
+# All grouping here and beside is of this form: OPA indexes the inner comprehension, which makes it one pass, as long as the key is a
+# plain field of a rule's entries and has at least one entry: for a key without any, OPA goes through all of them again. A partial rule
+# with two keys (`by_path[path] contains …`) copies what it has at each step, and is evaluated again for each key that is looked up.
+_paths := [entry.path | some entry in entries]
+
+_repeated := {path |
+	count({path | some path in _paths}) < count(_paths)
+	some path, indices in _indices
+	count(indices) > 1
+}
+
 _indices := {path: indices |
-	some path in {entry.path | some entry in entries}
-	indices := {index | some index, entry in entries; entry.path == path}
+	some path in {path | some path in _paths}
+	indices := [index | some index, entry in entries; entry.path == path]
 }
 
 # A comment above the first `---` makes conftest deliver the file twice, once as null: the other one is the file (rule 17).
 # Two real documents in one file are refused by Ansible, so they are not a file here either.
-contents := {path: content |
-	some path, indices in _indices
-	real := [index | some index in indices; entries[index].contents != null]
-	count(real) < 2
-	content := _first(real)
-}
+contents := object.union(
+	{entry.path: entry.contents | some entry in entries; not entry.path in _repeated},
+	{path: content |
+		some path in _repeated
+		real := _real(path)
+		count(real) < 2
+		content := array.concat(real, [null])[0]
+	},
+)
 
-several_documents := {path |
-	some path, indices in _indices
-	count([index | some index in indices; entries[index].contents != null]) > 1
-}
+several_documents := {path | some path in _repeated; count(_real(path)) > 1}
 
-_first(indices) := entries[indices[0]].contents if {
-	count(indices) > 0
-} else := null
+_real(path) := [entries[index].contents | some index in _indices[path]; entries[index].contents != null]
 
 # The documents that `ansible-inventory --list` printed, whatever file they come from.
 listed := {path: content |
@@ -43,84 +51,78 @@ listed := {path: content |
 	is_object(content._meta.hostvars)
 }
 
-_parts := {path: split(path, "/") |
-	some path, _ in _indices
+# Path → the folder that directly holds it or the group_vars or host_vars around it.
+_anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)$`, "") |
+	some path in _paths
 	not listed[path]
 	not path in files.recognised
+	not waivers(path)
 }
+
+# What is waived is no part of an inventory, wherever it lies. Ansible passes over the hidden one.
+waivers(path) if regex.match(`(^|/)\.?waivers\.ya?ml$`, path)
 
 # conftest does not say which folder it was given. An inventory is the topmost folder that directly holds an inventory file,
 # group_vars or host_vars; so production/ and staging/ below one folder stay apart, unless that folder holds such files itself.
-_anchors := {_anchor(parts) |
-	some path, parts in _parts
+_anchors := {anchor |
+	some path, anchor in _anchor_of
 	not path in several_documents
-	not _hidden_name(parts[count(parts) - 1])
+	not regex.match(_hidden_file, path)
 }
 
-_anchor(parts) := array.slice(parts, 0, min(positions)) if {
-	positions := {i | some i, part in parts; part in {"group_vars", "host_vars"}}
-	count(positions) > 0
-} else := array.slice(parts, 0, count(parts) - 1)
+_hidden_file := sprintf(`(^|/)\.[^/]*$|%s$`, [_ignored_ending])
 
-_hidden_name(name) if startswith(name, ".")
-
-_hidden_name(name) if _ignored_ending(name)
-
-_roots := {anchor | some anchor in _anchors; not _below_another(anchor)}
-
-roots := {_root_name(root) | some root in _roots}
-
-_below_another(anchor) if {
-	some length, _ in anchor
-	array.slice(anchor, 0, length) in _anchors
+# A folder → the inventory that it belongs to, as a user writes it.
+_root_of := {anchor: _root_name(root) |
+	some anchor in {anchor | some anchor in _anchor_of}
+	root := [above | some above in _folders_above(anchor); above in _anchors][0]
 }
 
-# The name of a root as a user writes it.
-_root_name(root) := name if {
-	name := concat("/", root)
-	name != ""
-} else := "."
+# From the top, the folder itself last.
+_folders_above(folder) := [concat("/", array.slice(parts, 0, length)) | some length in numbers.range(0, count(parts))] if {
+	folder != ""
+	parts := split(folder, "/")
+} else := [""]
 
-# path → {root, parts}: the inventory that a file belongs to, and where it lies in there.
-_placed := {path: {"root": _root_name(root), "parts": array.slice(parts, length, count(parts))} |
-	some path, parts in _parts
-	some length, _ in parts
-	root := array.slice(parts, 0, length)
-	root in _roots
+_root_name("") := "."
+
+_root_name(root) := root if root != ""
+
+roots := {root | some root in _root_of}
+
+# path → {root, rest}: the inventory that a file belongs to, and where it lies in there.
+_placed := {path: {"root": root, "rest": trim_prefix(path, concat("", [root, "/"]))} |
+	some path, anchor in _anchor_of
+	root := _root_of[anchor]
 }
 
 # Rule 1: what Ansible passes over when it looks for inventory files.
-_ignored_component(part) if startswith(part, ".")
+_ignored_ending := `(\.(orig|bak|cfg|retry|txt|md|rst|rpm|swp|pyc|pyo)|~)`
 
-_ignored_component(part) if part in {"group_vars", "host_vars", "vars_plugins"}
-
-_ignored_component(part) if _ignored_ending(part)
-
-_ignored_ending(part) if {
-	some ending in [".orig", ".bak", ".cfg", ".retry", ".txt", ".md", ".rst", ".rpm", ".swp", ".pyc", ".pyo", "~"]
-	endswith(part, ending)
-}
+_ignored := sprintf(`(^|/)(\.[^/]*|group_vars|host_vars|vars_plugins|[^/]*%s)(/|$)`, [_ignored_ending])
 
 _inventory_paths := {path |
 	some path, place in _placed
-	every part in place.parts { not _ignored_component(part) }
+	not regex.match(_ignored, place.rest)
 }
 
 # Endings that Ansible's YAML reader accepts, in lower case only.
-yaml_ending(path) if {
-	some ending in [".yml", ".yaml", ".json"]
-	endswith(path, ending)
-}
+yaml_ending(path) if regex.match(`\.(yml|yaml|json)$`, path)
 
 # The inventory files that can be resolved here, each with its rank in Ansible's reading order: the last word counts.
-inventory_files := {path: {"root": _placed[path].root, "rank": rank, "contents": contents[path]} |
-	ordered := sort([[place.root, place.parts, path] |
+inventory_files := {path: {"root": _placed[path].root, "rank": rank, "contents": contents[path], "plain": plain(path)} |
+	ordered := sort([[place.root, split(place.rest, "/"), path] |
 		some path in _inventory_paths
 		place := _placed[path]
 		_readable(path)
 	])
 	some rank, [_, _, path] in ordered
 }
+
+# Whether nothing in a file looks as if it could differ from what Ansible sees.
+plain(path) if {
+	values.plain(contents[path])
+} else := false
 
 _readable(path) if {
 	yaml_ending(path)
@@ -134,35 +136,40 @@ dynamic(content) if {
 	not plugin in [null, false, "", 0]
 }
 
-_vars_entries := [{"key": [place.root, place.parts[0], place.parts[1]], "rest": rest, "path": path} |
+# Rule 5: group_vars and host_vars directly below the inventory.
+_vars_paths := {path |
 	some path, place in _placed
-	count(place.parts) > 1
-	place.parts[0] in {"group_vars", "host_vars"}
-	rest := array.slice(place.parts, 2, count(place.parts))
+	regex.match(`^(group_vars|host_vars)/`, place.rest)
+}
+
+_vars_entries := [{"key": [place.root, parts[0], parts[1]], "rest": array.slice(parts, 2, count(parts)), "path": path} |
+	some path in _vars_paths
+	place := _placed[path]
+	parts := split(place.rest, "/")
 ]
 
 # [root, group_vars or host_vars, first component below] → files
 _vars_tree := {key: files |
 	some key in {entry.key | some entry in _vars_entries}
-	files := {[entry.rest, entry.path] | some entry in _vars_entries; entry.key == key}
+	files := [entry | some entry in _vars_entries; entry.key == key]
 }
 
 # The names that may have variables in an inventory: looked up before anything is sorted, as most hosts have none.
-vars_names := {key: names |
-	some key in {[root, kind] | some [root, kind, _], _ in _vars_tree}
-	entries := {name | some [root, kind, name], _ in _vars_tree; [root, kind] == key}
-	names := entries | {trim_suffix(entry, ending) | some entry in entries; some ending in [".yml", ".yaml", ".json"]}
+vars_names := {[root, kind, regex.replace(name, `\.(yml|yaml|json)$`, "")] | some [root, kind, name], _ in _vars_tree}
+
+# Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none.
+# Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
+vars_files(root, kind, name) := _in_order(found[0]) if {
+	found := [_vars_tree[[root, kind, entry]] |
+		some ending in ["", ".yml", ".yaml", ".json"]
+		entry := concat("", [name, ending])
+	]
 }
 
-# Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none. Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
-vars_files(root, kind, name) := [path | some [_, path] in sort([file | some file in found[0]; _vars_file(file[0])])] if {
-	found := [_vars_tree[key] |
-		some ending in ["", ".yml", ".yaml", ".json"]
-		key := [root, kind, concat("", [name, ending])]
-		_vars_tree[key]
-	]
-	count(found) > 0
-}
+_in_order(entries_below) := [entries_below[0].path] if {
+	count(entries_below) == 1
+	count(entries_below[0].rest) == 0
+} else := [path | some [_, path] in sort([[entry.rest, entry.path] | some entry in entries_below; _vars_file(entry.rest)])]
 
 # Nothing below NAME: it is the file itself, whatever its ending.
 _vars_file([])
@@ -176,17 +183,23 @@ _vars_file(rest) if {
 	yaml_ending(rest[count(rest) - 1])
 }
 
-_vars_paths := {path |
-	some path, place in _placed
-	count(place.parts) > 1
-	place.parts[0] in {"group_vars", "host_vars"}
-	yaml_ending(path)
+# What cannot be seen from here, by inventory: path → why. Each is a note to the user, never silence.
+opaque := {root: reasons |
+	some root in {entry.root | some entry in _opaque_entries}
+	reasons := {entry.path: entry.reason | some entry in _opaque_entries; entry.root == root}
 }
 
-# What cannot be seen from here, by inventory: path → why. Each is a note to the user, never silence.
-opaque[_placed[path].root][path] := reason if {
-	some path in (_inventory_paths | _vars_paths)
+_opaque_entries := {{"root": _placed[path].root, "path": path, "reason": reason} |
+	some path in ((_inventory_paths | _vars_paths) - _plain_files)
 	reason := _opaque(path, object.get(contents, path, null))
+}
+
+# Most files: a mapping in YAML or JSON.
+_plain_files := {path |
+	some path, content in contents
+	is_object(content)
+	yaml_ending(path)
+	not content.plugin
 }
 
 _opaque(path, _) := "several documents in one file, which Ansible refuses" if path in several_documents
@@ -202,6 +215,8 @@ _opaque(path, content) := "not an inventory in YAML or JSON" if {
 	path in _inventory_paths
 	not yaml_ending(path)
 	content != null
+	not _vaulted(content)
+	not dynamic(content)
 }
 
 _opaque(path, content) := "not a mapping, which Ansible refuses" if {

@@ -1,16 +1,64 @@
 # METADATA
 # title: Values and what is not known about them
 # description: |
-#   A variable travels as [value, origin], or as [null, origin, reason] where it cannot be known. Arrays, because object.union and
-#   object.union_n replace those, as Ansible replaces values, while they would merge objects.
+#   Variables travel in layers, {values, boxed}: what is not known is boxed as [mark, reason], and a map as [mark, map], because
+#   object.union and object.union_n replace arrays, as Ansible replaces values, while they would merge maps. `boxed` has the names of
+#   both, so that layers are united natively and only a few names are looked at one by one.
 package headroom.inventory.values
 
-# The variables of one file, as conftest conveys them.
-wrap(variables, origin) := {name: _wrapped(value, origin) | some name, value in variables}
+# No list that comes from a file begins with these: a text with a NUL in it is not known.
+_map := "\u0000map"
 
-_wrapped(value, origin) := [null, origin, reason] if {
+_unknown := "\u0000unknown"
+
+nothing := {"values": {}, "boxed": set()}
+
+# What looks, anywhere in the JSON text of a file, as if it could differ from what Ansible sees. One native pass over a whole file spares
+# looking at its values one by one. It may doubt too much, never too little.
+plain(content) if not regex.match(_suspicious, json.marshal(content))
+
+_suspicious := concat("|", [
+	`\$ANSIBLE_VAULT`,
+	`\{[{%#]`,
+	`[0-9]{16}|[0-9]e\+`,
+	`\\u0000`,
+	_times_inside,
+])
+
+_times_inside := `"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?"|"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|( |\\t)+)[0-9]`
+
+# The variables of one file, as conftest conveys them. plain: nothing in the file is to be doubted.
+layer(variables, true) := _layer(variables, {name: [_map, value] |
+	some name, value in variables
+	is_object(value)
+})
+
+layer(variables, false) := _layer(variables, {name: box |
+	some name, value in variables
+	box := _box(value)
+})
+
+_layer(variables, boxes) := {"values": object.union(variables, boxes), "boxed": object.keys(boxes)}
+
+_box(value) := [_unknown, reason] if {
 	reason := doubt(value)
-} else := [value, origin]
+} else := [_map, value] if {
+	is_object(value)
+}
+
+# The same variables, none of them known.
+unknown(names, reason) := {"values": {name: [_unknown, reason] | some name in names}, "boxed": names}
+
+# Each layer over the one before.
+unite(layers) := {"values": object.union_n([found.values | some found in layers]), "boxed": union({found.boxed | some found in layers})}
+
+# A layer taken apart: what is known, and why the rest is not.
+settle(found) := {"known": found.values, "unknown": {}} if {
+	count(found.boxed) == 0
+} else := {"known": object.union(object.remove(found.values, object.keys(reasons)), maps), "unknown": reasons} if {
+	reasons := {name: found.values[name][1] | some name in found.boxed; found.values[name][0] == _unknown}
+	maps := {name: found.values[name][1] | some name in found.boxed; found.values[name][0] == _map}
+}
 
 # Why a value from a file may differ from the one that Ansible sees; undefined where it cannot.
 doubt(value) := reason if {
@@ -38,7 +86,7 @@ _doubt_text(text) := "encrypted" if {
 	regex.match(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9]`, text)
 }
 
-# The same for what is inside a list or a map, looked for in its JSON text: one native pass instead of a walk. It may doubt too much, never too little.
+# The same for what is inside a list or a map, looked for in its JSON text: one native pass instead of a walk.
 _doubt_json(text) := "an encrypted value inside" if {
 	contains(text, `"$ANSIBLE_VAULT`)
 } else := "a template inside" if {
@@ -46,7 +94,9 @@ _doubt_json(text) := "an encrypted value inside" if {
 } else := "a large number inside, which may lose its last digits here" if {
 	regex.match(`[0-9]{16}|[0-9]e\+`, text)
 } else := "a time inside, which YAML rewrites unless it is quoted" if {
-	regex.match(`"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?"|"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9]`, text)
+	regex.match(_times_inside, text)
+} else := "a NUL character inside" if {
+	contains(text, `\u0000`)
 }
 
 _template(text) if {
@@ -54,20 +104,30 @@ _template(text) if {
 	contains(text, mark)
 }
 
-# The variables of one host in the output of `ansible-inventory --list`, which has the values as Ansible holds them.
-wrap_listed(variables, origin) := {name: _wrapped_listed(value, origin) | some name, value in variables}
+# The variables of one host in the output of `ansible-inventory --list`, which has the values as Ansible holds them: looking for marks in
+# the text of all of them is one native pass; only hosts with one of them are taken apart.
+listed(variables) := {"known": variables, "unknown": {}} if {
+	text := json.marshal(variables)
+	every mark in ["{{", "{%", "{#", "__ansible_"] { not contains(text, mark) }
+} else := {
+	"known": object.union(object.remove(variables, object.keys(changed)), {name: change.value | some name, change in changed; not change.reason}),
+	"unknown": {name: change.reason | some name, change in changed},
+} if {
+	changed := {name: change | some name, value in variables; change := _listed(value)}
+}
 
-_wrapped_listed(value, origin) := [value.__ansible_unsafe, origin] if {
+# A value that is not what it looks like; undefined for all others.
+_listed(value) := {"value": value.__ansible_unsafe} if {
 	is_string(value.__ansible_unsafe)
-} else := [null, origin, "encrypted"] if {
+} else := {"reason": "encrypted"} if {
 	value.__ansible_vault
-} else := [null, origin, "a template"] if {
+} else := {"reason": "a template"} if {
 	is_string(value)
 	_template(value)
-} else := [null, origin, reason] if {
+} else := {"reason": reason} if {
 	_composite(value)
 	reason := _doubt_listed(json.marshal(value))
-} else := [value, origin]
+}
 
 _doubt_listed(text) := "an encrypted value inside" if {
 	contains(text, `"__ansible_vault"`)
@@ -75,28 +135,23 @@ _doubt_listed(text) := "an encrypted value inside" if {
 	_template(text)
 }
 
-# Several definitions of one host or group, each {rank, path, variables}: the file that Ansible reads last wins.
+# Several definitions of one host or group, each {rank, plain, variables}: the file that Ansible reads last wins.
 # Within one file the order of the document counts for Ansible and is lost here: two different values there are not known.
-merge(definitions) := wrap(definition.variables, definition.path) if {
+merge(definitions) := layer(definition.variables, definition.plain) if {
 	count(definitions) == 1
 	some definition in definitions
-} else := object.union_n([merged |
+} else := unite([merged |
 	some rank in sort({definition.rank | some definition in definitions})
 	merged := _merge_file([definition | some definition in definitions; definition.rank == rank])
 ])
 
-_merge_file(definitions) := {name: wrapped |
-	some definition in definitions
-	some name, _ in definition.variables
-	values := {other.variables[name] | some other in definitions}
-	wrapped := _agreed(values, definition.path)
+_merge_file(definitions) := unite([
+	layer({name: value | some name, found in stated; count(found) == 1; some value in found}, false),
+	unknown({name | some name, found in stated; count(found) > 1}, "two values in one file, of which the later one counts"),
+]) if {
+	stated := {name: found |
+		some definition in definitions
+		some name, _ in definition.variables
+		found := {other.variables[name] | some other in definitions}
+	}
 }
-
-_agreed(values, path) := _wrapped(value, path) if {
-	count(values) == 1
-	some value in values
-} else := [null, path, "two values in one file, of which the later one counts"]
-
-known(wrapped) := {name: item[0] | some name, item in wrapped; count(item) == 2}
-
-unknown(wrapped) := {name: item[2] | some name, item in wrapped; count(item) == 3}

@@ -15,6 +15,8 @@ doubted := {
 	{"a": "$ANSIBLE_VAULT;1.1"}: "an encrypted value inside",
 	{"a": 12345678901234567}: "a large number inside, which may lose its last digits here",
 	["12:30"]: "a time inside, which YAML rewrites unless it is quoted",
+	["2024-01-01\t10:00:00"]: "a time inside, which YAML rewrites unless it is quoted",
+	["\u0000map", {}]: "a NUL character inside",
 	[{"a": "2024-01-01T10:00:00"}]: "a time inside, which YAML rewrites unless it is quoted",
 }
 
@@ -31,27 +33,50 @@ test_sure[value] if {
 }
 
 test_listed if {
-	wrapped := values.wrap_listed(
-		{
-			"plain": 1, "unsafe": {"__ansible_unsafe": "{{ x }}"}, "vault": {"__ansible_vault": "$ANSIBLE_VAULT"},
-			"template": "{{ x }}", "inside": ["{{ x }}"], "secret": [{"__ansible_vault": "x"}], "list": [1],
-		},
-		"listed.json",
-	)
-	values.known(wrapped) == {"plain": 1, "unsafe": "{{ x }}", "list": [1]}
-	values.unknown(wrapped) == {
+	found := values.listed({
+		"plain": 1, "unsafe": {"__ansible_unsafe": "{{ x }}"}, "vault": {"__ansible_vault": "$ANSIBLE_VAULT"},
+		"template": "{{ x }}", "inside": ["{{ x }}"], "secret": [{"__ansible_vault": "x"}], "list": [1],
+	})
+	found.known == {"plain": 1, "unsafe": "{{ x }}", "list": [1]}
+	found.unknown == {
 		"vault": "encrypted", "template": "a template",
 		"inside": "a template inside", "secret": "an encrypted value inside",
 	}
 }
 
+# What is doubted somewhere is doubted in the text of the whole file: the quick look never passes over anything.
+test_plain[value] if {
+	some value, _ in doubted
+	not values.plain({"a": value})
+}
+
+# The quick look takes a quoted "02:30" for a time.
+surely := [value | some value in sure; value != "02:30"]
+
+test_plain_sure[value] if {
+	some value in surely
+	values.plain({"a": value})
+}
+
 test_merge if {
-	definitions := {
-		{"rank": 0, "path": "a.yml", "variables": {"v": 1, "w": 1, "x": 1}},
-		{"rank": 1, "path": "b.yml", "variables": {"v": 2, "y": 1}},
-		{"rank": 1, "path": "b.yml", "variables": {"v": 2, "y": 2}},
+	found := values.settle(values.merge({
+		{"rank": 0, "plain": true, "variables": {"v": 1, "w": 1, "x": {"a": 1}}},
+		{"rank": 1, "plain": true, "variables": {"v": 2, "y": 1, "x": {"b": 2}}},
+		{"rank": 1, "plain": true, "variables": {"v": 2, "y": 2}},
+	}))
+	found.known == {"v": 2, "w": 1, "x": {"b": 2}}
+	found.unknown == {"y": "two values in one file, of which the later one counts"}
+}
+
+# Maps are replaced, never merged; lists and texts that stand where a map stood too.
+test_unite if {
+	layers := [values.layer(variables, false) | some variables in [
+		{"a": {"x": 1}, "b": {"x": 1}, "c": 1, "d": "{{ x }}", "e": 1},
+		{"a": {"y": 2}, "b": [1], "c": {"x": 1}, "d": 1, "e": "{{ x }}"},
+	]]
+	values.settle(values.unite(layers)) == {
+		"known": {"a": {"y": 2}, "b": [1], "c": {"x": 1}, "d": 1},
+		"unknown": {"e": "a template"},
 	}
-	wrapped := values.merge(definitions)
-	values.known(wrapped) == {"v": 2, "w": 1, "x": 1}
-	values.unknown(wrapped) == {"y": "two values in one file, of which the later one counts"}
+	values.settle(values.unite([])) == {"known": {}, "unknown": {}}
 }
