@@ -19,7 +19,7 @@ from .tools import REPOSITORY, SOURCES, tool
 
 MEMBERS = 150
 # What says that no plan can hold the workload. The others are about what was pinned, or are stricter on purpose.
-REFUSING = {"memory/limit_below_estimate", "memory/quota_below_data"}
+REFUSING = {"memory/limit_below_estimate", "memory/restart_spike", "memory/quota_below_data"}
 
 
 def member(draw: random.Random) -> dict[str, Any]:

@@ -9,7 +9,11 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.least
 import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.result
+import data.headroom.told
+import data.headroom.vocabulary
 import data.headroom.vocabulary.read
 
 # Inventory → the name of its group of members.
@@ -34,6 +38,13 @@ members := {key: hosts |
 	hosts := {host | some [name, host], cluster in _cluster_of; [name, cluster] == key}
 }
 
+# [inventory, host] → the member's own name, where it has another than its host.
+names := {[name, host]: own |
+	some name, hosts in _hosts
+	some host in hosts
+	own := vocabulary.name(inventory.inventories[name].hosts[host])
+}
+
 _size(name, host) := size if {
 	size := count(members[[name, _cluster_of[[name, host]]]])
 } else := size if {
@@ -55,6 +66,19 @@ _entries := [entry |
 	}
 ]
 
+_profile_of := {[entry.profile.inventory, entry.host]: entry.profile | some entry in _entries}
+
+# Clusters whose members do not all agree: [inventory, cluster] → parts, each {hosts, etcd}. Most clusters are not in here.
+mixed := {key: parts |
+	some key, hosts in members
+	found := {_profile_of[[key[0], host]] | some host in hosts}
+	count(found) > 1
+	parts := [{"hosts": part, "etcd": _etcd_of[profile]} |
+		some profile in found
+		part := {host | some host in hosts; _profile_of[[key[0], host]] == profile}
+	]
+}
+
 # A group whose hosts cannot be seen is judged by its variables, as a member-to-be.
 _future_entries := [entry |
 	some name in without_members
@@ -74,8 +98,12 @@ _future_entries := [entry |
 
 _all_entries := array.concat(_entries, _future_entries)
 
-profiles := {object.union(key, {"hosts": hosts, "etcd": read.member(key), "unknown": read.reasons(key)}) |
-	some key in {entry.profile | some entry in _all_entries}
+_etcd_of := {profile: read.member(profile) |
+	some profile in {entry.profile | some entry in _all_entries}
+}
+
+profiles := {object.union(key, {"hosts": hosts, "etcd": etcd, "unknown": read.reasons(key)}) |
+	some key, etcd in _etcd_of
 	hosts := {entry.host | some entry in _all_entries; entry.profile == key}
 }
 
@@ -138,3 +166,24 @@ at_best(profile) := ", even with the least that the plan may choose" if {
 } else := ", with what is pinned and the least that the plan may choose for the rest" if {
 	profile.etcd.planned
 } else := ", with etcd's defaults and a modest workload where none is stated"
+
+# Whether it is only the replay of the raft log at a restart that does not fit: running, the member has room. An estimate's `needed` is
+# the larger of the two, so this reckons the running one in the same way.
+fails_only_at_restart(profile) if {
+	estimate := profile.estimate
+	estimate.memory_max_recommended > profile.etcd.limit.bytes
+	estimate.restart_rss_anon_peak > estimate.rss_anon_peak
+	running := estimate.rss_anon_peak + estimate.beside_go
+	units.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes
+}
+
+# The parts of a mixed cluster by what they have: "1,000 (a, b) and 5,000 (c)". values: {value, hosts} for each part whose value is known;
+# undefined where they agree.
+differing(values) := concat(" and ", sort(texts)) if {
+	distinct := {entry.value | some entry in values}
+	count(distinct) > 1
+	texts := {sprintf("%s (%s)", [told.shown(value), result.names(hosts)]) |
+		some value in distinct
+		hosts := {host | some entry in values; entry.value == value; some host in entry.hosts}
+	}
+}

@@ -8,28 +8,88 @@ package headroom.result
 import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.folder
+import data.headroom.waivers
 
 # chain: rego.metadata.chain() of the calling rule. problems: a set of {inventory, hosts, about, text}; `about` is the variable (or the
-# file) that the finding is about. Hosts with the same text share a line.
-findings(chain, problems) := {finding |
+# file) that the finding is about. Hosts with the same text share a line. A problem that its hosts have only together, as a cluster, also
+# has `whole`: true. What is waived is left out.
+findings(chain, problems) := {_finding(about, key, open) |
 	about := package_annotations(chain)
-	some key in {[problem.inventory, problem.about, problem.text] | some problem in problems}
-	[source, variable, text] := key
-	hosts := {host |
-		some problem in problems
-		[problem.inventory, problem.about, problem.text] == key
-		some host in problem.hosts
-	}
-	finding := {
-		"_loc": _location(source, hosts, variable),
-		"code": about.custom.id,
-		"fix": about.custom.fix,
-		"hosts": hosts,
-		"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts), text, about.custom.fix]),
-		"severity": about.custom.severity,
-		"source": about.custom.source,
-		"title": about.title,
-	}
+	some key, hosts in _by_text(problems)
+	open := _open(about.custom.id, key, hosts)
+}
+
+# The same for what is waived: each names its waiver instead of the fix.
+waived(chain, problems) := {object.union(_finding(about, key, part.hosts), {"msg": line, "waived": part.waiver}) |
+	about := package_annotations(chain)
+	waivers.by_rule[about.custom.id]
+	some key, hosts in _by_text(problems)
+	some part in _waived(about.custom.id, key, hosts)
+	line := sprintf("waived: %s: %s%s (until %s: %s)", [
+		about.custom.id,
+		_where(key[0], part.hosts),
+		key[2],
+		part.waiver.expires,
+		part.waiver.reason,
+	])
+}
+
+# Objects are united natively, which is one pass; a comprehension over problems for each text would be quadratic.
+_by_text(problems) := {key: object.keys(hosts) |
+	some key, hosts in object.union_n([{_key(problem): {host: true | some host in problem.hosts}} | some problem in problems])
+}
+
+_key(problem) := [problem.inventory, problem.about, problem.text, object.get(problem, "whole", false)]
+
+# The hosts that no waiver covers; undefined where nothing is left to say.
+_open(rule, _, hosts) := hosts if not waivers.by_rule[rule]
+
+_open(rule, [name, _, _, whole], hosts) := open if {
+	waivers.by_rule[rule]
+	count(hosts) > 0
+	uncovered := {host | some host in hosts; not waivers.of_host(rule, name, host)}
+	count(uncovered) > 0
+	open := {true: hosts, false: uncovered}[whole]
+}
+
+_open(rule, [name, _, _, _], hosts) := hosts if {
+	waivers.by_rule[rule]
+	count(hosts) == 0
+	not waivers.of_all(rule, name)
+}
+
+# Each waiver with the hosts that it covers.
+_waived(rule, [name, _, _, whole], hosts) := {{"waiver": _about_waiver(entry), "hosts": covered} |
+	not _open_as_a_whole(rule, name, hosts, whole)
+	some entry in {waivers.of_host(rule, name, host) | some host in hosts}
+	covered := {host | some host in hosts; waivers.of_host(rule, name, host) == entry}
+} | {{"waiver": _about_waiver(entry), "hosts": set()} |
+	count(hosts) == 0
+	entry := waivers.of_all(rule, name)
+}
+
+_open_as_a_whole(rule, name, hosts, true) if {
+	some host in hosts
+	not waivers.of_host(rule, name, host)
+}
+
+_about_waiver(entry) := {
+	"file": entry.file,
+	"number": entry.number,
+	"reason": entry.waiver.reason,
+	"expires": entry.waiver.expires,
+}
+
+_finding(about, [source, variable, text, _], hosts) := {
+	"_loc": _location(source, hosts, variable),
+	"code": about.custom.id,
+	"fix": about.custom.fix,
+	"hosts": hosts,
+	"inventory": source,
+	"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts), text, about.custom.fix]),
+	"severity": about.custom.severity,
+	"source": about.custom.source,
+	"title": about.title,
 }
 
 package_annotations(chain) := [entry.annotations | some entry in chain; entry.annotations.scope == "package"][0]
@@ -56,5 +116,5 @@ _location(source, hosts, variable) := {"file": path, "line": 1} if {
 	path := folder.origin(source, host, split(variable, "[")[0])
 	path != ""
 } else := {"file": variable, "line": 1} if {
-	contains(variable, "/")
+	regex.match(`/|\.ya?ml$`, variable)
 } else := {"file": source, "line": 1}

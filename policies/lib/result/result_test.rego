@@ -21,6 +21,7 @@ test_finding if {
 		"code": "topic/name",
 		"fix": "Do it",
 		"hosts": {"etcd-1"},
+		"inventory": "inventory",
 		"msg": "topic/name: etcd-1: it is so. Do it",
 		"severity": "deny",
 		"source": "a page",

@@ -8,7 +8,7 @@
 #   (canonical name → value; gogc, gomemlimit, memory_high, memory_max too); names (canonical name → how the user says it, for each one
 #   that is set); given (what reaches etcd as it is spelt, see spelling.rego); twice (canonical
 #   name → the places that set it, if several do); config_file (who hands etcd a config file, if somebody does); limit ({name, bytes});
-#   data_size (bytes of the data volume, null where nothing is said); unknown (canonical names whose value cannot be known; extra_config
+#   data_size (bytes of the data volume, null where nothing is said); memlock (bytes that etcd may lock, where known); unknown (canonical names whose value cannot be known; extra_config
 #   means any setting: what holds it is not known as a whole).
 #
 #   `place` is about the host it runs on: facts (name → value, null where nothing was said; missing where this vocabulary cannot say it),
@@ -80,6 +80,7 @@ member(variables, unknown) := {
 	"twice": {name: [sprintf("etcd_%s", [name]), extra[name].name] | some name, _ in pinned; extra[name]},
 	"limit": _limit(variables),
 	"data_size": _data_size(variables),
+	"memlock": _unit_memlock,
 	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in unknown},
 } if {
 	version := _version(variables)
@@ -137,6 +138,9 @@ _limit(variables) := {"name": name, "bytes": bytes} if {
 	name := [candidate | some candidate in ["etcd_memory_max", "etcd_memory_budget"]; object.get(variables, candidate, null) != null][0]
 	bytes := memory.parse_size(variables[name])
 } else := {"name": "etcd_memory_budget"}
+
+# systemd's default: the role's unit does not raise it.
+_unit_memlock := 8388608
 
 # The least that the role accepts; its own default says nothing of the volume.
 _data_size(variables) := memory.parse_size(variables.etcd_storage_data_min_size) if {

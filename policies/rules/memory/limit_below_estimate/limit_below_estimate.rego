@@ -17,11 +17,16 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
 _problems := {problem |
 	some profile in clusters.estimated
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_recommended
 	needed > limit
+
+	# memory/restart_spike's.
+	not clusters.fails_only_at_restart(profile)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,

@@ -2,12 +2,11 @@
 # title: The database fits beside the heap
 # description: |
 #   The database is mapped into memory. One that is larger than what the heap leaves is read from the disk again and
-#   again, and a member that thrashes loses its elections long before the kernel kills it. A negative quota is none at
-#   all.
+#   again, and a member that thrashes loses its elections long before the kernel kills it.
 # custom:
 #   id: memory/quota_over_memory
 #   severity: deny
-#   fix: Lower etcd_quota_backend_bytes, or give more memory
+#   fix: Lower quota-backend-bytes, or give more memory
 #   source: model/memory.yml, and https://etcd.io/docs/v3.6/op-guide/hardware/#memory
 package headroom.rules.memory.quota_over_memory
 
@@ -18,6 +17,8 @@ import data.headroom.model
 import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
 
 _problems := {problem |
 	some profile in clusters.estimated
@@ -36,16 +37,6 @@ _problems := {problem |
 			memory.format_size(profile.etcd.limit.bytes),
 			profile.etcd.limit.name,
 		]),
-	}
-} | {problem |
-	some profile in clusters.profiles
-	memory.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
-	name := profile.etcd.names.quota_backend_bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is negative: no quota at all, so the database grows until the disk is full", [name]),
 	}
 }
 

@@ -6,7 +6,6 @@ import data.headroom.testing
 bad := {
 	"pinned": {"input": testing.example({"etcd_quota_backend_bytes": "4GB"}), "texts": {"etcd-1: a quota of SIZE is over the SIZE that the heap (SIZE) leaves of SIZE (etcd_memory_budget)"}},
 	"etcd's default": {"input": testing.plain({"etcd_memory_max": "512MB"}), "texts": {"etcd-1: a quota of SIZE is over the SIZE that the heap (SIZE) leaves of SIZE (etcd_memory_max)"}},
-	"negative": {"input": testing.example({"etcd_quota_backend_bytes": -1}), "texts": {"etcd-1: etcd_quota_backend_bytes is negative: no quota at all, so the database grows until the disk is full"}},
 	"pinned to the default, no plan": {"input": testing.plain({"etcd_memory_max": "1GB", "etcd_quota_backend_bytes": 0}), "texts": {"etcd-1: a quota of SIZE is over the SIZE that the heap (SIZE) leaves of SIZE (etcd_memory_max)"}},
 }
 

@@ -1,8 +1,8 @@
 # METADATA
 # title: The workload and the settings can be read
 # description: |
-#   A size that is no size, an unknown key of the workload or a version that is not known stops the deployment later, and
-#   no other rule about memory can speak before it is mended.
+#   A size that is no size, or a key of the workload that nobody knows, stops the deployment later, and no other rule about memory can
+#   speak before it is mended.
 # custom:
 #   id: memory/unreadable
 #   severity: deny
@@ -16,13 +16,28 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
 _problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} |
-	some profile, texts in clusters.unreadable
-	some text in texts
+	some profile, problems in clusters.unreadable
+	some problem in problems
+	not _said_elsewhere(profile.etcd, problem)
+	text := strings.replace_n(_as_written(profile.etcd), problem)
 } | {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_memory_budget", "text": text} |
 	some profile in clusters.profiles
 	budget := profile.variables.etcd_memory_budget
-	budget != null
+	not budget in {null, ""}
 	not memory.parse_size(budget)
 	text := sprintf("etcd_memory_budget is %v, which is no size", [budget])
 }
+
+# version/unknown and version/end_of_life; memory/gomemlimit_ignored and memory/gomemlimit_range.
+_said_elsewhere(etcd, _) if not memory.series(etcd.version)
+
+_said_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
+
+# The model's names, as the user spells them.
+_as_written(etcd) := object.union(
+	{sprintf("settings.%s", [setting]): name | some setting, name in etcd.names},
+	{"workload.": "etcd_workload."},
+)

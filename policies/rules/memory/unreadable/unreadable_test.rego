@@ -4,9 +4,9 @@ import data.headroom.rules.memory.unreadable as rule
 import data.headroom.testing
 
 bad := {
-	"no size": {"input": testing.example({"etcd_workload": {"value_size": "big"}}), "texts": {"etcd-1: workload.value_size is big, which is no size between 0 and 536870912"}},
+	"no size": {"input": testing.example({"etcd_workload": {"value_size": "big"}}), "texts": {"etcd-1: etcd_workload.value_size is big, which is no size between 0 and 536870912"}},
 	"no budget": {"input": testing.example({"etcd_memory_budget": "plenty"}), "texts": {"etcd-1: etcd_memory_budget is plenty, which is no size"}},
-	"no version": {"input": testing.example({"etcd_version": "3.4.1"}), "texts": {"etcd-1: 3.4.1 is no etcd version that is known: 3.5, 3.6, 3.7"}},
+	"a setting": {"input": testing.example({"etcd_snapshot_count": "many"}), "texts": {"etcd-1: etcd_snapshot_count is many, which is no count between 0 and 100000000"}},
 }
 
 test_bad[note] if {
@@ -17,6 +17,9 @@ test_bad[note] if {
 
 good := {
 	"the example": testing.example({}),
+	"an empty budget is none": testing.example({"etcd_memory_budget": ""}),
+	"other rules speak of the version": testing.example({"etcd_version": "3.4.1"}),
+	"and of GOMEMLIMIT": testing.example({"etcd_version": "3.5.7", "etcd_gomemlimit": "1GB"}),
 	"unknown is not unreadable": testing.example({"etcd_workload": {"value_size": "{{ x }}"}}),
 }
 

@@ -1,0 +1,54 @@
+# METADATA
+# title: What is told of a member, and what is not
+# description: |
+#   Questions that many rules ask of a profile's `etcd`. What cannot be known is neither set nor unset: a rule that needs it is silent.
+package headroom.told
+
+import data.headroom.memory
+import data.headroom.model
+
+# Nobody sets it, and nothing that is unknown could.
+unset(etcd, name) if {
+	not etcd.names[name]
+	not name in etcd.unknown
+	not "extra_config" in etcd.unknown
+}
+
+# Nothing computes what is not pinned: etcd's own defaults are what runs.
+unplanned(etcd) if {
+	not etcd.planned
+	not "workload" in etcd.unknown
+}
+
+# What a member runs with and who says so, [value, origin]: what is set, else the release's default where no plan decides.
+effective(etcd, name) := [etcd.settings[name], etcd.names[name]] if {
+	etcd.names[name]
+} else := [default_value, sprintf("the default of %s", [series])] if {
+	unset(etcd, name)
+	not name in object.keys(model.estimate_settings)
+	[series, default_value] := _default(etcd, name)
+} else := [default_value, sprintf("the default of %s", [series])] if {
+	unset(etcd, name)
+	unplanned(etcd)
+	[series, default_value] := _default(etcd, name)
+}
+
+_default(etcd, name) := [series, found] if {
+	series := memory.series(etcd.version)
+	found := model.settings[name][series].default
+}
+
+# The same as a whole number, and as bytes.
+whole(etcd, name) := [memory.parse_count(value), origin] if [value, origin] := effective(etcd, name)
+
+# As Ansible's `bool` filter reads it: INI files give texts.
+true_like(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}
+
+false_like(value) if lower(sprintf("%v", [value])) in {"false", "no", "off", "0", "n", "f"}
+
+# A value as people write it: texts as they are, numbers with their thousands apart.
+shown(value) := memory.format_count(value) if {
+	is_number(value)
+	value == floor(value)
+	value >= 0
+} else := sprintf("%v", [value])

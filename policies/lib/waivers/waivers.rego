@@ -1,0 +1,142 @@
+# METADATA
+# title: Waivers
+# description: |
+#   Findings that somebody has decided to live with for a while. A waiver is {rule, host or group or cluster, reason, expires}, in a list
+#   `waivers` of a file waivers.yml: among the linted files (then it counts for the inventory that it lies in, or for all below its
+#   folder), or given with --data (then for all). docs/policies/waivers.md is the user's page.
+package headroom.waivers
+
+import data.headroom.clusters
+import data.headroom.flags
+import data.headroom.inventory
+import data.headroom.inventory.paths
+
+# Files of that name are no inventory files; .waivers.yml is for those who keep it within the inventory, where Ansible reads all others.
+_files := {entry.path: entry.contents |
+	some entry in paths.entries
+	paths.waivers(entry.path)
+	entry.contents != null
+}
+
+_sources := object.union(
+	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _files},
+	{"--data": stated | stated := data.waivers},
+)
+
+_mapping(contents) := contents if {
+	is_object(contents)
+} else := {}
+
+# Every entry with where it stands.
+_entries := [{"file": path, "number": position + 1, "waiver": waiver} |
+	some path, list in _sources
+	is_array(list)
+	some position, waiver in list
+]
+
+_scopes := {"host", "group", "cluster"}
+
+_keys := _scopes | {"rule", "reason", "expires"}
+
+# What is wrong with the files and with each entry: {file, text}.
+malformed := {{"file": path, "text": "it wants a list named \"waivers\""} |
+	some path, list in _sources
+	not is_array(list)
+} | {{"file": entry.file, "text": sprintf("waiver %d %s", [entry.number, text])} |
+	some entry in _entries
+	some text in _problems(entry.waiver)
+}
+
+_problems(waiver) := {sprintf("is no mapping of %s", [concat(", ", sort(_keys))])} if not is_object(waiver)
+
+_problems(waiver) := (_problems_of_keys(waiver) | _problems_of_scope(waiver)) | (_problems_of_rule(waiver) | _problems_of_date(waiver)) if {
+	is_object(waiver)
+}
+
+_problems_of_keys(waiver) := {sprintf("has an unknown key %q; known are %s", [key, concat(", ", sort(_keys))]) |
+	some key, _ in waiver
+	not key in _keys
+} | {sprintf("has no %s", [key]) |
+	some key in {"rule", "reason", "expires"}
+	not _filled(waiver[key])
+}
+
+_filled(value) if {
+	is_string(value)
+	trim_space(value) != ""
+}
+
+_problems_of_scope(waiver) := set() if {
+	count(_scopes & object.keys(waiver)) == 1
+	some scope in _scopes
+	_filled(waiver[scope])
+} else := {"wants one of host, group and cluster, with a name"}
+
+_problems_of_rule(waiver) := set() if {
+	not _filled(waiver.rule)
+} else := set() if {
+	data.headroom.catalog[waiver.rule]
+} else := {sprintf("names a rule that does not exist, %q; the nearest is %s", [waiver.rule, near])} if {
+	near := flags.nearest(waiver.rule, object.keys(data.headroom.catalog))
+} else := {sprintf("names a rule that does not exist, %q", [waiver.rule])}
+
+_problems_of_date(waiver) := set() if {
+	not _filled(waiver.expires)
+} else := set() if {
+	_is_date(waiver.expires)
+} else := {sprintf("expires on %q, which is no date such as 2027-03-31", [waiver.expires])}
+
+# time.parse_ns alone takes 2027-3-31 too, which would not compare.
+_is_date(text) if {
+	regex.match(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`, text)
+	time.parse_ns("2006-01-02", text)
+}
+
+# Today in UTC, as a waiver writes its date: such texts compare as the dates do.
+_today := sprintf("%04d-%02d-%02d", time.date(time.now_ns()))
+
+_well_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
+
+# A waiver counts through the day that it names.
+expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]
+
+valid := [object.union(entry, {"hosts": hosts}) |
+	some entry in _well_formed
+	entry.waiver.expires >= _today
+	hosts := {name: _hosts(name, entry.waiver) | some name, _ in inventory.inventories; _reaches(entry.file, name)}
+]
+
+# A file counts for the inventory that it lies in, and for those below its own folder.
+_reaches("--data", _)
+
+_reaches(file, name) if {
+	folder := regex.replace(file, `(^|/)[^/]*$`, "")
+	some [inner, outer] in [[folder, name], [name, folder]]
+	_within(inner, outer)
+}
+
+_within(_, outer) if outer in {"", "."}
+
+_within(inner, outer) if startswith(sprintf("%s/", [inner]), sprintf("%s/", [outer]))
+
+_hosts(_, waiver) := {waiver.host}
+
+_hosts(name, waiver) := object.get(inventory.inventories[name].groups, waiver.group, set())
+
+_hosts(name, waiver) := object.get(clusters.members, [[name, waiver.cluster]], set())
+
+# rule → the valid waivers for it.
+by_rule := {rule: entries |
+	some rule in {entry.waiver.rule | some entry in valid}
+	entries := [entry | some entry in valid; entry.waiver.rule == rule]
+}
+
+# The waiver that covers a host, the first of several; undefined where none does.
+of_host(rule, name, host) := [entry | some entry in by_rule[rule]; host in entry.hosts[name]][0]
+
+# What is found of files and not of hosts is waived for the group `all`.
+of_all(rule, name) := [entry |
+	some entry in by_rule[rule]
+	entry.waiver.group == "all"
+	entry.hosts[name]
+][0]

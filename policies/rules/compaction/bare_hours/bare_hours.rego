@@ -1,0 +1,33 @@
+# METADATA
+# title: A retention has its unit
+# description: |
+#   In periodic mode a bare number is hours, not minutes or revisions: 5 keeps the history of five hours, which peaks at
+#   six, in the database and in the index.
+# custom:
+#   id: compaction/bare_hours
+#   severity: warn
+#   fix: Write the unit (5m, 5h), or set auto-compaction-mode to revision
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction
+package headroom.rules.compaction.bare_hours
+
+import data.headroom.clusters
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	name := profile.etcd.names.auto_compaction_retention
+	not "auto_compaction_mode" in profile.etcd.unknown
+	object.get(profile.etcd.settings, "auto_compaction_mode", "periodic") == "periodic"
+	value := sprintf("%v", [profile.etcd.settings.auto_compaction_retention])
+	regex.match(`^[1-9][0-9]*$`, value)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %s, which periodic mode takes for %s hours", [name, value, value]),
+	}
+}

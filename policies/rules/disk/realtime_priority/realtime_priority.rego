@@ -1,0 +1,33 @@
+# METADATA
+# title: etcd does not starve its host
+# description: |
+#   In the realtime I/O class everything else waits as long as etcd has something to write: the logs, the shell of who
+#   wants to help, and the kernel's own writeback. Best effort at level 0 comes first without that.
+# custom:
+#   id: disk/realtime_priority
+#   severity: deny
+#   fix: Use best-effort with priority 0
+#   source: ionice(1), systemd.exec(5) IOSchedulingClass=
+package headroom.rules.disk.realtime_priority
+
+import data.headroom.clusters
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some place in clusters.places
+	lower(sprintf("%v", [place.facts.io_class])) in {"realtime", "rt", "1"}
+	problem := {
+		"inventory": place.inventory,
+		"hosts": place.hosts,
+		"about": place.names.io_class,
+		"text": sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)]),
+	}
+}
+
+_nice(place) := sprintf(" and the nice value %v (%s)", [place.facts.nice, place.names.nice]) if {
+	place.facts.nice != null
+} else := ""

@@ -1,0 +1,46 @@
+# METADATA
+# title: The disk is held to what etcd needs
+# description: |
+#   etcd answers a write when a majority has it on disk. A disk whose slowest fsyncs take longer than 10 ms costs every
+#   client that time, and costs the cluster its leader when they pile up. Data and WAL on one such disk wait for each
+#   other too.
+# custom:
+#   id: disk/slow_accepted
+#   severity: warn
+#   fix: Measure with etcd_disk_check and use a faster disk (local SSD), or waive this rule
+#   source: https://etcd.io/docs/v3.6/faq/#what-does-the-etcd-warning-failed-to-send-out-heartbeat-on-time-mean
+package headroom.rules.disk.slow_accepted
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some place in clusters.places
+	[about, text] := _accepted(place)
+	problem := {
+		"inventory": place.inventory,
+		"hosts": place.hosts,
+		"about": about,
+		"text": sprintf("%s%s", [text, _shared(place.facts)]),
+	}
+}
+
+_accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that failed the check is used all the same (etcd_storage_accept_slow_disk is true)"] if {
+	told.true_like(place.facts.slow_disk_accepted)
+} else := ["etcd_storage_check_enabled", "the disk is not measured (etcd_storage_check_enabled is false)"] if {
+	told.false_like(place.facts.disk_check)
+} else := ["etcd_storage_fsync_p99_max_ms", text] if {
+	limit := to_number(place.facts.fsync_p99_max_ms)
+	limit > threshold.fsync_p99_max_ms
+	text := sprintf("an fsync may take %v ms (etcd_storage_fsync_p99_max_ms), over %v ms", [limit, threshold.fsync_p99_max_ms])
+}
+
+_shared(facts) := ", and the WAL shares it with the data" if {
+	facts.wal_device in {null, ""}
+} else := ""

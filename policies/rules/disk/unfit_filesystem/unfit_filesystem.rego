@@ -1,0 +1,47 @@
+# METADATA
+# title: The data lies on a local disk that stays
+# description: |
+#   What is acknowledged must be on a disk. tmpfs and overlay lose it with a reboot or with the container; a network file
+#   system answers an fsync when it likes, or without having written.
+# custom:
+#   id: disk/unfit_filesystem
+#   severity: deny
+#   fix: Put data and WAL on a local ext4 or xfs volume
+#   source: https://etcd.io/docs/v3.6/op-guide/hardware/#disks; https://etcd.io/docs/v3.6/faq/#deployment
+package headroom.rules.disk.unfit_filesystem
+
+import data.headroom.clusters
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some place in clusters.places
+	some fact, why in _unfit(place.facts)
+	problem := {
+		"inventory": place.inventory,
+		"hosts": place.hosts,
+		"about": place.names[fact],
+		"text": sprintf("%s is %v, %s", [place.names[fact], place.facts[fact], why]),
+	}
+}
+
+_unfit(facts) := object.union_n([
+	{fact: "memory, not a disk" | some fact in _directories; regex.match(`^/(dev/shm|run|var/run)(/|$)`, facts[fact])},
+	{fact: "emptied at a reboot" | some fact in _directories; regex.match(`^(/var)?/tmp(/|$)`, facts[fact])},
+	{fact: "memory, not a disk" | some fact in _devices; regex.match(`^/dev/z?ram[0-9]`, facts[fact])},
+	{fact: "a network file system" | some fact in _devices; regex.match(`^([^/]+:/|//)`, facts[fact])},
+	{fact: why | some fact in ["data_fstype"]; why := _filesystems[facts[fact]]},
+])
+
+_directories := ["data_dir", "wal_dir"]
+
+_devices := ["data_device", "wal_device"]
+
+_filesystems := object.union_n([
+	{name: "memory, not a disk" | some name in ["tmpfs", "ramfs", "emptyDir"]},
+	{name: "gone with the container" | some name in ["overlay", "aufs"]},
+	{name: "a network file system" | some name in ["nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "9p", "fuse.sshfs", "fuse.s3fs"]},
+])

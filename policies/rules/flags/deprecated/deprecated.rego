@@ -1,0 +1,36 @@
+# METADATA
+# title: No setting is about to disappear
+# description: |
+#   3.6 still takes the experimental-* settings under their old names; 3.7 passes over them in a config file without a
+#   word and exits on the flags. Who upgrades with them loses them.
+# custom:
+#   id: flags/deprecated
+#   severity: warn
+#   fix: "Use the new name now: this release takes both"
+#   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/; embed.Config of each release
+package headroom.rules.flags.deprecated
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	some entry in profile.etcd.given
+	remedy := model.series[memory.series(profile.etcd.version)].deprecated[_as_flag(entry)]
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": entry.name,
+		"text": sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy]),
+	}
+}
+
+_as_flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) if {
+	entry.form == "env"
+} else := entry.spelling

@@ -1,0 +1,41 @@
+# METADATA
+# title: Followers can catch up from the log
+# description: |
+#   A follower that misses more entries than the leader keeps is sent the whole database instead, while writes go on and
+#   the log grows. With fewer than about a hundred entries every blink of the network does that. Only a single member
+#   needs none.
+# custom:
+#   id: memory/catchup_too_few
+#   severity: deny
+#   fix: Set snapshot-catchup-entries to 30 s of writes, 100 at least
+#   source: server/etcdserver/raft.go (compaction does not wait for followers); the floor of etcd_memory_plan
+package headroom.rules.memory.catchup_too_few
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.memory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	profile.members > 1
+	name := profile.etcd.names.snapshot_catchup_entries
+	entries := memory.parse_count(profile.etcd.settings.snapshot_catchup_entries)
+	entries > 0
+	entries < threshold.catchup_entries_min
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %d in a cluster of %d members, under %d: a follower that blinks is sent the whole database", [
+			name,
+			entries,
+			profile.members,
+			threshold.catchup_entries_min,
+		]),
+	}
+}

@@ -1,0 +1,43 @@
+# METADATA
+# title: Clients leave room for the rest
+# description: |
+#   Each connection, each watch stream and each watcher costs memory on the member that it is connected to, and a client
+#   that reconnects in a loop multiplies them. Beyond a quarter of the limit they, and not the data, decide whether the
+#   member lives.
+# custom:
+#   id: memory/client_share
+#   severity: warn
+#   fix: Share connections and watches between clients (etcd grpc-proxy does), or give more memory
+#   source: the measurements of watches and connections in model/memory.yml; https://etcd.io/docs/v3.6/op-guide/grpc_proxy/
+package headroom.rules.memory.client_share
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.memory
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.estimated
+	limit := profile.etcd.limit.bytes
+	parts := [part | some part in profile.estimate.components; part.name in {"watches", "connections"}]
+	bytes := sum([part.high | some part in parts])
+	bytes * 1000 > limit * threshold.client_share_permille
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_workload",
+		"text": sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
+			memory.format_count(profile.estimate.workload.clients),
+			memory.format_count(profile.estimate.workload.watch_streams),
+			memory.format_count(profile.estimate.workload.watchers),
+			memory.format_size(bytes),
+			memory.format_size(limit),
+			profile.etcd.limit.name,
+			floor(threshold.client_share_permille / 10),
+		]),
+	}
+}

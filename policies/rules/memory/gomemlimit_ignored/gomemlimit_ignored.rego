@@ -1,0 +1,33 @@
+# METADATA
+# title: GOMEMLIMIT has an effect
+# description: |
+#   GOMEMLIMIT came with Go 1.19. Releases of etcd before 3.5.8 were built with an older one, which ignores it without a
+#   word: the limit is not there.
+# custom:
+#   id: memory/gomemlimit_ignored
+#   severity: deny
+#   fix: Upgrade to the newest release of the series, or set GOGC instead
+#   source: https://go.dev/doc/go1.19#runtime; CHANGELOG-3.5.md for the Go version of each release
+package headroom.rules.memory.gomemlimit_ignored
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	name := profile.etcd.names.gomemlimit
+	since := model.series[memory.series(profile.etcd.version)].gomemlimit_since
+	semver.compare(profile.etcd.version, since) < 0
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %v, and etcd %s ignores it: it needs %s", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since]),
+	}
+}

@@ -1,0 +1,52 @@
+# METADATA
+# title: GOMEMLIMIT lies between the live heap and the limit
+# description: |
+#   Below what lives in the heap Go collects without pause and etcd stands still. Above the memory limit it has no effect:
+#   the kernel kills first.
+# custom:
+#   id: memory/gomemlimit_range
+#   severity: deny
+#   fix: Set GOMEMLIMIT to about nine tenths of the memory limit, or leave it to the plan
+#   source: https://go.dev/doc/gc-guide#Memory_limit, and model/memory.yml (gomemlimit_floor)
+package headroom.rules.memory.gomemlimit_range
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.memory.units
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	name := profile.etcd.names.gomemlimit
+	text := _text(profile, memory.parse_size(profile.etcd.settings.gomemlimit))
+	problem := {"inventory": profile.inventory, "hosts": profile.hosts, "about": name, "text": text}
+}
+
+_text(profile, bytes) := sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
+	profile.etcd.names.gomemlimit,
+	memory.format_size(bytes),
+	memory.format_size(profile.etcd.limit.bytes),
+	profile.etcd.limit.name,
+]) if {
+	bytes > profile.etcd.limit.bytes
+}
+
+_text(profile, bytes) := sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
+	profile.etcd.names.gomemlimit,
+	memory.format_size(bytes),
+	memory.format_size(least),
+	memory.format_size(estimate.heap_live),
+]) if {
+	bytes <= profile.etcd.limit.bytes
+	some estimated in clusters.estimated
+	estimated.variables == profile.variables
+	estimated.members == profile.members
+	estimate := estimated.estimate
+	least := units.permille(estimate.heap_live, model.constants[estimate.series].gomemlimit_floor)
+	bytes < least
+}

@@ -1,0 +1,40 @@
+# METADATA
+# title: Go knows the memory limit
+# description: |
+#   Go lets the heap grow to twice what lives in it before it collects, whatever the limit of the unit or of the container
+#   is. GOMEMLIMIT makes it collect earlier when memory is short, instead of being killed.
+# custom:
+#   id: memory/gomemlimit_unset
+#   severity: warn
+#   fix: Set GOMEMLIMIT to about nine tenths of the limit, or state etcd_workload and leave it to the plan
+#   source: https://go.dev/doc/gc-guide#Memory_limit; etcd has no flag for it
+package headroom.rules.memory.gomemlimit_unset
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	told.unplanned(profile.etcd)
+	told.unset(profile.etcd, "gomemlimit")
+	told.unset(profile.etcd, "gogc")
+	limit := profile.etcd.limit
+	series := memory.series(profile.etcd.version)
+	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": limit.name,
+		"text": sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
+			memory.format_size(limit.bytes),
+			limit.name,
+		]),
+	}
+}

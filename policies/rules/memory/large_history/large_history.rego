@@ -1,0 +1,39 @@
+# METADATA
+# title: Large values do not change all the time
+# description: |
+#   Every version of a key stays in the database until it is compacted, and every change passes through the raft log. A
+#   large value of which often only a part changes costs its whole size each time.
+# custom:
+#   id: memory/large_history
+#   severity: warn
+#   fix: Split the value into several keys, so that a change writes only what changed
+#   source: the measurements in model/memory.yml (database, raft log)
+package headroom.rules.memory.large_history
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.memory
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	size := memory.parse_size(profile.etcd.workload.value_size)
+	versions := memory.parse_count(profile.etcd.workload.revisions_per_key)
+	versions > 1
+	size * versions > threshold.history_bytes_per_key
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_workload",
+		"text": sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s for each key, over %s", [
+			memory.format_count(versions),
+			memory.format_size(size),
+			memory.format_size(size * versions),
+			memory.format_size(threshold.history_bytes_per_key),
+		]),
+	}
+}

@@ -1,0 +1,45 @@
+# METADATA
+# title: A locked database may be locked
+# description: |
+#   memory-mlock keeps the whole database in memory. The kernel allows that up to LimitMEMLOCK of the unit, 8 MiB where
+#   nothing is said: etcd starts while the database is small, and no more once it has grown.
+# custom:
+#   id: memory/mlock
+#   severity: deny
+#   fix: Raise LimitMEMLOCK of the unit (the ulimit memlock of the container) to the quota at least, or leave memory-mlock off
+#   source: https://github.com/etcd-io/bbolt, Options.Mlock; systemd.exec(5), LimitMEMLOCK=
+package headroom.rules.memory.mlock
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+import data.headroom.told
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	name := profile.etcd.names.memory_mlock
+	told.true_like(profile.etcd.settings.memory_mlock)
+	allowed := profile.etcd.memlock
+	quota := _quota(profile.etcd)
+	allowed < quota
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is on, and the unit may lock %s (LimitMEMLOCK), less than a quota of %s", [
+			name,
+			memory.format_size(allowed),
+			memory.format_size(quota),
+		]),
+	}
+}
+
+_quota(etcd) := bytes if {
+	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes > 0
+} else := model.constants[memory.series(etcd.version)].quota_default

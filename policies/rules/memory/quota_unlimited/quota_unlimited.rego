@@ -1,0 +1,31 @@
+# METADATA
+# title: The database has a bound
+# description: |
+#   A negative quota is none at all. The quota is what keeps the database from filling the disk, and a member whose disk
+#   is full cannot even compact.
+# custom:
+#   id: memory/quota_unlimited
+#   severity: deny
+#   fix: Set quota-backend-bytes to what memory and disk can hold, 8 GiB at most
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
+package headroom.rules.memory.quota_unlimited
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	memory.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
+	name := profile.etcd.names.quota_backend_bytes
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %v: no quota at all, so the database grows until the disk is full", [name, profile.etcd.settings.quota_backend_bytes]),
+	}
+}

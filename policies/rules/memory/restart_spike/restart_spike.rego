@@ -1,0 +1,42 @@
+# METADATA
+# title: A restart fits into the memory limit
+# description: |
+#   Since 3.6 snapshot-count no longer bounds memory in steady state, but a member that starts replays up to that many
+#   entries of its WAL into memory at once. One that fits while it runs is then killed at each start, and never comes back
+#   by itself.
+# custom:
+#   id: memory/restart_spike
+#   severity: deny
+#   fix: Lower snapshot-count, make values smaller or give more memory
+#   source: etcdserver/server.go of 3.6 (memorySnapshotCount), and model/memory.yml
+package headroom.rules.memory.restart_spike
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.estimated
+	clusters.fails_only_at_restart(profile)
+	settings := profile.estimate.settings
+	settings.snapshot_count > settings.snapshot_catchup_entries
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name),
+		"text": sprintf("a restart replays up to %s entries (%s) of %s and needs %s, while running takes %s; the limit is %s (%s)%s", [
+			memory.format_count(settings.snapshot_count),
+			object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
+			memory.format_size(profile.estimate.workload.value_size),
+			memory.format_size(profile.estimate.memory_max_recommended),
+			memory.format_size(profile.estimate.rss_anon_peak),
+			memory.format_size(profile.etcd.limit.bytes),
+			profile.etcd.limit.name,
+			clusters.at_best(profile),
+		]),
+	}
+}

@@ -1,0 +1,45 @@
+# METADATA
+# title: Memory is saved where it is spent
+# description: |
+#   Up to 3.5 a lower snapshot-count was the way to save memory, and most advice still says so. Since 3.6 the log in
+#   memory is as long as the catch-up entries, whatever snapshot-count is: that bounds only what a restart replays, and
+#   the WAL on disk.
+# custom:
+#   id: memory/snapshot_count_no_effect
+#   severity: warn
+#   fix: Lower snapshot-catchup-entries instead, or state etcd_workload and leave both to the plan
+#   source: https://github.com/etcd-io/etcd/pull/18826
+package headroom.rules.memory.snapshot_count_no_effect
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	series := memory.series(profile.etcd.version)
+	model.constants[series].raft_compacts_every > 0
+	name := profile.etcd.names.snapshot_count
+	entries := memory.parse_count(profile.etcd.settings.snapshot_count)
+	entries > 0
+	entries < model.settings.snapshot_count[series].default
+	told.unplanned(profile.etcd)
+	told.unset(profile.etcd, "snapshot_catchup_entries")
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
+			name,
+			memory.format_count(entries),
+			profile.etcd.version,
+			memory.format_count(model.settings.snapshot_catchup_entries[series].default),
+		]),
+	}
+}

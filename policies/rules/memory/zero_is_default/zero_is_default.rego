@@ -1,0 +1,34 @@
+# METADATA
+# title: A zero says what it means
+# description: |
+#   etcd takes 0 for snapshot-count and for the catch-up entries as its default, not as none: who writes 0 to save memory
+#   gets 10000 (100000 on 3.5) and 5000 entries.
+# custom:
+#   id: memory/zero_is_default
+#   severity: warn
+#   fix: Write the number that is meant, or leave it out
+#   source: "etcdserver of each release: DefaultSnapshotCount, DefaultSnapshotCatchUpEntries"
+package headroom.rules.memory.zero_is_default
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	some setting in ["snapshot_count", "snapshot_catchup_entries"]
+	name := profile.etcd.names[setting]
+	memory.parse_count(profile.etcd.settings[setting]) == 0
+	entries := model.settings[setting][memory.series(profile.etcd.version)].default
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, memory.format_count(entries)]),
+	}
+}

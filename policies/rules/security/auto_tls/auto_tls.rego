@@ -1,0 +1,32 @@
+# METADATA
+# title: Certificates come from a CA
+# description: |
+#   With auto-tls every member signs its own certificate, anew after some time. No client can check it, so anybody can
+#   stand in between; it hides, and proves nothing.
+# custom:
+#   id: security/auto_tls
+#   severity: warn
+#   fix: Use certificates of a CA (role etcd_tls makes one)
+#   source: https://etcd.io/docs/v3.6/op-guide/security/#example-4-automatic-self-signed-transport-security
+package headroom.rules.security.auto_tls
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	some setting in ["auto_tls", "peer_auto_tls"]
+	name := profile.etcd.names[setting]
+	told.true_like(profile.etcd.settings[setting])
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is on (%s): nobody can check who answers", [replace(setting, "_", "-"), name]),
+	}
+}

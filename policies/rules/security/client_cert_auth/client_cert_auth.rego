@@ -1,0 +1,44 @@
+# METADATA
+# title: Who connects shows a certificate
+# description: |
+#   Without client-cert-auth TLS only hides what is said, not from whom: whoever reaches the port may read and write
+#   everything, unless etcd's own users are set up. The same at the peer port lets anyone join.
+# custom:
+#   id: security/client_cert_auth
+#   severity: deny
+#   fix: Set client-cert-auth and peer-client-cert-auth to true, with the CA in trusted-ca-file
+#   source: https://etcd.io/docs/v3.6/op-guide/security/#example-2-client-to-server-authentication-with-https-client-certificates
+package headroom.rules.security.client_cert_auth
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.told
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
+	[about, how] := _missing(profile.etcd, setting)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": about,
+		"text": sprintf("%s %s, so whoever reaches the %s port is let in", [replace(setting, "_", "-"), how, port]),
+	}
+}
+
+_missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
+	name := etcd.names[setting]
+	told.false_like(etcd.settings[setting])
+}
+
+# The role sets it; elsewhere etcd's default is off. Without https there is nothing to show a certificate to: security/plain_http.
+_missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
+	object.get(etcd, "vocabulary", "headroom") != "headroom"
+	told.unset(etcd, setting)
+	urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}[setting]
+	contains(etcd.settings[urls], "https://")
+}

@@ -1,0 +1,57 @@
+# METADATA
+# title: Nothing travels in the clear
+# description: |
+#   etcd holds the secrets of what it serves. On plain HTTP everyone on the way reads them, and whoever reaches a peer
+#   port can join the cluster. Loopback is no way.
+# custom:
+#   id: security/plain_http
+#   severity: deny
+#   fix: Use https with certificates for clients and peers (etcd_tls_enabled is the default of the role)
+#   source: https://etcd.io/docs/v3.6/op-guide/security/
+package headroom.rules.security.plain_http
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.told
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some place in clusters.places
+	told.false_like(place.facts.tls)
+	problem := {
+		"inventory": place.inventory,
+		"hosts": place.hosts,
+		"about": place.names.tls,
+		"text": sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls]),
+	}
+} | {problem |
+	some profile in clusters.profiles
+	some setting, url in _plain_urls(profile.etcd)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": profile.etcd.names[setting],
+		"text": sprintf("%s is plain HTTP beyond this host (%s)", [trim_space(url), profile.etcd.names[setting]]),
+	}
+}
+
+# Setting → the first of its URLs that is plain HTTP beyond this host.
+_plain_urls(etcd) := {setting: urls[0] |
+	some setting in ["advertise_client_urls", "initial_advertise_peer_urls", "listen_client_urls", "listen_peer_urls"]
+	urls := [url |
+		some url in split(_text(etcd.settings[setting]), ",")
+		startswith(trim_space(url), "http://")
+		not regex.match(`^\s*http://(127\.|localhost[:/]|localhost$|\[::1\])`, url)
+	]
+	count(urls) > 0
+}
+
+_text(value) := value if {
+	is_string(value)
+} else := concat(",", value) if {
+	is_array(value)
+	every item in value { is_string(item) }
+}

@@ -1,0 +1,42 @@
+# METADATA
+# title: An election waits for ten heartbeats
+# description: |
+#   An election timeout of a few heartbeats takes a short pause of the disk or of the network for the death of the leader.
+#   Ten leave room; the heartbeat itself is about the round trip between members.
+# custom:
+#   id: topology/election_ratio
+#   severity: warn
+#   fix: Set election-timeout to ten times heartbeat-interval, and heartbeat-interval to the round trip (100 ms suits one site)
+#   source: https://etcd.io/docs/v3.6/tuning/#time-parameters
+package headroom.rules.topology.election_ratio
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
+	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
+	election < heartbeat * threshold.election_ratio
+
+	# Below that etcd does not start at all: topology/election_refused.
+	election >= heartbeat * 5
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": election_origin,
+		"text": sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)", [
+			election,
+			election_origin,
+			threshold.election_ratio,
+			heartbeat,
+			heartbeat_origin,
+		]),
+	}
+}

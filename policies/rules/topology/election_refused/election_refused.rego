@@ -1,0 +1,37 @@
+# METADATA
+# title: etcd starts with these timings
+# description: |
+#   etcd exits at its start if the election timeout is below five heartbeats, or above 50 s.
+# custom:
+#   id: topology/election_refused
+#   severity: deny
+#   fix: Set election-timeout to ten times heartbeat-interval, 50000 at most
+#   source: server/embed/config.go (Config.Validate)
+package headroom.rules.topology.election_refused
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.told
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
+	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
+	reason := _refused(heartbeat, heartbeat_origin, election)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": election_origin,
+		"text": sprintf("election-timeout is %d ms (%s), %s: etcd does not start", [election, election_origin, reason]),
+	}
+}
+
+_refused(heartbeat, origin, election) := sprintf("under five times the heartbeat-interval of %d ms (%s)", [heartbeat, origin]) if {
+	election < heartbeat * 5
+} else := "over 50 s" if {
+	election > 50000
+}

@@ -1,0 +1,31 @@
+# METADATA
+# title: A cluster has at most seven members
+# description: |
+#   Every write waits for a majority and is sent to all: more members make a cluster slower, not safer. Five survive two
+#   failures, which is what clusters are run for.
+# custom:
+#   id: topology/too_many_members
+#   severity: deny
+#   fix: Run five members; let more readers come through etcd grpc-proxy, or make a second cluster
+#   source: https://etcd.io/docs/v3.6/faq/#what-is-maximum-cluster-size
+package headroom.rules.topology.too_many_members
+
+import data.headroom.clusters
+import data.headroom.limits.threshold
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], hosts in clusters.members
+	count(hosts) > threshold.members_max
+	problem := {
+		"inventory": inventory,
+		"hosts": hosts,
+		"about": "etcd_cluster_name",
+		"text": sprintf("cluster %q has %d members, over %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max]),
+		"whole": true,
+	}
+}

@@ -1,0 +1,49 @@
+# METADATA
+# title: All members have the same quota
+# description: |
+#   The member with the smallest quota raises the alarm that ends the writes of all. The others' larger quota is never
+#   used.
+# custom:
+#   id: topology/uneven_quota
+#   severity: warn
+#   fix: Set quota-backend-bytes for the whole cluster
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
+package headroom.rules.topology.uneven_quota
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], parts in clusters.mixed
+	mixture := clusters.differing([{"value": memory.format_size(bytes), "hosts": part.hosts} |
+		some part in parts
+		bytes := _quota(part.etcd)
+	])
+	problem := {
+		"inventory": inventory,
+		"hosts": clusters.members[[inventory, cluster]],
+		"about": "etcd_quota_backend_bytes",
+		"text": sprintf("cluster %q mixes quotas: %s, and the smallest ends the writes of all", [cluster, mixture]),
+		"whole": true,
+	}
+}
+
+# 0 and nothing at all are etcd's default, unless a plan chooses.
+_quota(etcd) := bytes if {
+	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes > 0
+} else := model.constants[memory.series(etcd.version)].quota_default if {
+	told.unplanned(etcd)
+	not "quota_backend_bytes" in etcd.unknown
+	not _unlimited(etcd)
+}
+
+# memory/quota_unlimited's.
+_unlimited(etcd) if memory.parse_count(etcd.settings.quota_backend_bytes) < 0

@@ -1,0 +1,32 @@
+# METADATA
+# title: All members have the same timings
+# description: |
+#   A follower with a short election timeout calls elections against a leader whose heartbeat is slow enough for it: the
+#   cluster loses its leader again and again without a fault anywhere.
+# custom:
+#   id: topology/uneven_timings
+#   severity: deny
+#   fix: Set heartbeat-interval and election-timeout for the whole cluster
+#   source: https://etcd.io/docs/v3.6/tuning/#time-parameters
+package headroom.rules.topology.uneven_timings
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.told
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], parts in clusters.mixed
+	some setting in ["heartbeat_interval", "election_timeout"]
+	mixture := clusters.differing([{"value": told.whole(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])
+	problem := {
+		"inventory": inventory,
+		"hosts": clusters.members[[inventory, cluster]],
+		"about": sprintf("etcd_%s", [setting]),
+		"text": sprintf("cluster %q mixes values of %s: %s", [cluster, replace(setting, "_", "-"), mixture]),
+		"whole": true,
+	}
+}

@@ -1,0 +1,42 @@
+# METADATA
+# title: An upgrade goes from one minor version to the next
+# description: |
+#   etcd migrates its data from one minor version to the next, and members further apart refuse to work together.
+# custom:
+#   id: upgrade/skipped_minor
+#   severity: deny
+#   fix: Upgrade the whole cluster to the minor version in between first
+#   source: https://etcd.io/docs/v3.6/upgrades/
+package headroom.rules.upgrade.skipped_minor
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], parts in clusters.mixed
+	some older in parts
+	some newer in parts
+	[major, minor, _] := _number(older.etcd.version)
+	[same, other, _] := _number(newer.etcd.version)
+	same == major
+	other > minor + 1
+	problem := {
+		"inventory": inventory,
+		"hosts": (older.hosts | newer.hosts),
+		"about": "etcd_version",
+		"text": sprintf("cluster %q spans %s and %s, more than one minor version apart", [
+			cluster,
+			older.etcd.version,
+			newer.etcd.version,
+		]),
+		"whole": true,
+	}
+}
+
+# A full release as numbers.
+_number(version) := [to_number(part) | some part in split(version, ".")] if memory.series(version)

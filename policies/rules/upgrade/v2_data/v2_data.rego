@@ -1,0 +1,33 @@
+# METADATA
+# title: There is no v2 data when 3.6 comes
+# description: |
+#   3.6 has no v2 API and refuses to start on a store that holds v2 data. As long as enable-v2 is on, clients may write
+#   some.
+# custom:
+#   id: upgrade/v2_data
+#   severity: warn
+#   fix: Move the v2 clients to v3, set enable-v2 to false, and check with etcdutl check v2store before the upgrade
+#   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
+package headroom.rules.upgrade.v2_data
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+import data.headroom.told
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	memory.series(profile.etcd.version) == "3.5"
+	name := profile.etcd.names.enable_v2
+	told.true_like(profile.etcd.settings.enable_v2)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name]),
+	}
+}

@@ -1,0 +1,50 @@
+# METADATA
+# title: Removed members stay removed over an upgrade
+# description: |
+#   3.6 takes its list of members from another place than 3.5 did. Releases of 3.5 before 3.5.26 let the two differ, and
+#   an upgrade brings members back that were removed long ago: the majority is counted with the dead.
+# custom:
+#   id: upgrade/zombie_members
+#   severity: deny
+#   fix: Upgrade the whole cluster to the newest 3.5 first, then to 3.6
+#   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
+package headroom.rules.upgrade.zombie_members
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], parts in clusters.mixed
+	some bug in model.bugs
+	bug.only_for_upgrade
+	some span in bug.ranges
+	some older in parts
+	some newer in parts
+	[major, minor, _] := _number(older.etcd.version)
+	[same, other, _] := _number(newer.etcd.version)
+	same == major
+	other > minor
+	semver.compare(older.etcd.version, span.from) >= 0
+	semver.compare(older.etcd.version, span.fixed) < 0
+	problem := {
+		"inventory": inventory,
+		"hosts": (older.hosts | newer.hosts),
+		"about": "etcd_version",
+		"text": sprintf("cluster %q goes from %s to %s: %s", [
+			cluster,
+			older.etcd.version,
+			newer.etcd.version,
+			bug.text,
+		]),
+		"whole": true,
+	}
+}
+
+# A full release as numbers.
+_number(version) := [to_number(part) | some part in split(version, ".")] if memory.series(version)

@@ -1,0 +1,34 @@
+# METADATA
+# title: All members run the same release
+# description: |
+#   Members of different releases are the state of an upgrade that is under way. Left so, the cluster runs with the
+#   features of the oldest, and a member that is replaced may come up as either.
+# custom:
+#   id: version/mixed
+#   severity: warn
+#   fix: Set etcd_version for the whole cluster; the role rolls it out one member at a time
+#   source: https://etcd.io/docs/v3.6/upgrades/
+package headroom.rules.version.mixed
+
+import data.headroom.clusters
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some [inventory, cluster], parts in clusters.mixed
+	mixture := clusters.differing([{"value": part.etcd.version, "hosts": part.hosts} |
+		some part in parts
+		part.etcd.version != null
+		not "version" in part.etcd.unknown
+	])
+	problem := {
+		"inventory": inventory,
+		"hosts": clusters.members[[inventory, cluster]],
+		"about": "etcd_version",
+		"text": sprintf("cluster %q mixes releases: %s", [cluster, mixture]),
+		"whole": true,
+	}
+}

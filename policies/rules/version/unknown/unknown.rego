@@ -1,0 +1,55 @@
+# METADATA
+# title: The version is a release that is known
+# description: |
+#   What a release calls its settings, what it defaults to and what it needs differs; without a full release number
+#   nothing of that can be checked. In YAML a number such as 3.10 is 3.1: quote it.
+# custom:
+#   id: version/unknown
+#   severity: deny
+#   fix: Write a full release number in quotes
+#   source: model/releases.yml
+package headroom.rules.version.unknown
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	version := profile.etcd.version
+	not "version" in profile.etcd.unknown
+	version != null
+	not memory.series(version)
+	not _is_old(version)
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_version",
+		"text": sprintf("etcd_version is %s, %s", [version, _what(version)]),
+	}
+}
+
+_newest := concat(", ", [release.newest | some release in model.series])
+
+# Those are version/end_of_life's.
+_is_old(version) if {
+	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, version, 1)[0]
+	every series, _ in model.series {
+		[to_number(major), to_number(minor)] < [to_number(part) | some part in split(series, ".")]
+	}
+}
+
+_what(version) := sprintf("written without the v: %s", [bare]) if {
+	bare := trim_prefix(version, "v")
+	startswith(version, "v")
+	memory.series(bare)
+} else := sprintf("which names no release; name a full one, such as %s, the newest that is known of %s", [newest, version]) if {
+	newest := model.series[version].newest
+} else := sprintf("of a series that is not known; the newest that are: %s", [_newest]) if {
+	regex.match(`^[0-9]+\.[0-9]+\.[0-9]+$`, version)
+} else := sprintf("which is no release; the newest that are known: %s", [_newest])

@@ -1,0 +1,35 @@
+# METADATA
+# title: The version has no known vulnerability
+# description: |
+#   Some releases let a client do what it may not, whatever the configuration. Only another release ends that.
+# custom:
+#   id: version/vulnerable
+#   severity: deny
+#   fix: Upgrade to the newest release of the series, one member at a time
+#   source: https://github.com/etcd-io/etcd/security/advisories, and model/releases.yml
+package headroom.rules.version.vulnerable
+
+import data.headroom.clusters
+import data.headroom.model
+import data.headroom.result
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	not "version" in profile.etcd.unknown
+	some bug in model.bugs
+	startswith(bug.id, "cve-")
+	some span in bug.ranges
+	semver.is_valid(profile.etcd.version)
+	semver.compare(profile.etcd.version, span.from) >= 0
+	semver.compare(profile.etcd.version, span.fixed) < 0
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_version",
+		"text": sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, span.fixed]),
+	}
+}

@@ -1,0 +1,36 @@
+# METADATA
+# title: Watches show what their user may read
+# description: |
+#   In some releases a watch shows keys that its user may not read. That matters only where etcd's own users and roles are
+#   in use, which no inventory says.
+# custom:
+#   id: version/watch_leak
+#   severity: warn
+#   fix: Upgrade to the newest release of the series, or waive this rule where etcd has no users (etcdctl auth status)
+#   source: CHANGELOG-3.5.md, CHANGELOG-3.6.md, CHANGELOG-3.7.md
+package headroom.rules.version.watch_leak
+
+import data.headroom.clusters
+import data.headroom.model
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	not "version" in profile.etcd.unknown
+	some bug in model.bugs
+	bug.only_with_auth
+	some span in bug.ranges
+	semver.is_valid(profile.etcd.version)
+	semver.compare(profile.etcd.version, span.from) >= 0
+	semver.compare(profile.etcd.version, span.fixed) < 0
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": "etcd_version",
+		"text": sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, span.fixed]),
+	}
+}
