@@ -2,10 +2,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render model/*.yml for Python (plugins/module_utils/_model.py) and for Rego (policies/data/model.json).
+"""Render model/*.yml for Python (plugins/module_utils/_model.py), for Rego (policies/data/model.json) and for people
+(docs/memory-model.md).
 
-model/render.py            write both
-model/render.py --check    exit 1 if either differs from what would be written
+model/render.py            write them
+model/render.py --check    exit 1 if one differs from what would be written
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import yaml
 HERE = Path(__file__).resolve().parent
 PYTHON = HERE.parent / "plugins" / "module_utils" / "_model.py"
 REGO = HERE.parent / "policies" / "data" / "model.json"
+PAGE = HERE.parent / "docs" / "memory-model.md"
 LINE_LENGTH = 120
 
 HEADER = '''\
@@ -144,6 +146,26 @@ def literal(value: Any, indent: int, used: int, tail: int) -> str:
     return "[\n" + "\n".join(lines) + "\n" + " " * indent + "]"
 
 
+def shown(value: Any) -> str:
+    """Return a constant's value as a person reads it: a number, a range, or either by series."""
+    if not isinstance(value, dict):
+        return f"{value:,}"
+    if "low" in value:
+        return f"{value['low']:,} to {value['high']:,}"
+    return "; ".join(f"{series}: {shown(part)}" for series, part in value.items())
+
+
+def page() -> str:
+    """Return the page about the model, with a table of its constants."""
+    constants = yaml.safe_load((HERE / "memory.yml").read_text(encoding="utf-8"))["constants"]
+    rows = ["| constant | value | unit | basis | source |", "| --- | --- | --- | --- | --- |"]
+    rows += [
+        f"| `{name}` | {shown(entry['value'])} | {entry['unit']} | {entry['basis']} | {entry['source']} |"
+        for name, entry in constants.items()
+    ]
+    return (HERE / "memory.md.in").read_text(encoding="utf-8").replace("{{ constants }}", "\n".join(rows))
+
+
 def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
     """Return the files with their contents."""
     names = {
@@ -164,7 +186,7 @@ def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
         body.append(head + literal(model[key], 0, len(head), 0) + "\n")
     python = HEADER + "\n".join(body)
     rego = json.dumps({"headroom": {"model": model}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    return [(PYTHON, python), (REGO, rego)]
+    return [(PYTHON, python), (REGO, rego), (PAGE, page())]
 
 
 def main() -> int:

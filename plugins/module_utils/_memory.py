@@ -96,16 +96,13 @@ def raft_entries(constants: dict[str, Any], settings: dict[str, Any]) -> dict[st
     }
 
 
-def heap_bounds(
-    constants: dict[str, Any], settings: dict[str, Any], live: int, unseen: int, spikes: int
-) -> tuple[int, int]:
+def heap_bounds(constants: dict[str, Any], settings: dict[str, Any], live: int, spikes: int) -> tuple[int, int]:
     """Return the peaks of the heap and of RssAnon.
 
-    live: bytes reachable at the peak; unseen: how many of them the collector's last cycle did not see; spikes: bytes that
-    live for a moment. Without a limit the heap grows by GOGC percent of what the last cycle saw. GOMEMLIMIT, which counts
-    all of Go's memory, presses it down, but not below what the live heap needs.
+    live: bytes reachable at the peak; spikes: bytes that live for a moment. Without a limit the heap grows by GOGC percent of
+    what is live. GOMEMLIMIT, which counts all of Go's memory, presses it down, but not below what the live heap needs.
     """
-    heap = live + divide_up((live - unseen) * settings["gogc"], 100) + spikes
+    heap = live + divide_up(live * settings["gogc"], 100) + spikes
     anon = permille(heap, constants["rss_anon_over_heap"])
     limit = settings["gomemlimit"]
     if limit is not None:
@@ -113,6 +110,12 @@ def heap_bounds(
         heap = min(heap, max(floor, limit))
         anon = min(anon, max(permille(floor, constants["rss_anon_over_heap"]), limit))
     return heap, anon
+
+
+def requests_in_flight(constants: dict[str, Any], workload: dict[str, Any], put: int) -> int:
+    """Return how many puts of this size are under way at once: those of the time that one takes, one for each client at most."""
+    milliseconds = constants["request_time"] + divide_up(put * constants["request_time_mib"], MIB)
+    return min(workload["clients"], divide_up(workload["puts_per_second"] * milliseconds, 1000))
 
 
 def components(
@@ -135,8 +138,11 @@ def components(
     slot, growth = constants["index_slot"], constants["index_growth"]
     old = db["history"] * constants["index_version"]
     batch = divide_up(writes * put * constants["write_batch_period"], 1000)
+    flying = requests_in_flight(constants, workload, put)
     chunk = min(keys + db["history"], constants["restore_chunk"])
-    pending = chunk * (workload["key_size"] + constants["restore_pending"])
+    pending = chunk * (
+        workload["key_size"] + min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
+    )
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])
     if constants["raft_compacts_every"] > 0:
@@ -185,10 +191,16 @@ def components(
         (
             "connections",
             "heap",
-            times("connection", workload["clients"]),
-            f"{format_count(workload['clients'])} clients",
+            times("connection_tls" if workload["tls"] else "connection", workload["clients"]),
+            f"{format_count(workload['clients'])} clients, {'TLS' if workload['tls'] else 'plain'}",
         ),
         ("leases", "heap", times("lease", workload["leases"]), f"{format_count(workload['leases'])} leases"),
+        (
+            "requests",
+            "heap",
+            share("request_copies", flying * put),
+            f"{format_count(flying)} puts of {format_size(put)} under way at once",
+        ),
         (
             "write batch",
             "heap",
@@ -199,8 +211,11 @@ def components(
         (
             "freelist",
             "heap",
-            (permille(db["low"], constants["freelist"]["low"]), permille(db["high"], constants["freelist"]["high"])),
-            f"free pages of a database of up to {format_size(db['high'])}",
+            (
+                permille(db["low"] - db["in_use"], constants["freelist"]["low"]),
+                permille(db["high"] - db["in_use"], constants["freelist"]["high"]),
+            ),
+            f"up to {format_size(db['high'] - db['in_use'])} of free pages in the database",
         ),
         (
             "range answers",
@@ -246,10 +261,11 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     high = {part["name"]: part["high"] for part in parts}
     live = sum(part["high"] for part in parts if part["kind"] == "heap")
     one_entry = high["raft log"] // entries["high"]  # divides evenly
-    unseen = permille((entries["high"] - entries["low"]) * one_entry, constants["sawtooth_gc"])
-    heap_peak, anon = heap_bounds(constants, effective, live, unseen, high["range answers"])
-    restart_live = live - high["raft log"] + entries["restart"] * one_entry
-    restart_heap, restart = heap_bounds(constants, effective, restart_live, 0, high["start-up"])
+    heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"])
+    # The replayed log is there until the first entries are applied: too short for a whole write batch beside it.
+    restart_live = live - high["raft log"] - high["write batch"] + entries["restart"] * one_entry
+    restart_heap, restart = heap_bounds(constants, effective, restart_live, high["start-up"])
+    restart_heap, restart = max(heap_peak, restart_heap), max(anon, restart)
     # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which
     # is all that GOMEMLIMIT can save.
     defrag = live + high["defragmentation"]
@@ -257,14 +273,13 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
         low = next(part["low"] for part in parts if part["name"] == "defragmentation")
         defrag = min(defrag, max(effective["gomemlimit"], permille(live + low, constants["gomemlimit_floor"])))
     rss_file = db["high"] + constants["binary_text"]
-    peak = max(anon, restart)
     kernel = full["clients"] * constants["kernel_connection"]
-    kernel += divide_up(peak + rss_file, constants["page_tables_divisor"])
+    kernel += divide_up(restart + rss_file, constants["page_tables_divisor"])
     hot = max(min(db["high"], constants["hot_db_floor"]), permille(db["high"], constants["hot_db"]))
     if effective["memory_mlock"]:
         hot = db["high"]
     beside_go = hot + constants["binary_text"] + kernel
-    recommended = divide_up(divide_up((peak + beside_go) * 1000, constants["memory_high"]), MIB) * MIB
+    recommended = divide_up(divide_up((restart + beside_go) * 1000, constants["memory_high"]), MIB) * MIB
     # In a cgroup the mapped pages count too: they are dropped before the limit is passed.
     resident_file = rss_file
     if effective["memory_max"] is not None:

@@ -8,10 +8,15 @@ Private to the collection. Pure.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_count, format_size
+
+# Columns that a report takes at most, and that its last column has at least.
+WIDTH = 120
+LEAST_WIDTH = 30
 
 _KINDS = {"heap": "", "spike": "for a moment", "restart": "at start", "defrag": "defragmenting", "file": "mapped file"}
 
@@ -25,28 +30,38 @@ _TOTALS = (
 )
 
 
-def table(rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = ()) -> list[str]:
-    """Return rows as aligned lines; columns named in numbers are aligned to the right."""
+def table(rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = (), width: int = WIDTH) -> list[str]:
+    """Return rows as aligned lines; columns named in numbers are aligned to the right, the last is wrapped to the width."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    before = sum(widths[:-1]) + 2 * (len(widths) - 1)
     lines = []
     for row in rows:
-        cells = [
-            cell.rjust(width) if column in numbers else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
+        *cells, last = row
+        aligned = [
+            cell.rjust(widths[column]) if column in numbers else cell.ljust(widths[column])
+            for column, cell in enumerate(cells)
         ]
-        lines.append("  ".join(cells).rstrip())
+        if len(row) - 1 in numbers:
+            last = last.rjust(widths[-1])
+        first, *more = textwrap.wrap(last, max(width - before, LEAST_WIDTH), drop_whitespace=False) or [""]
+        lines.append("  ".join([*aligned, first]).rstrip())
+        lines += [(" " * before + line.lstrip()).rstrip() for line in more]
     return lines
+
+
+def workload_value(name: str, value: Any) -> str:
+    """Return one value of a workload as a person reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format_size(value) if name.endswith("_size") else format_count(value)
 
 
 def workload_line(figures: dict[str, Any]) -> str:
     """Return the workload in one line; what was assumed is marked."""
-    work, assumed = figures["workload"], figures["assumed"]
     parts = []
-    for name, value in work.items():
-        if value is None:
-            continue
-        text = format_size(value) if name.endswith("_size") else format_count(value)
-        parts.append(f"{name} {text}{' (assumed)' if name in assumed else ''}")
+    for name, value in figures["workload"].items():
+        if value is not None:
+            parts.append(f"{name} {workload_value(name, value)}{' (assumed)' if name in figures['assumed'] else ''}")
     return ", ".join(parts)
 
 
@@ -59,15 +74,19 @@ def head(figures: dict[str, Any]) -> list[str]:
     ]
 
 
+def component_rows(figures: dict[str, Any], parts: Sequence[dict[str, Any]] | None = None) -> list[tuple[str, ...]]:
+    """Return the table of components, its header first. parts: which of them, and in which order, if not all as they come."""
+    rows: list[tuple[str, ...]] = [("component", "low", "high", "", "why")]
+    for part in figures["components"] if parts is None else parts:
+        kind = _KINDS.get(part["kind"], part["kind"])
+        rows.append((part["name"], format_size(part["low"]), format_size(part["high"]), kind, part["why"]))
+    return rows
+
+
 def estimate_text(figures: dict[str, Any]) -> str:
     """Return an estimate: components, totals, notes."""
-    components = [("component", "low", "high", "", "why")]
-    for part in figures["components"]:
-        components.append(
-            (part["name"], format_size(part["low"]), format_size(part["high"]), _KINDS[part["kind"]], part["why"])
-        )
     totals = [(label, format_size(figures[name]), why) for name, label, why in _TOTALS]
-    lines = [*head(figures), "", *table(components, (1, 2)), "", *table(totals, (1,))]
+    lines = [*head(figures), "", *table(component_rows(figures), (1, 2)), "", *table(totals, (1,))]
     return "\n".join(lines + _notes(figures["notes"]))
 
 
@@ -85,4 +104,9 @@ def plan_text(plan: dict[str, Any]) -> str:
 
 
 def _notes(notes: list[str]) -> list[str]:
-    return ["", *(f"note: {note}" for note in notes)] if notes else []
+    return ["", *note_lines(notes)] if notes else []
+
+
+def note_lines(notes: list[str]) -> list[str]:
+    """Return the notes as wrapped lines."""
+    return [line for note in notes for line in textwrap.wrap(f"note: {note}", WIDTH, subsequent_indent="      ")]

@@ -111,11 +111,13 @@ restart_heap_live:
   returned: success
   type: int
 restart_heap_peak:
-  description: As RV(heap_peak), right after a restart.
+  description: As RV(heap_peak), from the start of a member until it runs steadily again. Never less than RV(heap_peak).
   returned: success
   type: int
 restart_rss_anon_peak:
-  description: As RV(rss_anon_peak), right after a restart.
+  description:
+    - As RV(rss_anon_peak), from the start of a member until it runs steadily again. Never less than RV(rss_anon_peak).
+    - On 3.6 and later, up to snapshot-count entries of the write-ahead log are replayed into memory.
   returned: success
   type: int
 defrag_rss_anon_peak:

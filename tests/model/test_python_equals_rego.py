@@ -53,6 +53,8 @@ def any_workload(rng: random.Random) -> dict[str, Any]:
             continue
         if draw < 0.3:
             workload[name] = None
+        elif field["kind"] == "flag":
+            workload[name] = draw < 0.6
         elif field["kind"] == "size" and draw < 0.5:
             workload[name] = rng.choice(SIZES)
         else:

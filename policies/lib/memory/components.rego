@@ -34,12 +34,16 @@ _components(constants, work, settings, members, db, entries) := [
 		]),
 	),
 	_row(
-		"connections", "heap", _times(constants.connection, work.clients),
-		sprintf("%s clients", [units.format_count(work.clients)]),
+		"connections", "heap", _times(_connection(constants, work), work.clients),
+		sprintf("%s clients, %s", [units.format_count(work.clients), _transport(work)]),
 	),
 	_row(
 		"leases", "heap", _times(constants.lease, work.leases),
 		sprintf("%s leases", [units.format_count(work.leases)]),
+	),
+	_row(
+		"requests", "heap", _share(constants.request_copies, flying * put),
+		sprintf("%s puts of %s under way at once", [units.format_count(flying), units.format_size(put)]),
 	),
 	_row("write batch", "heap", _share(constants.write_batch_copies, batch), sprintf(
 		"%s puts/s of %s, committed every %d ms",
@@ -48,10 +52,10 @@ _components(constants, work, settings, members, db, entries) := [
 	_row(
 		"freelist", "heap",
 		{
-			"low": units.permille(db.low, constants.freelist.low),
-			"high": units.permille(db.high, constants.freelist.high),
+			"low": units.permille(db.low - db.in_use, constants.freelist.low),
+			"high": units.permille(db.high - db.in_use, constants.freelist.high),
 		},
-		sprintf("free pages of a database of up to %s", [units.format_size(db.high)]),
+		sprintf("up to %s of free pages in the database", [units.format_size(db.high - db.in_use)]),
 	),
 	_row(
 		"range answers", "spike", _share(constants.range_copies, work.range_size),
@@ -78,10 +82,24 @@ _components(constants, work, settings, members, db, entries) := [
 	entry := size_class(put + constants.raft_entry_overhead)
 	peers := (members - 1) * constants.peer_connection
 	batch := units.scale_up(work.puts_per_second * put, constants.write_batch_period, 1000)
+	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
-	pending := chunk * (work.key_size + constants.restore_pending)
+	pending := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
 	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
 }
+
+_requests_in_flight(constants, work, put) := min([work.clients, count_in_time]) if {
+	milliseconds := constants.request_time + units.divide_up(put * constants.request_time_mib, _mib)
+	count_in_time := units.divide_up(work.puts_per_second * milliseconds, 1000)
+}
+
+_connection(constants, work) := constants.connection_tls if work.tls
+
+_connection(constants, work) := constants.connection if not work.tls
+
+_transport(work) := "TLS" if work.tls
+
+_transport(work) := "plain" if not work.tls
 
 _index(constants, work, db) := {
 	"low": (work.keys * (per_key + constants.index_slot.low)) + units.permille(old, constants.index_growth.low),

@@ -42,16 +42,17 @@ estimate(version, workload, settings, members) := result if {
 	high := {part.name: part.high | some part in parts}
 	live := sum([part.high | some part in parts; part.kind == "heap"])
 	one_entry := units.divide_down(high["raft log"], entries.high)
-	unseen := units.permille((entries.high - entries.low) * one_entry, constants.sawtooth_gc)
-	running := _heap_bounds(constants, effective, live, unseen, high["range answers"])
-	restart_live := (live - high["raft log"]) + (entries.restart * one_entry)
-	restarting := _heap_bounds(constants, effective, restart_live, 0, high["start-up"])
+	running := _heap_bounds(constants, effective, live, high["range answers"])
+
+	# The replayed log is there until the first entries are applied: too short for a whole write batch beside it.
+	restart_live := ((live - high["raft log"]) - high["write batch"]) + (entries.restart * one_entry)
+	replayed := _heap_bounds(constants, effective, restart_live, high["start-up"])
+	restarting := {name: max([running[name], replayed[name]]) | some name in ["heap", "anon"]}
 
 	rss_file := db.high + constants.binary_text
-	peak := max([running.anon, restarting.anon])
-	kernel := (work.clients * constants.kernel_connection) + units.divide_up(peak + rss_file, constants.page_tables_divisor)
+	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting.anon + rss_file, constants.page_tables_divisor)
 	beside_go := (_hot(constants, effective, db) + constants.binary_text) + kernel
-	needed := units.scale_up(peak + beside_go, 1000, constants.memory_high)
+	needed := units.scale_up(restarting.anon + beside_go, 1000, constants.memory_high)
 
 	resident_file := _resident_file(constants, effective, rss_file, running.anon)
 
@@ -158,13 +159,13 @@ _compacts_after(constants, _) := constants.raft_compacts_every if constants.raft
 
 _compacts_after(constants, settings) := settings.snapshot_count if constants.raft_compacts_every == 0
 
-_heap_bounds(constants, settings, live, unseen, spikes) := {"heap": heap, "anon": anon} if {
+_heap_bounds(constants, settings, live, spikes) := {"heap": heap, "anon": anon} if {
 	settings.gomemlimit == null
-	heap := _free_heap(settings, live, unseen, spikes)
+	heap := _free_heap(settings, live, spikes)
 	anon := units.permille(heap, constants.rss_anon_over_heap)
 }
 
-_heap_bounds(constants, settings, live, unseen, spikes) := {
+_heap_bounds(constants, settings, live, spikes) := {
 	"heap": min([free, max([lowest, settings.gomemlimit])]),
 	"anon": min([
 		units.permille(free, constants.rss_anon_over_heap),
@@ -172,11 +173,11 @@ _heap_bounds(constants, settings, live, unseen, spikes) := {
 	]),
 } if {
 	settings.gomemlimit != null
-	free := _free_heap(settings, live, unseen, spikes)
+	free := _free_heap(settings, live, spikes)
 	lowest := units.permille(live + spikes, constants.gomemlimit_floor)
 }
 
-_free_heap(settings, live, unseen, spikes) := (live + units.scale_up(live - unseen, settings.gogc, 100)) + spikes
+_free_heap(settings, live, spikes) := (live + units.scale_up(live, settings.gogc, 100)) + spikes
 
 _defrag(_, settings, parts, live) := live + _part(parts, "defragmentation").high if settings.gomemlimit == null
 

