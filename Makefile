@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 PY := .headroom/venv/bin/python
-RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False &&
+RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
 .PHONY: help setup demo demo-down check test model docs requirements bench-site
 
@@ -29,6 +29,16 @@ model: setup ## render model/ for Python and Rego
 
 bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
 	@$(RUN) bench/site/run.py
+
+bench-memory: setup ## measure real etcd of three releases, case by case, and hold the model against it (about an hour)
+	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
+
+bench-memory-quick: setup ## measure four cases of each release and say how far the model is from them (3 minutes)
+	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
+	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
+
+accuracy: setup ## write docs/accuracy.md and its pictures from what was measured
+	@$(RUN) python -m bench.memory.report
 
 requirements: ## pin requirements/requirements.in anew, for PYTHON311 and PYTHON312 (paths of the two interpreters)
 	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"

@@ -1,0 +1,236 @@
+"""The cases that the memory model is calibrated on (part "fit") and held against (part "check").
+
+A case says how a member is started and what is done to it. Each component of the model has cases of both parts; those of the
+part "check" differ from all others in their sizes and counts, and no constant was chosen by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+MIB = 1 << 20
+GIB = 1 << 30
+# In 3.5 the log grows to catch-up + snapshot-count: its default of 100,000 is only for small values.
+SERIES = ("3.5", "3.6", "3.7")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One start of etcd under one load.
+
+    Sizes in bytes. puts: by etcd's benchmark, put_size each; rate: puts a second, 0 is as fast as it goes. txn_ops: puts in
+    one transaction. compact_every: seconds between two compactions that keep compact_keep revisions, 0 is never.
+    defrag: save a snapshot and defragment after the restart.
+    """
+
+    name: str
+    component: str
+    part: str
+    series: str
+    value_size: int = 16
+    key_size: int = 32
+    keys: int = 1000
+    puts: int = 0
+    rate: int = 0
+    txn_ops: int = 1
+    clients: int = 16
+    snapshot_count: int = 10000
+    catchup: int = 100
+    gogc: int = 100
+    gomemlimit: int = 0
+    members: int = 1
+    tls: bool = False
+    compact_every: int = 0
+    compact_keep: int = 1000
+    connections: int = 0
+    streams: int = 0
+    watchers_per_stream: int = 1
+    watched_keys: int = 1
+    leases: int = 0
+    range_clients: int = 0
+    range_keys: int = 0
+    defrag: bool = False
+    quick: bool = False
+
+
+def log(name: str, value: int, catchup: int, snapshot: int, part: str, series: str, **more: Any) -> Case:
+    """A case that fills the raft log, and leaves nearly snapshot-count entries in the WAL for the restart."""
+    teeth = 4 if series == "3.5" else 1
+    puts = max(catchup, teeth * snapshot) // snapshot * snapshot + snapshot * 19 // 20
+    while puts < catchup + snapshot:
+        puts += snapshot
+    fields: dict[str, Any] = {"keys": 1000, "puts": puts, "clients": 32, **more}
+    return Case(
+        name,
+        "raft log",
+        part,
+        series,
+        value_size=value,
+        catchup=catchup,
+        snapshot_count=snapshot,
+        **fields,
+    )
+
+
+def raft_log(series: str) -> Iterator[Case]:
+    """Value sizes, catch-up entries, snapshot-count, the collector's settings, one member and three."""
+    yield log("log-512B-slow", 512, 500, 1000, "fit", series, rate=300)
+    yield log("log-256B", 256, 5000, 10000, "fit", series)
+    yield log("log-10k", 10240, 5000, 10000, "fit", series, defrag=True)
+    yield log("log-100k", 102400, 5000, 10000, "fit", series)
+    yield log("log-100k-small", 102400, 500, 1000, "fit", series, defrag=True, quick=True)
+    yield log("log-1m", 1048576, 500, 500, "fit", series)
+    yield log("log-100k-gogc50", 102400, 3000, 2000, "fit", series, gogc=50)
+    yield log("log-100k-limit", 102400, 3000, 2000, "fit", series, gomemlimit=(640 if series == "3.5" else 420) * MIB)
+    yield log("log-100k-three", 102400, 1000, 1000, "fit", series, members=3)
+    yield log("log-2k-slow", 2048, 1000, 1000, "check", series, rate=200)
+    yield log("log-1k", 1024, 5000, 10000, "check", series)
+    yield log(
+        "log-1k-default-35" if series == "3.5" else "log-2k",
+        1024 if series == "3.5" else 2048,
+        5000,
+        100000 if series == "3.5" else 10000,
+        "check",
+        series,
+    )
+    yield log("log-30k", 30000, 3000, 5000, "check", series)
+    yield log("log-100k-even", 102400, 2000, 2000, "check", series, quick=True)
+    yield log("log-300k", 300000, 1000, 1000, "check", series, defrag=True)
+    yield log("log-1m-default-catchup", 1000000, 1500, 500, "check", series)
+    yield log("log-50k-gogc50", 51200, 4000, 5000, "check", series, gogc=50)
+    yield log("log-50k-limit", 51200, 2000, 6000, "check", series, gomemlimit=(600 if series == "3.5" else 400) * MIB)
+    yield log("log-20k-three", 20480, 5000, 5000, "check", series, members=3)
+    yield log("log-100k-slow", 102400, 400, 1000, "check", series, rate=150)
+    yield log("log-5k-compacted", 5120, 5000, 10000, "check", series, compact_every=2, compact_keep=2000, keys=5000)
+
+
+def index(series: str) -> Iterator[Case]:
+    """Many keys, and many revisions of each."""
+
+    def keys(name: str, part: str, count: int, size: int, versions: int, **more: Any) -> Case:
+        return Case(
+            name,
+            "index",
+            part,
+            series,
+            key_size=size,
+            keys=count,
+            puts=count * versions,
+            txn_ops=20,
+            snapshot_count=500,
+            **more,
+        )
+
+    yield keys("keys-200k", "fit", 200000, 64, 1, defrag=True, quick=True)
+    yield keys("keys-1m", "fit", 1000000, 64, 1)
+    yield keys("keys-200k-256B", "fit", 200000, 256, 1)
+    yield keys("keys-100k-x10", "fit", 100000, 64, 10)
+    yield keys("keys-500k", "check", 500000, 48, 1)
+    yield keys("keys-150k-x5", "check", 150000, 128, 5)
+    yield keys("keys-300k-1k", "check", 300000, 40, 1, value_size=1000)
+
+
+def clients(series: str) -> Iterator[Case]:
+    """Connections with and without TLS, watch streams and watchers."""
+
+    def held(name: str, component: str, part: str, **more: Any) -> Case:
+        return Case(name, component, part, series, **more)
+
+    yield held("conns-1000", "connections", "fit", connections=1000)
+    yield held("conns-1000-tls", "connections", "fit", connections=1000, tls=True)
+    yield held("streams-2000", "watches", "fit", connections=50, streams=2000)
+    yield held("watchers-200k-shared", "watches", "fit", connections=20, streams=200, watchers_per_stream=1000)
+    yield held(
+        "watchers-200k-apart",
+        "watches",
+        "fit",
+        connections=20,
+        streams=200,
+        watchers_per_stream=1000,
+        watched_keys=200000,
+    )
+    yield held("conns-500", "connections", "check", connections=500, quick=True)
+    yield held("conns-2000-tls", "connections", "check", connections=2000, tls=True)
+    yield held("streams-1000-on-500", "watches", "check", connections=500, streams=1000, watchers_per_stream=5)
+    yield held(
+        "watchers-100k", "watches", "check", connections=50, streams=1000, watchers_per_stream=100, watched_keys=1000
+    )
+
+
+def rest(series: str) -> Iterator[Case]:
+    """Leases, ranges, and all of it together."""
+    yield Case("leases-30k", "leases", "fit", series, leases=30000)
+    yield Case("leases-60k", "leases", "check", series, leases=60000)
+    yield Case(
+        "range-8",
+        "range answers",
+        "fit",
+        series,
+        value_size=10240,
+        keys=1000,
+        puts=1000,
+        range_clients=8,
+        range_keys=1000,
+    )
+    yield Case(
+        "range-16",
+        "range answers",
+        "check",
+        series,
+        value_size=2048,
+        keys=5000,
+        puts=5000,
+        range_clients=16,
+        range_keys=5000,
+    )
+    yield log(
+        "mixed-20k",
+        20480,
+        2000,
+        5000,
+        "check",
+        series,
+        keys=20000,
+        clients=200,
+        tls=True,
+        connections=200,
+        streams=400,
+        rate=1500,
+    )
+    yield log(
+        "churn-4k",
+        4096,
+        1000,
+        10000,
+        "fit",
+        series,
+        keys=20000,
+        puts=120000,
+        compact_every=2,
+        compact_keep=5000,
+        defrag=True,
+    )
+    yield log(
+        "churn-16k",
+        16384,
+        1000,
+        10000,
+        "check",
+        series,
+        keys=5000,
+        puts=60000,
+        compact_every=3,
+        compact_keep=3000,
+        defrag=True,
+    )
+
+
+def grid() -> list[Case]:
+    """All cases, those of the three series one after the other."""
+    found: list[Case] = []
+    for series in SERIES:
+        for part in (raft_log, index, clients, rest):
+            found += list(part(series))
+    return found

@@ -1,0 +1,197 @@
+"""Loads on real members, by etcd's own benchmark tool; what it cannot do goes through etcd's JSON gateway."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bench.member import BENCHMARK, Member
+from bench.memory.cases import Case
+
+HOLD_SECONDS = 8
+LOAD_SECONDS = 900  # no load takes longer
+LEASES_AT_ONCE = 3000  # etcd refuses more than 5,000 requests that it has not applied
+LEASES_A_TXN = 100
+
+
+class LoadFailed(RuntimeError):
+    """The benchmark tool failed; the text is the end of what it said."""
+
+
+def benchmark(members: Sequence[Member], arguments: Sequence[str | bytes]) -> str:
+    """Run etcd's benchmark against members; its output."""
+    command: list[str | bytes] = [str(BENCHMARK), "--endpoints", ",".join(member.endpoint for member in members)]
+    tls = members[0].tls
+    if tls:
+        command += ["--cacert", f"{tls}/ca.crt", "--cert", f"{tls}/client.crt", "--key", f"{tls}/client.key"]
+    done = subprocess.run([*command, *arguments], capture_output=True, timeout=LOAD_SECONDS, check=False)
+    output = done.stdout.decode(errors="replace")
+    errors = output[output.find("Error distribution") :] if "Error distribution" in output else ""
+    if done.returncode or errors:
+        raise LoadFailed((errors + done.stderr.decode(errors="replace"))[-600:])
+    return output
+
+
+def seconds(output: str) -> float:
+    """The duration that the benchmark reports."""
+    return float(re.findall(r"Total:\s+([0-9.]+) secs", output)[-1])
+
+
+def put(members: Sequence[Member], case: Case, total: int, rate: int) -> float:
+    """Put values, keys in turn; puts a second as they were done."""
+    sizes = ["--val-size", str(case.value_size), "--key-size", str(case.key_size), "--key-space-size", str(case.keys)]
+    shared = ["--clients", str(case.clients), "--conns", str(case.connections or min(case.clients, 16))]
+    if case.txn_ops > 1:
+        work = ["txn-put", "--txn-ops", str(case.txn_ops), "--total", str(total // case.txn_ops)]
+    else:
+        work = ["put", "--sequential-keys", "--total", str(total)]
+        if case.compact_every:
+            work += ["--compact-interval", f"{case.compact_every}s", "--compact-index-delta", str(case.compact_keep)]
+    if rate:
+        work += ["--rate", str(rate)]
+    return total / seconds(benchmark(members, [*shared, *work, *sizes]))
+
+
+def connect(members: Sequence[Member], case: Case) -> None:
+    """Hold connections, each of which puts now and then."""
+    rate = 200
+    benchmark(
+        members,
+        [
+            *("--clients", str(case.connections), "--conns", str(case.connections), "put", "--rate", str(rate)),
+            *("--total", str(rate * HOLD_SECONDS), "--val-size", "16", "--key-size", "32", "--key-space-size", "1000"),
+        ],
+    )
+
+
+def watch(members: Sequence[Member], case: Case) -> None:
+    """Hold watch streams with their watchers, of which one key's hear a put each second."""
+    connections = str(case.connections)
+    benchmark(
+        members,
+        [
+            *("--clients", connections, "--conns", connections, "watch", "--streams", str(case.streams)),
+            *("--watch-per-stream", str(case.watchers_per_stream), "--watched-key-total", str(case.watched_keys)),
+            *("--sequential-keys", "--key-space-size", str(case.watched_keys), "--key-size", str(case.key_size)),
+            *("--put-rate", "1", "--put-total", str(HOLD_SECONDS)),
+        ],
+    )
+
+
+def lease(members: Sequence[Member], case: Case) -> None:
+    """Grant leases by the benchmark, one for each of its clients, then attach a key to each."""
+    for first in range(0, case.leases, LEASES_AT_ONCE):
+        count = str(min(LEASES_AT_ONCE, case.leases - first))
+        benchmark(members, ["--clients", count, "--conns", "20", "lease-keepalive", "--total", count])
+    found = gateway(members[0], "lease/leases", {})["leases"]
+    for first in range(0, len(found), LEASES_A_TXN):
+        puts = [
+            {
+                "request_put": {
+                    "key": encoded(f"key-of-lease-{entry['ID']}"),
+                    "value": encoded("x"),
+                    "lease": entry["ID"],
+                }
+            }
+            for entry in found[first : first + LEASES_A_TXN]
+        ]
+        gateway(members[0], "kv/txn", {"success": puts})
+
+
+def range_all(members: Sequence[Member], case: Case) -> None:
+    """Read all keys, by many clients at once. The benchmark's keys are varints: this range has them all but the first."""
+    clients = str(case.range_clients)
+    benchmark(
+        members,
+        [
+            "--clients",
+            clients,
+            "--conns",
+            clients,
+            "range",
+            b"\x01",
+            b"\xff\xff",
+            "--total",
+            str(case.range_clients * 15),
+        ],
+    )
+
+
+def encoded(text: str) -> str:
+    """A key or value as the gateway takes it."""
+    return base64.b64encode(text.encode()).decode()
+
+
+def gateway(member: Member, path: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Ask the member's JSON gateway (plain HTTP)."""
+    body = urllib.request.Request(f"{member.endpoint}/v3/{path}", json.dumps(request).encode(), method="POST")
+    with urllib.request.urlopen(body, timeout=60) as answer:
+        result: dict[str, Any] = json.load(answer)
+    return result
+
+
+def apply(members: Sequence[Member], case: Case) -> float:
+    """Do everything that a case says, in its order; the puts a second."""
+    rate = 0.0
+    if case.puts:
+        rate = put(members, case, case.puts, case.rate)
+    if case.leases:
+        lease(members, case)
+    if case.range_clients:
+        range_all(members, case)
+    if case.streams:
+        watch(members, case)
+    elif case.connections and not case.puts:
+        connect(members, case)
+    return rate
+
+
+def after_restart(members: Sequence[Member], case: Case) -> None:
+    """The load goes on where it was, until the raft log is as long as it gets and the collector has run."""
+    refill = case.catchup + (case.snapshot_count if case.series == "3.5" else 200)
+    least = 500 if case.rate or case.value_size > 4096 else 3000
+    put(members, replace(case, compact_every=0), max(refill, least) * case.txn_ops, case.rate)
+    time.sleep(1)
+
+
+def certificates(folder: Path) -> Path:
+    """A CA, a server's and a client's certificate, for loopback and a day."""
+    openssl = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "1",
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    quiet = {"cwd": folder, "check": True, "capture_output": True}
+    subprocess.run([*openssl, "-subj", "/CN=bench", "-keyout", "ca.key", "-out", "ca.crt"], **quiet)  # type: ignore[call-overload]
+    for name in ("server", "client"):
+        issued = [
+            "-CA",
+            "ca.crt",
+            "-CAkey",
+            "ca.key",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-addext",
+            "basicConstraints=CA:FALSE",
+        ]
+        subprocess.run(
+            [*openssl, "-subj", f"/CN={name}", *issued, "-keyout", f"{name}.key", "-out", f"{name}.crt"],
+            **quiet,  # type: ignore[call-overload]
+        )
+    return folder

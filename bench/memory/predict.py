@@ -1,0 +1,58 @@
+"""What the model says of a measured case."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+
+# A key and a value in a range's answer, beside their own bytes: revisions, version, framing.
+RANGE_OVERHEAD = 16
+
+
+def number(row: dict[str, str], name: str) -> int:
+    """A column as an integer."""
+    return math.ceil(float(row[name]))
+
+
+def workload_of(row: dict[str, str]) -> dict[str, Any]:
+    """The workload that a case is, in the model's words; the rate of puts is the one measured."""
+    keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
+    puts, rate = number(row, "puts"), number(row, "puts_per_second")
+    streams, leases, ranges = number(row, "streams"), number(row, "leases"), number(row, "range_clients")
+    revisions = max(puts, 1)
+    if number(row, "compact_every"):
+        revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
+    live = min(keys, puts) if puts else max(leases, 1)
+    clients = max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1)
+    return {
+        "value_size": value,
+        "key_size": key,
+        "keys": live,
+        "puts_per_second": rate,
+        "clients": clients,
+        "watch_streams": streams,
+        "watchers": streams * number(row, "watchers_per_stream"),
+        "leases": leases,
+        "range_size": ranges * number(row, "range_keys") * (value + key + RANGE_OVERHEAD),
+        "revisions_per_key": max(1, math.ceil(revisions / live)),
+        **({"tls": True} if row["tls"] == "True" else {"tls": False}),
+    }
+
+
+def settings_of(row: dict[str, str]) -> dict[str, Any]:
+    """The settings of a case; an entry of the raft log with many puts counts as so many entries."""
+    puts = number(row, "txn_ops")
+    found = {
+        "snapshot_count": number(row, "snapshot_count") * puts,
+        "snapshot_catchup_entries": number(row, "catchup") * puts,
+        "quota_backend_bytes": 16 << 30,
+        "gogc": number(row, "gogc"),
+    }
+    return {**found, "gomemlimit": number(row, "gomemlimit")} if number(row, "gomemlimit") else found
+
+
+def predicted(row: dict[str, str]) -> dict[str, Any]:
+    """The model's estimate of a case."""
+    return estimate(row["version"], workload_of(row), settings_of(row), number(row, "members"))

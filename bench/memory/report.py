@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Hold the model against what was measured: docs/accuracy.md and a picture for each component.
+
+Needs nothing but results.csv, and gives the same bytes each time. `--check` writes nothing and exits 1 where the promised
+accuracy is not kept, or where docs/accuracy.md is not what would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.memory import pictures, published
+from bench.memory.cases import MIB
+from bench.memory.predict import number, predicted
+from bench.memory.run import RESULTS, read
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+PAGE = PROJECT / "docs" / "accuracy.md"
+IMAGES = PROJECT / "docs" / "images" / "accuracy"
+# What issue and README promise for cases that were not fitted, as shares of the measured figure.
+MEDIAN, WORST_ABOVE, WORST_BELOW = 0.10, 0.20, 0.05
+PEAKS = (
+    ("RssAnon peak", "rss_anon_peak", "rss_anon_peak"),
+    ("after a restart", "restart_rss_anon_peak", "restart_rss_anon_peak"),
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One figure of one measured case: bytes measured and predicted."""
+
+    row: dict[str, str]
+    what: str
+    measured: float
+    model: int
+
+    @property
+    def error(self) -> float:
+        """The model above (or below) the measurement, as a share of the measurement."""
+        return self.model / self.measured - 1
+
+
+def points(rows: Iterable[dict[str, str]]) -> list[Point]:
+    """All peaks of all rows; the estimate is made once a row."""
+    found = []
+    for row in rows:
+        estimate = predicted(row)
+        for what, column, name in PEAKS:
+            if float(row[column]):
+                found.append(Point(row, what, float(row[column]), estimate[name]))
+    return found
+
+
+def part(found: Sequence[Point], name: str) -> list[Point]:
+    """The points of one part."""
+    return [point for point in found if point.row["part"] == name]
+
+
+def mib(size: float) -> str:
+    """Bytes in MiB, as a table shows them."""
+    return f"{size / MIB:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share with its sign."""
+    return f"{100 * share:+.0f} %"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table in Markdown; columns of figures are those whose heads end in a blank."""
+    align = ["---:" if cell.endswith(" ") else "---" for cell in head]
+    lines = [[cell.strip() for cell in head], align, *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def kept(errors: Sequence[float]) -> bool:
+    """Whether the promise is kept."""
+    return (
+        median(abs(error) for error in errors) <= MEDIAN and max(errors) <= WORST_ABOVE and min(errors) >= -WORST_BELOW
+    )
+
+
+def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
+    """The table that states the error, by version; whether the promise is kept everywhere."""
+    rows, whole = [], True
+    for version in sorted({point.row["version"] for point in found}):
+        for what in (name for name, _, _ in PEAKS):
+            errors = [p.error for p in part(found, "check") if p.row["version"] == version and p.what == what]
+            if not errors:
+                continue
+            good = kept(errors)
+            whole = whole and good
+            middle = 100 * median(abs(error) for error in errors)
+            rows.append(
+                [
+                    version,
+                    what,
+                    str(len(errors)),
+                    f"{middle:.0f} %",
+                    percent(max(errors)),
+                    percent(min(errors)),
+                    "yes" if good else "**no**",
+                ]
+            )
+    head = ["version", "figure", "cases ", "median error ", "highest above ", "lowest ", "kept"]
+    return table(head, rows), whole
+
+
+def cases(found: Sequence[Point]) -> list[str]:
+    """Each measured case with what the model says."""
+    rows = []
+    for point in found:
+        row = point.row
+        load = (
+            f"{number(row, 'puts_per_second'):,} puts/s of {number(row, 'value_size'):,} B"
+            if number(row, "puts")
+            else "held"
+        )
+        rows.append(
+            [
+                row["version"],
+                row["name"],
+                row["component"],
+                load,
+                point.what,
+                mib(point.measured),
+                mib(point.model),
+                percent(point.error),
+            ]
+        )
+    head = ["version", "case", "component", "load", "figure", "measured, MiB ", "model, MiB ", "error "]
+    return table(head, rows)
+
+
+def spread(found: Sequence[Point]) -> list[str]:
+    """Cases measured several times: how far etcd itself differs from run to run."""
+    rows = []
+    names = dict.fromkeys((p.row["version"], p.row["name"], p.what) for p in found if int(p.row["repeat"]) > 1)
+    for version, name, what in names:
+        figures = [p for p in found if (p.row["version"], p.row["name"], p.what) == (version, name, what)]
+        sizes = [p.measured for p in figures]
+        middle = median(sizes)
+        rows.append(
+            [
+                *(version, name, what, str(len(sizes)), mib(min(sizes)), mib(middle), mib(max(sizes))),
+                *(f"{100 * (max(sizes) - min(sizes)) / middle:.0f} %", mib(max(p.model for p in figures))),
+            ]
+        )
+    head = ["version", "case", "figure", "runs ", "lowest, MiB ", "median ", "highest ", "spread ", "model "]
+    return table(head, rows)
+
+
+def moments(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Saving a snapshot and defragmenting, on a member that was just restarted."""
+    lines = []
+    for row in rows:
+        if float(row["defrag_rss_anon_peak"]):
+            model = predicted(row)["defrag_rss_anon_peak"]
+            measured = float(row["defrag_rss_anon_peak"])
+            lines.append(
+                [
+                    *(
+                        row["version"],
+                        row["name"],
+                        mib(float(row["db_in_use"])),
+                        mib(float(row["restart_rss_anon_peak"])),
+                    ),
+                    *(
+                        mib(float(row["snapshot_rss_anon_peak"])),
+                        mib(measured),
+                        mib(model),
+                        percent(model / measured - 1),
+                    ),
+                ]
+            )
+    head = [
+        "version",
+        "case",
+        "db in use, MiB ",
+        "RssAnon before ",
+        "saving a snapshot ",
+        "defragmenting ",
+        "model, defragmenting ",
+        "error ",
+    ]
+    return table(head, lines)
+
+
+def tables(rows: Sequence[dict[str, str]]) -> list[str]:
+    """The published tables beside today's measurement and the model."""
+    measured = {(row["series"], row["name"]): row for row in rows if row["part"] == "published"}
+    sections = (
+        ("The raft log", published.RAFT_SOURCE, "heap in use", published.raft_rows, heap_of_log),
+        (
+            "Keys and versions",
+            f"{published.INDEX_SOURCE}; {published.STORAGE_SOURCE}",
+            "index, or RSS",
+            published.keys_rows,
+            memory_of_keys,
+        ),
+        ("Watches", published.WATCH_SOURCE, "RSS", published.watch_rows, memory_of_watches),
+    )
+    lines: list[str] = []
+    for title, source, what, listed, figures in sections:
+        body = []
+        for row in listed():
+            found = measured.get((row.series, row.name))
+            model, today = figures(row, found)
+            formula = f"{row.formula_mb:,.0f} MB" if row.formula_mb is not None else "–"
+            body.append([row.series, row.name.removeprefix("published-"), row.figure, formula, model, today])
+        head = ["series", "row", "the table ", "its formula ", "this model ", f"measured today ({what}) "]
+        lines += [f"### {title}", "", f"Source: {source}.", "", *table(head, body), ""]
+    return lines
+
+
+def as_row(row: published.Row, found: dict[str, str] | None) -> dict[str, str]:
+    """The measured row, or what it would be if it had been measured."""
+    if found:
+        return found
+    blank = {name: str(value) for name, value in vars(row.case).items()}
+    version = next(iter(version for version in published_versions() if version.startswith(row.series)))
+    return {**blank, "version": version, "puts_per_second": "1000" if row.case.puts else "0"}
+
+
+def published_versions() -> list[str]:
+    """The releases that the results name."""
+    return sorted({row["version"] for row in read(RESULTS)})
+
+
+def megabytes(size: float) -> str:
+    """Bytes in MB of 10^6, as the published tables count."""
+    return f"{size / 1e6:,.0f} MB"
+
+
+def heap_of_log(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
+    """The live heap at its lowest and the heap's peak, and what was measured."""
+    estimate = predicted(as_row(row, found))
+    log = next(component for component in estimate["components"] if component["name"] == "raft log")
+    low = estimate["heap_live"] - log["high"] + log["low"]
+    today = f"up to {megabytes(float(found['rss_anon_peak']))} RssAnon" if found else "not here: too large"
+    return f"{megabytes(low)} to {megabytes(estimate['heap_peak'])}", today
+
+
+def memory_of_keys(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
+    """The index alone, or the whole RSS, as the row says."""
+    estimate = predicted(as_row(row, found))
+    if "index" in row.name:
+        part_of = next(component for component in estimate["components"] if component["name"] == "index")
+        today = f"{megabytes(float(found['heap_live']))} live heap, whole" if found else "not here: too long"
+        return megabytes(part_of["high"]), today
+    today = f"{megabytes(float(found['rss_peak']))} RSS" if found else "not here: too long"
+    return megabytes(estimate["rss_peak"]), today
+
+
+def memory_of_watches(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
+    """The whole RSS."""
+    estimate = predicted(as_row(row, found))
+    return megabytes(
+        estimate["rss_peak"]
+    ), f"{megabytes(float(found['rss_peak']))}" if found else "not here: too many streams"
+
+
+def components(found: Sequence[Point]) -> list[str]:
+    """The names of the components that have points, in the order of the cases."""
+    return list(dict.fromkeys(point.row["component"] for point in found))
+
+
+def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, bool]:
+    """The whole page; whether the promise is kept."""
+    stated, whole = summary(found)
+    dates = sorted({row["date"] for row in rows})
+    machines = sorted({row["machine"] for row in rows})
+    versions = sorted({row["version"] for row in rows})
+    text = (Path(__file__).parent / "accuracy.md.in").read_text()
+    values: dict[str, Callable[[], str]] = {
+        "versions": lambda: ", ".join(versions),
+        "machine": lambda: "; ".join(machines),
+        "dates": lambda: " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "limits": lambda: (
+            f"{MEDIAN:.0%} in the median, at most {WORST_ABOVE:.0%} above, never more than {WORST_BELOW:.0%} below"
+        ),
+        "summary": lambda: "\n".join(stated),
+        "check_cases": lambda: "\n".join(cases(part(found, "check"))),
+        "fit_cases": lambda: "\n".join(cases(part(found, "fit"))),
+        "spread": lambda: "\n".join(spread(found)),
+        "moments": lambda: "\n".join(moments(rows)),
+        "tables": lambda: "\n".join(tables(rows)).rstrip(),
+        "pictures": lambda: "\n\n".join(
+            f"![{name}: predicted against measured](images/accuracy/{pictures.file_name(name)})"
+            for name in components(found)
+        ),
+    }
+    for name, value in values.items():
+        text = text.replace("{{ " + name + " }}", value())
+    return text, whole
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Hold the model against what was measured.")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the figures to report")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if the page is stale or the promise broken"
+    )
+    parser.add_argument("--print", action="store_true", help="print the table of errors instead of writing the page")
+    options = parser.parse_args()
+    rows = read(options.results)
+    if not rows:
+        raise SystemExit(f"{options.results} has no figures: `make bench-memory` measures them")
+    found = points(row for row in rows if row["part"] in ("fit", "check"))
+    if options.print:
+        stated, whole = summary(found)
+        print("\n".join([*stated, "", *cases(sorted(found, key=lambda p: (p.row["part"], p.what)))]))
+        return 0 if whole else 1
+    text, whole = page(rows, found)
+    if options.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print(
+                f"{PAGE.relative_to(PROJECT)} is not what results.csv and the model say: run `make accuracy`",
+                file=sys.stderr,
+            )
+            return 1
+        if not whole:
+            print("the model does not keep its promised accuracy, see docs/accuracy.md", file=sys.stderr)
+        return 0 if whole else 1
+    PAGE.write_text(text)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in components(found):
+        pictures.draw(
+            IMAGES / pictures.file_name(name),
+            name,
+            [
+                (p.measured, p.model, p.row["series"], p.row["part"], p.what)
+                for p in found
+                if p.row["component"] == name
+            ],
+            (WORST_BELOW, WORST_ABOVE),
+        )
+    print(f"{PAGE.relative_to(PROJECT)}: accuracy {'kept' if whole else 'NOT kept'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Measure the memory of real etcd, case by case, and keep the figures in results.csv.
+
+`run.py` measures the whole grid, `run.py --quick` a few cases, `run.py --case NAME` those named; each with --series and
+--repeat. Rows of cases measured anew replace those that the file has. `report.py` says what the model makes of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import os
+import platform
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from bench.member import Member, Sampler, binary, metrics, releases, running
+from bench.memory import load, published
+from bench.memory.cases import GIB, MIB, Case, grid
+
+RESULTS = Path(__file__).parent / "results.csv"
+PORT = 24300
+MEASURED = (
+    "puts_per_second rss_anon_peak rss_file_peak rss_peak heap_live heap_inuse stacks db_size db_in_use revisions "
+    "restart_rss_anon_peak restart_rss_peak restart_seconds snapshot_rss_anon_peak defrag_rss_anon_peak defrag_db_size"
+).split()
+COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASURED, "date", "machine"]
+CATCHUP_FLAG = {"3.5": "experimental-snapshot-catchup-entries"}
+NEEDED_DISK = 25 * GIB
+NEEDED_MEMORY = 10 * GIB
+
+
+def machine() -> str:
+    """The machine in one cell."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{os.cpu_count()} cores, {memory / GIB:.0f} GiB, Linux {platform.release().split('-')[0]}"
+
+
+def flags_of(case: Case) -> list[str]:
+    """The member's flags: those of the case, and a quota that no case reaches."""
+    catchup = CATCHUP_FLAG.get(case.series, "snapshot-catchup-entries")
+    return [
+        f"--snapshot-count={case.snapshot_count}",
+        f"--{catchup}={case.catchup}",
+        f"--quota-backend-bytes={16 * GIB}",
+        "--enable-pprof",
+    ]
+
+
+def go_environment(case: Case) -> dict[str, str]:
+    """GOGC and GOMEMLIMIT, where the case has them."""
+    found = {} if case.gogc == 100 else {"GOGC": str(case.gogc)}
+    return {**found, "GOMEMLIMIT": f"{case.gomemlimit // MIB}MiB"} if case.gomemlimit else found
+
+
+def members_of(case: Case, version: str, folder: Path) -> list[Member]:
+    """The members of the case, not yet started."""
+    ports = {f"m{number}": PORT + 10 * number for number in range(case.members)}
+    tls = load.certificates(folder / "tls") if case.tls else None
+    return [
+        Member(version, folder, port, flags_of(case), go_environment(case), (), name, ports, tls)
+        for name, port in ports.items()
+    ]
+
+
+def live_heap(member: Member) -> dict[str, float]:
+    """The member's metrics right after a garbage collection, which its profiler is asked for."""
+    context = None
+    if member.tls:
+        context = ssl.create_default_context(cafile=str(member.tls / "ca.crt"))
+        context.load_cert_chain(member.tls / "client.crt", member.tls / "client.key")
+    with urllib.request.urlopen(f"{member.endpoint}/debug/pprof/heap?gc=1", timeout=60, context=context) as answer:
+        answer.read()
+    return metrics(member.metrics_url)
+
+
+class Held(threading.Thread):
+    """Reads the live heap while connections or watches are held: two seconds after the last one is there."""
+
+    def __init__(self, member: Member, case: Case) -> None:
+        super().__init__(daemon=True)
+        self.member = member
+        self.watchers = case.streams * case.watchers_per_stream
+        self.files = case.connections
+        self.found: dict[str, float] = {}
+
+    def run(self) -> None:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            now = metrics(self.member.metrics_url)
+            if now["etcd_debugging_mvcc_watcher_total"] >= self.watchers and now["process_open_fds"] >= self.files:
+                time.sleep(2)
+                self.found = live_heap(self.member)
+                return
+            time.sleep(0.5)
+
+
+def peak_during(member: Member, *arguments: str) -> int:
+    """The highest RssAnon while etcdctl does something to a member."""
+    assert member.process
+    sampler = Sampler(member.process.pid)
+    sampler.start()
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=180)
+    return sampler.stop().rss_anon
+
+
+def measure(case: Case, version: str, folder: Path) -> dict[str, float]:
+    """Run one case; its figures by the names in MEASURED."""
+    members = members_of(case, version, folder)
+    figures: dict[str, float] = dict.fromkeys(MEASURED, 0.0)
+    with running(members):
+        held = Held(members[0], case)
+        if not case.puts and (case.connections or case.streams):
+            held.start()
+        figures["puts_per_second"] = load.apply(members, case)
+        time.sleep(0.5)
+        peaks = [member.sampler.peaks for member in members if member.sampler]
+        figures["rss_anon_peak"] = max(peak.rss_anon for peak in peaks)
+        figures["rss_file_peak"] = max(peak.rss_file for peak in peaks)
+        figures["rss_peak"] = max(peak.rss for peak in peaks)
+        after = held.found or live_heap(members[0])
+        figures["heap_live"] = after["go_memstats_heap_alloc_bytes"]
+        figures["heap_inuse"] = after["go_memstats_heap_inuse_bytes"]
+        figures["stacks"] = after["go_memstats_stack_inuse_bytes"]
+        figures["db_size"] = after["etcd_mvcc_db_total_size_in_bytes"]
+        figures["db_in_use"] = after["etcd_mvcc_db_total_size_in_use_in_bytes"]
+        figures["revisions"] = after["etcd_debugging_mvcc_current_revision"] - max(
+            after["etcd_debugging_mvcc_compact_revision"], 0
+        )
+    if case.puts:
+        again = members_of(case, version, folder)
+        began = time.monotonic()
+        with running(again):
+            figures["restart_seconds"] = time.monotonic() - began
+            load.after_restart(again, case)
+            peaks = [member.sampler.peaks for member in again if member.sampler]
+            figures["restart_rss_anon_peak"] = max(peak.rss_anon for peak in peaks)
+            figures["restart_rss_peak"] = max(peak.rss for peak in peaks)
+            if case.defrag:
+                figures["snapshot_rss_anon_peak"] = peak_during(
+                    again[0], "snapshot", "save", str(folder / "snapshot.db")
+                )
+                figures["defrag_rss_anon_peak"] = peak_during(again[0], "--command-timeout=120s", "defrag")
+                figures["defrag_db_size"] = metrics(again[0].metrics_url)["etcd_mvcc_db_total_size_in_bytes"]
+    return figures
+
+
+def row_of(case: Case, version: str, repeat: int, figures: dict[str, float]) -> dict[str, str]:
+    """A row of the results."""
+    known = {
+        "version": version,
+        "repeat": repeat,
+        **asdict(case),
+        **{name: round(figures[name], 1) for name in MEASURED},
+    }
+    known |= {"date": datetime.date.today().isoformat(), "machine": machine()}
+    return {
+        name: f"{known[name]:g}"
+        if isinstance(known[name], float) and known[name] < 1e6
+        else str(round(known[name]) if isinstance(known[name], float) else known[name])
+        for name in COLUMNS
+    }
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a file of results; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def write(path: Path, rows: Sequence[dict[str, str]]) -> None:
+    """Write all rows, replacing the file as one."""
+    fresh = path.with_suffix(".tmp")
+    with fresh.open("w", newline="") as out:
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    fresh.replace(path)
+
+
+def keep(path: Path, fresh: dict[str, str]) -> None:
+    """Put a row into the file, in place of the one of the same case, release and repeat."""
+    key = ("version", "name", "repeat")
+    rows = [row for row in read(path) if [row[name] for name in key] != [fresh[name] for name in key]]
+    write(path, [*rows, fresh])
+
+
+def check_room(folder: Path) -> None:
+    """Stop where there is too little disk or memory for the largest case."""
+    free = shutil.disk_usage(folder).free
+    available = (
+        int(next(line.split()[1] for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line))
+        * 1024
+    )
+    if free < NEEDED_DISK:
+        raise SystemExit(
+            f"{folder} has {free / GIB:.0f} GiB free, the largest case needs {NEEDED_DISK // GIB}: use --folder"
+        )
+    if available < NEEDED_MEMORY:
+        raise SystemExit(
+            f"{available / GIB:.0f} GiB of memory are available, the largest case needs {NEEDED_MEMORY // GIB}"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the memory of real etcd, case by case.")
+    parser.add_argument("--quick", action="store_true", help="a few cases, in less than five minutes")
+    parser.add_argument("--case", action="append", default=[], help="only the cases of this name")
+    parser.add_argument("--component", action="append", default=[], help="only the cases of this component")
+    parser.add_argument("--part", choices=("fit", "check", "published"), help="only the cases of this part")
+    parser.add_argument("--series", action="append", default=[], help="only this series: 3.5, 3.6 or 3.7")
+    parser.add_argument("--repeat", type=int, default=1, help="measure each case so often (default 1)")
+    parser.add_argument(
+        "--first-repeat", type=int, default=1, help="number of the first repeat, to add to what is there"
+    )
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where etcd keeps its data meanwhile"
+    )
+    options = parser.parse_args()
+    versions = {version.rpartition(".")[0]: version for version in releases()}
+    beside = [row.case for row in published.rows() if published.measurable(row)]
+    chosen = [
+        case
+        for case in [*grid(), *beside]
+        if (not options.quick or case.quick)
+        and (not options.case or case.name in options.case)
+        and (not options.component or case.component in options.component)
+        and (not options.part or case.part == options.part)
+        and (not options.series or case.series in options.series)
+    ]
+    if not chosen:
+        parser.error("no case is left")
+    check_room(options.folder)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # so that members end too
+    began = time.monotonic()
+    failed = 0
+    for number, (case, repeat) in enumerate(
+        [(case, options.first_repeat + turn) for turn in range(options.repeat) for case in chosen], 1
+    ):
+        with tempfile.TemporaryDirectory(prefix="headroom-memory-", dir=options.folder) as folder:
+            start = time.monotonic()
+            try:
+                figures = measure(case, versions[case.series], Path(folder))
+            except (load.LoadFailed, RuntimeError, OSError) as error:
+                failed += 1
+                print(f"{case.series} {case.name}: failed: {error}", flush=True)
+                continue
+        keep(options.results, row_of(case, versions[case.series], repeat, figures))
+        print(
+            f"{number}/{len(chosen) * options.repeat} {time.monotonic() - began:5.0f} s  {case.series} {case.name:24} "
+            f"RssAnon {figures['rss_anon_peak'] / MIB:6.0f} MiB, restart {figures['restart_rss_anon_peak'] / MIB:6.0f} MiB, "
+            f"live heap {figures['heap_live'] / MIB:6.0f} MiB, {figures['puts_per_second']:.0f} puts/s, {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
