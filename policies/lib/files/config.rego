@@ -57,6 +57,7 @@ _leaf(key, value) if {
 }
 
 _within_list(document, path) if {
+	count(path) > 1
 	some length in numbers.range(1, count(path) - 1)
 	is_array(object.get(document, array.slice(path, 0, length), null))
 }

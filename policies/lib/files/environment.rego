@@ -16,10 +16,10 @@ recognised(document) if {
 }
 
 # METADATA
-# description: The only member, with its statement. Such a file says what it says for good, and nothing of the release.
+# description: The only member, with its statement. Such a file says nothing of the release, and nothing of flags beside it.
 statements(document) := {_name(document): reading.statement("environment file", {
 	"given": reading.environment(document),
-	"unknown": {},
+	"unknown": {"what the unit or the container adds": ["extra_config", "flags are not in this file"]},
 })}
 
 _name(document) := document.ETCD_NAME if {

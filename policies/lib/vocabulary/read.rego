@@ -29,25 +29,47 @@ _relevant_place(name) := vocabulary.relevant_place if {
 } else := relevant[name]
 
 _own(name) if {
-	recognised.kind[name] == "headroom"
+	recognised.kind[name] in {"headroom", "unrecognised"}
+	not name in files.recognised
+}
+
+# Another role's inventory, of which nobody can tell what is not stated: where the release comes from, and what else is set.
+_strange(name) if {
+	recognised.kind[name] == "unrecognised"
 	not name in files.recognised
 }
 
 # METADATA
 # description: The member that a profile describes.
-member(profile) := vocabulary.member(profile.variables, profile.unknown) if {
+member(profile) := object.union_n([found, {"planned": false, "unknown": (found.unknown | {"extra_config"})}, _without_release(profile)]) if {
+	_strange(profile.inventory)
+	found := vocabulary.member(profile.variables, profile.unknown)
+} else := vocabulary.member(profile.variables, profile.unknown) if {
 	_own(profile.inventory)
 } else := stated.member(_statement(profile))
 
+# Headroom's own default is not another role's.
+_without_release(profile) := {} if {
+	object.get(profile.variables, "etcd_version", null) != null
+} else := {"version": null}
+
 # METADATA
 # description: The host that a profile describes.
-place(profile) := vocabulary.place(profile.variables, profile.unknown) if {
+place(profile) := {"facts": facts, "names": found.names, "unknown": found.unknown} if {
+	_strange(profile.inventory)
+	found := vocabulary.place(profile.variables, profile.unknown)
+	facts := {fact: value | some fact, value in found.facts; value != null}
+} else := vocabulary.place(profile.variables, profile.unknown) if {
 	_own(profile.inventory)
 } else := stated.place(_statement(profile))
 
 # METADATA
 # description: "What is not known of a profile beside its unknown variables: as its author wrote it → why."
-reasons(profile) := {} if {
+reasons(profile) := {"the rest of the settings": reason} if {
+	_strange(profile.inventory)
+	variable := sort(recognised.strange[profile.inventory])[0]
+	reason := sprintf("%s is no variable of Headroom's roles, so they may come from elsewhere", [variable])
+} else := {} if {
 	_own(profile.inventory)
 } else := stated.reasons(_statement(profile))
 
@@ -70,11 +92,13 @@ size_elsewhere(name, host) := size if {
 	size := max({1} | {number | number := statement.members; number != null})
 }
 
-# One cluster in one file: as many services as its members, or a service that is alone and names no others.
-_whole(name, statement) if count(inventory.inventories[name].hosts) == statement.members
-
+# One cluster in one file: as many services as members, or one that names no others, which is etcd's default. A static pod names those that
+# were there when it joined, and an environment may be only a part of what etcd is given.
 _whole(name, statement) if {
-	statement.members == null
-	not statement.kubernetes
-	count(inventory.inventories[name].hosts) == 1
+	statement.vocabulary in {"compose", "config file"}
+	count(inventory.inventories[name].hosts) == _stated_members(statement)
 }
+
+_stated_members(statement) := 1 if {
+	statement.members == null
+} else := statement.members

@@ -2,7 +2,8 @@
 # title: Whose variables an inventory has
 # description: |
 #   An inventory is in another role's vocabulary only where it has what that role alone asks for: its groups, and at least one variable
-#   of its own. Everything else is Headroom's, and so is whatever has one of the variables that only Headroom's roles have.
+#   of its own. What has one of the variables that only Headroom's roles have is Headroom's. The rest is Headroom's too, as long as none of
+#   its variables etcd_… is one that no role of Headroom has: with such a one it is "unrecognised", and only what it states is judged.
 package headroom.vocabulary.recognised
 
 import data.headroom.inventory
@@ -34,10 +35,11 @@ _kind(name) := "headroom" if {
 	_githubixx(_names[name])
 } else := "environment" if {
 	count(maps[name]) > 0
+} else := "unrecognised" if {
+	count(strange[name]) > 0
 } else := "headroom"
 
-# The roles' variables for storage and upkeep, and the map for etcd's own keys. What states facts for the linter (etcd_workload,
-# etcd_memory_budget) may stand in any inventory.
+# The roles' variables for storage and upkeep, and the map for etcd's own keys.
 _headroom(names) if {
 	some name in names
 	regex.match(`^etcd_(storage_|maintenance_|extra_config$)`, name)
@@ -59,8 +61,9 @@ _autobase(groups, names) if {
 
 _githubixx(names) if count(names & {"etcd_settings", "etcd_settings_user"}) > 0
 
-# Inventory → the variables that hold etcd's environment: maps with a variable that only the server has a use for.
-maps := {name: found |
+# Inventory → the variables that hold etcd's environment: maps with a variable that only the server has a use for. One of which nothing is
+# known, as there is a template in it, tells by its name.
+maps := {name: all_maps |
 	some name, variables in _variables
 	found := {variable |
 		some variable, value in variables
@@ -68,6 +71,45 @@ maps := {name: found |
 		some spelt, _ in value
 		server_only(spelt)
 	}
+	opaque := {variable | some variable, _ in object.get(_unknown, name, {}); regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
+	all_maps := found | opaque
+}
+
+# Inventory → its variables etcd_… that no role of Headroom has. Where a workload or a budget is stated for Headroom, others are the
+# user's own.
+strange := {name: found |
+	some name, names in _names
+	count(names & {"etcd_workload", "etcd_memory_budget"}) == 0
+	found := {variable |
+		some variable in names
+		startswith(variable, "etcd_")
+		not variable in (vocabulary.relevant | vocabulary.relevant_place)
+		not variable in _other_variables_of_headroom
+		not regex.match(`^etcd_(lint|tls|report)_`, variable)
+	}
+}
+
+# What the roles have beside the variables that rules look at.
+_other_variables_of_headroom := {
+	"etcd_address",
+	"etcd_archive",
+	"etcd_archive_sha256",
+	"etcd_client_port",
+	"etcd_cluster_name",
+	"etcd_config_file",
+	"etcd_cpu_weight",
+	"etcd_group",
+	"etcd_install_dir",
+	"etcd_io_scheduling_priority",
+	"etcd_io_weight",
+	"etcd_journal_lines",
+	"etcd_name",
+	"etcd_oom_score_adjust",
+	"etcd_peer_port",
+	"etcd_release_url",
+	"etcd_start_timeout",
+	"etcd_user",
+	"etcd_user_group",
 }
 
 # METADATA
@@ -88,7 +130,7 @@ _group("githubixx.etcd", variables, groups) := variables.etcd_ansible_group if {
 	"k8s_etcd" in groups
 } else := _stated_group(variables)
 
-_group(vocabulary, variables, _) := _stated_group(variables) if vocabulary in {"headroom", "environment"}
+_group(vocabulary, variables, _) := _stated_group(variables) if vocabulary in {"headroom", "environment", "unrecognised"}
 
 _stated_group(variables) := variables.etcd_group if {
 	is_string(variables.etcd_group)
@@ -97,6 +139,6 @@ _stated_group(variables) := variables.etcd_group if {
 # Inventory → the variables that tell profiles of members apart.
 relevant := {name: _relevant(name, vocabulary_of) | some name, vocabulary_of in kind}
 
-_relevant(_, "headroom") := vocabulary.relevant
-
-_relevant(name, vocabulary_of) := foreign.relevant[vocabulary_of] | maps[name] if vocabulary_of != "headroom"
+_relevant(name, vocabulary_of) := foreign.relevant[vocabulary_of] | maps[name] if {
+	foreign.relevant[vocabulary_of]
+} else := vocabulary.relevant

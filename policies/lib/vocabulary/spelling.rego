@@ -73,11 +73,8 @@ setting(version, form, spelling) := name if {
 	name := _settings[memory.series(version)][form][spelling]
 } else := name if {
 	known(version, form, spelling)
-	not _misread(version, form, spelling)
 	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
 }
-
-_misread(version, "key", spelling) if model.series[memory.series(version)].misread[spelling]
 
 # METADATA
 # description: |
