@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site
+.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-plan bench-plan-quick bench-model
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -36,6 +36,15 @@ bench-memory: setup ## measure real etcd of three releases, case by case, and ho
 bench-memory-quick: setup ## measure four cases of each release and say how far the model is from them (3 minutes)
 	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
 	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
+
+bench-plan: setup ## run real etcd inside the plan's limit, and its defaults beside it; write docs/proof.md (25 minutes, as root)
+	@$(RUN) bench/plan/run.py && bench/plan/report.py
+
+bench-plan-quick: setup ## one workload of bench-plan, once (under 2 minutes, as root)
+	@$(RUN) bench/plan/run.py --quick && bench/plan/report.py --print --results .headroom/bench-plan/quick
+
+bench-model: setup ## time the memory model and the plan
+	@$(RUN) bench/model/run.py
 
 accuracy: setup ## write docs/accuracy.md and its pictures from what was measured
 	@$(RUN) python -m bench.memory.report

@@ -1,0 +1,143 @@
+"""Control groups of the benchmark's own, with a memory limit that kills: cgroup v1 and v2.
+
+Sources: kernel, Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst. Swap is left out of every group, so that a limit is the
+end of memory and not the beginning of swapping.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import parse_mountinfo
+
+PREFIX = "headroom-bench-"
+REMOVE_SECONDS = 20
+
+
+class NoMemoryCgroup(RuntimeError):
+    """This machine has no memory controller that we may use; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where groups can be made."""
+
+    version: int
+    top: Path
+
+
+def find(mountinfo: str) -> Hierarchy:
+    """Find the memory controller in /proc/self/mountinfo: v1's where it is mounted (a hybrid machine has it there), else v2's."""
+    mounts = parse_mountinfo(mountinfo)
+    for mount in mounts:
+        if mount.fstype == "cgroup" and "memory" in mount.super_options.split(","):
+            return Hierarchy(1, Path(mount.mountpoint))
+    for mount in mounts:
+        top = Path(mount.mountpoint)
+        if mount.fstype == "cgroup2" and "memory" in words(top / "cgroup.controllers"):
+            return Hierarchy(2, top)
+    raise NoMemoryCgroup("no memory controller is mounted (neither cgroup v1's nor v2's)")
+
+
+def words(path: Path) -> list[str]:
+    """The words of a file; none if it is not there."""
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []
+
+
+def usable(hierarchy: Hierarchy) -> None:
+    """Check that groups with limits can be made here; raises NoMemoryCgroup. Removes what a killed run left behind."""
+    top = hierarchy.top
+    if not os.access(top, os.W_OK):
+        raise NoMemoryCgroup(
+            f"{top} is not writable: run this as root, on a machine or in a container that may make control groups"
+        )
+    if hierarchy.version == 2 and "memory" not in words(top / "cgroup.subtree_control"):
+        try:
+            (top / "cgroup.subtree_control").write_text("+memory")
+        except OSError as error:
+            raise NoMemoryCgroup(
+                f"{top}: the memory controller cannot be enabled for groups below ({error.strerror})"
+            ) from error
+    for left in top.glob(f"{PREFIX}*"):
+        owner = re.match(rf"{PREFIX}(\d+)-", left.name)
+        if owner and not Path(f"/proc/{owner[1]}").exists():
+            Group(hierarchy, left).remove()
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group that exists."""
+
+    hierarchy: Hierarchy
+    path: Path
+
+    @classmethod
+    def make(cls, hierarchy: Hierarchy, name: str, limit: int | None, high: int | None = None) -> Group:
+        """Make a group. limit: MemoryMax in bytes, None for none; high: MemoryHigh, which only v2 has."""
+        group = cls(hierarchy, hierarchy.top / f"{PREFIX}{os.getpid()}-{name}")
+        group.path.mkdir()
+        try:
+            group._set(limit, high)
+        except BaseException:
+            group.remove()
+            raise
+        return group
+
+    def _set(self, limit: int | None, high: int | None) -> None:
+        if self.hierarchy.version == 1:
+            if limit is not None:
+                (self.path / "memory.limit_in_bytes").write_text(str(limit))
+                with contextlib.suppress(OSError):  # not there without swap accounting
+                    (self.path / "memory.memsw.limit_in_bytes").write_text(str(limit))
+            return
+        if limit is not None:
+            (self.path / "memory.max").write_text(str(limit))
+        if high is not None:
+            (self.path / "memory.high").write_text(str(high))
+        with contextlib.suppress(OSError):  # not there without swap
+            (self.path / "memory.swap.max").write_text("0")
+
+    def prefix(self) -> list[str]:
+        """What to put before a command so that it runs in the group from its first moment, and ends when this process does."""
+        enter = 'echo $$ >"$0" && exec setpriv --pdeathsig KILL -- "$@"'
+        return ["sh", "-c", enter, str(self.path / "cgroup.procs")]
+
+    def oom_kills(self) -> int:
+        """How many processes the limit killed."""
+        name = "memory.oom_control" if self.hierarchy.version == 1 else "memory.events"
+        found = re.search(r"^oom_kill (\d+)$", (self.path / name).read_text(), re.M)
+        return int(found[1]) if found else 0
+
+    def major_faults(self) -> int:
+        """How often a page of a file had to be read from disk again: what reclaim costs."""
+        found = re.search(r"^pgmajfault (\d+)$", (self.path / "memory.stat").read_text(), re.M)
+        return int(found[1]) if found else 0
+
+    def peak(self) -> int:
+        """The most that was counted, in bytes, page cache included; 0 where the kernel does not say."""
+        name = "memory.max_usage_in_bytes" if self.hierarchy.version == 1 else "memory.peak"
+        found = words(self.path / name)
+        return int(found[0]) if found else 0
+
+    def remove(self) -> None:
+        """Kill what is left in the group and remove it."""
+        deadline = time.monotonic() + REMOVE_SECONDS
+        while self.path.exists():
+            for pid in words(self.path / "cgroup.procs"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
+            try:
+                self.path.rmdir()
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)

@@ -1,0 +1,100 @@
+"""etcd's benchmark tool, and what it prints."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bench.member import BENCHMARK
+from bench.plan.workloads import KEY_SIZE, Workload
+
+# A slice takes seconds; one that takes this long is a member that does nothing but reclaim memory.
+SLICE_SECONDS = 90
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One run of the benchmark. quantiles: (share of the puts, seconds) from the fastest put (0) to the slowest (1)."""
+
+    puts: int
+    seconds: float
+    quantiles: tuple[tuple[float, float], ...]
+    errors: int = 0
+
+
+def parse(output: str) -> Slice:
+    """Read the benchmark's report (it must have been run with --precise)."""
+
+    def number(pattern: str) -> float:
+        found = re.search(pattern, output)
+        if not found:
+            raise ValueError(f"the benchmark's report has no {pattern!r}:\n{output[-500:]}")
+        return float(found[1])
+
+    seconds, rate = number(r"Total:\s+(\S+) secs"), number(r"Requests/sec:\s+(\S+)")
+    points = {0.0: number(r"Fastest:\s+(\S+) secs"), 1.0: number(r"Slowest:\s+(\S+) secs")}
+    for share, value in re.findall(r"^\s+([0-9.]+)% in (\S+) secs\.$", output, re.M):
+        points[round(float(share) / 100, 4)] = float(value)
+    distribution = output.partition("Error distribution:")[2]
+    errors = sum(int(count) for count in re.findall(r"^\s+\[(\d+)\]\t", distribution, re.M))
+    return Slice(round(seconds * rate), seconds, tuple(sorted(points.items())), errors)
+
+
+def quantile(slices: Sequence[Slice], share: float) -> float:
+    """The latency that this share of all puts stay within, in seconds.
+
+    Between the points that the benchmark prints of each slice (… 95, 99, 99.9 %) the distribution is taken to be straight.
+    """
+    puts = sum(part.puts for part in slices)
+    low, high = min(part.quantiles[0][1] for part in slices), max(part.quantiles[-1][1] for part in slices)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if sum(part.puts * below(part.quantiles, middle) for part in slices) < share * puts:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def below(quantiles: Sequence[tuple[float, float]], seconds: float) -> float:
+    """The share of a slice's puts that took no longer than this."""
+    if seconds < quantiles[0][1]:
+        return 0.0
+    for (low, from_), (high, to) in zip(quantiles, quantiles[1:]):
+        if seconds < to:
+            return low + (high - low) * (seconds - from_) / (to - from_)
+    return 1.0
+
+
+def put(endpoints: Sequence[str], workload: Workload, puts: int, alive: Callable[[], bool]) -> Slice | None:
+    """Put values, keys in turn; None if the members died meanwhile or answered nothing for long."""
+    command = ["setpriv", "--pdeathsig", "KILL", "--", str(BENCHMARK), "--precise", "--endpoints", ",".join(endpoints)]
+    command += ["--conns", str(workload.connections), "--clients", str(workload.clients)]
+    command += ["put", "--sequential-keys", "--key-size", str(KEY_SIZE), "--val-size", str(workload.value_size)]
+    command += ["--key-space-size", str(workload.keys), "--total", str(puts)]
+    if workload.paced:
+        command += ["--rate", str(workload.rate)]
+    with tempfile.TemporaryFile() as out:
+        tool = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + SLICE_SECONDS
+            while tool.poll() is None:
+                if not alive() or time.monotonic() > deadline:
+                    return None
+                time.sleep(0.02)
+        finally:
+            if tool.poll() is None:
+                tool.kill()
+            tool.wait()
+        # The members may have died in the last moment: then the report says so with errors.
+        if not alive():
+            return None
+        out.seek(0)
+        report = out.read().decode(errors="replace")
+    if tool.returncode:
+        raise RuntimeError(f"etcd's benchmark ended with {tool.returncode}:\n{report[-500:]}")
+    return parse(report)

@@ -1,0 +1,117 @@
+"""The files that a run leaves and the report reads: a row for each configuration of each repeat, and a row for each slice."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from bench.plan.load import Slice
+
+# The points of a slice's distribution of latencies that the benchmark prints, as shares of the puts.
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration of one workload in one repeat. Sizes in bytes; limits are 0 where there is none."""
+
+    workload: str
+    repeat: int
+    configuration: str
+    date: str
+    version: str
+    members: int
+    value_size: int
+    keys: int
+    stated_puts_per_second: int
+    paced: bool
+    clients: int
+    puts: int
+    budget: int
+    memory_max: int
+    memory_high: int
+    gomemlimit: str
+    gogc: str
+    snapshot_count: int
+    snapshot_catchup_entries: int
+    planned_rss_anon_peak: int
+    planned_restart_rss_anon_peak: int
+    outcome: str
+    rss_anon_peak: int
+    restart_rss_anon_peak: int
+    restart_entries: int
+    restart_seconds: float
+    cgroup_peak: int
+    major_faults: int
+    oom_kills: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A row, and its slices in the order in which they were driven."""
+
+    row: Row
+    slices: tuple[Slice, ...]
+
+
+def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
+    """Read what was measured: the machine, and all runs."""
+    machine, rows = _read(folder / "results.csv")
+    slices: dict[tuple[str, str, str], list[Slice]] = {}
+    for line in _read(folder / "slices.csv")[1]:
+        points = [(share, float(line[column(share)])) for share in SHARES if line[column(share)]]
+        found = Slice(int(line["puts"]), float(line["seconds"]), tuple(points), int(line["errors"]))
+        slices.setdefault((line["workload"], line["repeat"], line["configuration"]), []).append(found)
+    return machine, [
+        Run(_row(line), tuple(slices.get((line["workload"], line["repeat"], line["configuration"]), [])))
+        for line in rows
+    ]
+
+
+def column(share: float) -> str:
+    """The column of a point of the distribution."""
+    return f"p{share * 100:g}"
+
+
+def _row(line: dict[str, str]) -> Row:
+    kinds: dict[str, Any] = {"int": int, "float": float, "bool": lambda text: text == "True", "str": str}
+    return Row(**{item.name: kinds[str(item.type)](line[item.name]) for item in fields(Row)})
+
+
+def _read(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
+    lines = path.read_text().splitlines()
+    head = [re.match(r"# ([^:]+): (.*)", line) for line in lines]
+    machine = {found[1]: found[2] for found in head if found}
+    return machine, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def write(folder: Path, machine: dict[str, str], runs: Sequence[Run]) -> None:
+    """Write all runs, the machine above them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    head = "".join(f"# {name}: {value}\n" for name, value in machine.items())
+    with (folder / "results.csv").open("w") as out:
+        out.write(head)
+        rows = csv.DictWriter(out, [item.name for item in fields(Row)], lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(asdict(run.row) for run in runs)
+    with (folder / "slices.csv").open("w") as out:
+        out.write("# latencies in seconds: p0 is the fastest put, p100 the slowest\n")
+        names = ["workload", "repeat", "configuration", "slice", "puts", "seconds", "errors", *map(column, SHARES)]
+        parts = csv.DictWriter(out, names, lineterminator="\n")
+        parts.writeheader()
+        for run in runs:
+            key = {name: getattr(run.row, name) for name in ("workload", "repeat", "configuration")}
+            for number, part in enumerate(run.slices):
+                points = {column(share): f"{seconds:.6f}" for share, seconds in part.quantiles}
+                whole = {"slice": number, "puts": part.puts, "seconds": f"{part.seconds:.4f}", "errors": part.errors}
+                parts.writerow({**key, **whole, **points})
+
+
+def merge(kept: Sequence[Run], new: Sequence[Run]) -> list[Run]:
+    """All runs, the new ones in place of older ones of the same workloads."""
+    names = {run.row.workload for run in new}
+    return [run for run in kept if run.row.workload not in names] + list(new)

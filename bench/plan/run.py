@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Run real etcd inside the plan's MemoryMax, and its defaults beside it.
+
+    bench/plan/run.py                        all workloads; leaves bench/plan/results.csv and slices.csv
+    bench/plan/run.py --workload '3.5 1 MB'  one of them, in place of its older rows
+    bench/plan/run.py --quick                one workload once, into .headroom; under two minutes
+
+Three configurations are compared: the plan's flags under the plan's MemoryMax; default flags under the same limit; default flags without
+a limit. Each member has a control group of its own. The three are alive at the same time, and one after the other is driven for a few
+seconds, in turns (ABC BCA CAB …): the machine's disk may be shared and drift by tens of percent within a minute, so only what was measured
+side by side is compared. The database is treated alike in all three: quota and compaction are the plan's, because the defaults' quota of
+2 GiB would stop them before memory does. Swap is not to be had in any of them.
+
+The load is etcd's own benchmark tool with a fixed number of clients. Most workloads are a burst between two compactions, as fast as etcd
+answers; that fills memory fastest and shows throughput, but its latency is that of a queue. The paced ones keep to a rate well below that,
+compacted every half second. In each the plan is told no less than what is driven, and nothing else: no watches and no ranges that would
+leave it a margin. The benchmark measures a put from when it is sent, so waiting for a paced turn does not count.
+
+In the last repeat a member whose WAL is as full as its snapshot-count lets it get is restarted inside the limit, and driven again. That a
+restart takes long where the database does not fit beside the heap is etcd's doing: it reads the whole file at start, through a mapping for
+which the kernel does not read ahead.
+
+Needs root, or a memory controller (cgroup v1 or v2) that it may make groups in, and a real disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(PROJECT), str(PROJECT / ".collections")]
+from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo  # noqa: E402
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402
+
+from bench.plan import cgroup, results  # noqa: E402
+from bench.plan.sides import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all  # noqa: E402
+from bench.plan.workloads import WORKLOADS, Workload  # noqa: E402
+
+GIB = 1 << 30
+SPARE_DISK, SPARE_MEMORY = 4 * GIB, GIB
+STATE = PROJECT / ".headroom" / "bench-plan"
+RESULTS = PROJECT / "bench" / "plan"
+
+
+def mountinfo() -> str:
+    """The mounts that this process sees."""
+    return Path("/proc/self/mountinfo").read_text()
+
+
+def machine(folder: Path) -> dict[str, str]:
+    """What the figures were measured on."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    where = describe(str(folder), parse_mountinfo(mountinfo()), parse_mountinfo(mountinfo()))
+    return {
+        "cores": str(os.cpu_count()),
+        "memory": f"{memory / GIB:.1f} GiB",
+        "kernel": platform.release(),
+        "filesystem": where["fstype"] if where else "unknown",
+        "cgroup": f"v{cgroup.find(mountinfo()).version}",
+    }
+
+
+def taken(ports: range) -> list[int]:
+    """Those of the loopback ports that somebody listens on."""
+    found = []
+    for port in ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                found.append(port)
+    return found
+
+
+def obstacles(workloads: list[Workload], folder: Path, ports: range) -> list[str]:
+    """Why this cannot run here: too little disk or memory, no real disk, or somebody else on our ports."""
+    found = []
+    if busy := taken(ports):
+        found.append(f"port {busy[0]} is taken: name the first of {len(ports)} free ports with --port")
+    free = shutil.disk_usage(folder).free - SPARE_DISK
+    available = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+    memory = int(available[1]) * 1024 - SPARE_MEMORY if available else 0
+    for work in workloads:
+        for what, need, have in (("disk", work.disk, free), ("memory", work.memory, memory)):
+            if need > have:
+                found.append(
+                    f"{work.name} needs {need / GIB:.1f} GiB of {what}, {max(have, 0) / GIB:.1f} GiB can be spared"
+                )
+    if machine(folder)["filesystem"] in ("tmpfs", "ramfs"):
+        found.append(f"{folder} is in memory: name a folder on a disk with --folder")
+    return found
+
+
+def measure(
+    work: Workload, repeat: int, restart: bool, hierarchy: cgroup.Hierarchy, folder: Path, port: int
+) -> list[results.Run]:
+    """Run the three configurations of a workload in turns, once."""
+    planned = plan(work.version, work.stated(), work.members, work.budget, work.compaction)
+    sides = [Side(name, work, planned, folder / name.replace(", ", "-")) for name in CONFIGURATIONS]
+    with ExitStack() as stack:
+        stack.callback(close_all, sides)
+        for number, side in enumerate(sides):
+            side.start(hierarchy, port + number * PORTS_A_SIDE)
+        for turn in range(work.slices):
+            first = (turn + repeat) % len(sides)
+            for side in sides[first:] + sides[:first]:
+                if side.running:
+                    side.slice()
+                    if not side.running:
+                        side.close()
+        for side in sides:
+            if restart and side.running and side.name != UNLIMITED:
+                side.restart()
+            if side.running:
+                side.outcome = "survived"
+            side.close()
+    return [results.Run(row(side, repeat), tuple(side.slices)) for side in sides]
+
+
+def row(side: Side, repeat: int) -> results.Row:
+    """What is kept of a side."""
+    work, planned, is_plan = side.workload, side.plan, side.name == PLAN
+    settings: dict[str, Any] = planned["settings"] if is_plan else {}
+    environment: dict[str, str] = planned["environment"] if is_plan else {}
+    return results.Row(
+        workload=work.name,
+        repeat=repeat,
+        configuration=side.name,
+        date=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        version=work.version,
+        members=work.members,
+        value_size=work.value_size,
+        keys=work.keys,
+        stated_puts_per_second=work.rate,
+        paced=work.paced,
+        clients=work.clients,
+        puts=work.puts,
+        budget=work.budget,
+        memory_max=0 if side.name == UNLIMITED else planned["memory_max"],
+        memory_high=planned["memory_high"] if is_plan and side.groups[0].hierarchy.version == 2 else 0,
+        gomemlimit=environment.get("GOMEMLIMIT", ""),
+        gogc=environment.get("GOGC", ""),
+        snapshot_count=side.snapshot_count,
+        snapshot_catchup_entries=settings.get("snapshot_catchup_entries", side.default("snapshot_catchup_entries")),
+        planned_rss_anon_peak=planned["estimate"]["rss_anon_peak"] if is_plan else 0,
+        planned_restart_rss_anon_peak=planned["estimate"]["restart_rss_anon_peak"] if is_plan else 0,
+        outcome=side.outcome,
+        rss_anon_peak=side.rss_anon_peak,
+        restart_rss_anon_peak=side.restart_rss_anon_peak,
+        restart_entries=side.restart_entries,
+        restart_seconds=round(side.restart_seconds, 2),
+        cgroup_peak=side.cgroup_peak,
+        major_faults=side.major_faults,
+        oom_kills=side.oom_kills,
+    )
+
+
+def line(run: results.Run) -> str:
+    """One configuration's outcome in a line."""
+    row, slices = run.row, run.slices
+    seconds = sum(part.seconds for part in slices)
+    speed = f"{sum(part.puts for part in slices) / seconds:,.0f} puts/s" if seconds else "no whole slice"
+    peaks = f"RssAnon {row.rss_anon_peak / (1 << 20):,.0f} MiB"
+    if row.restart_rss_anon_peak:
+        peaks += (
+            f", after a restart over {row.restart_entries:,} entries {row.restart_rss_anon_peak / (1 << 20):,.0f} MiB"
+        )
+    return f"  {row.configuration:17} {row.outcome}: {len(slices)} slices, {speed}, {peaks}"
+
+
+def stop(number: int, _frame: FrameType | None) -> None:
+    """Turn a signal into an exception, so that everything is cleaned up."""
+    raise SystemExit(f"stopped by {signal.Signals(number).name}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workload", action="append", choices=[work.name for work in WORKLOADS], help="only this one")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="one workload, once, into .headroom")
+    parser.add_argument("--shrink", type=int, default=1, help="only 1/N of the puts and slices, to try the harness")
+    parser.add_argument("--folder", type=Path, default=STATE, help="where etcd's data goes, on a disk")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the results go")
+    parser.add_argument("--port", type=int, default=25300, help="the first of 90 loopback ports")
+    arguments = parser.parse_args()
+    chosen = [work for work in WORKLOADS if not arguments.workload or work.name in arguments.workload]
+    repeats, target = arguments.repeats, arguments.results
+    if arguments.quick:
+        chosen, repeats, target = chosen[:1], 1, STATE / "quick"
+    if arguments.shrink > 1:
+        slices = [max(work.slices // arguments.shrink, 1) for work in chosen]
+        chosen = [replace(work, puts=work.slice_puts * n, slices=n) for work, n in zip(chosen, slices, strict=True)]
+    folder = arguments.folder / "data"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        hierarchy = cgroup.find(mountinfo())
+        cgroup.usable(hierarchy)
+    except cgroup.NoMemoryCgroup as error:
+        sys.exit(str(error))
+    if problems := obstacles(
+        chosen, folder, range(arguments.port, arguments.port + len(CONFIGURATIONS) * PORTS_A_SIDE)
+    ):
+        sys.exit("\n".join(problems))
+    here = machine(folder)
+    kept: list[results.Run] = []
+    if (target / "results.csv").exists() and not arguments.quick:
+        there, kept = results.read(target)
+        if there != here and {run.row.workload for run in kept} - {work.name for work in chosen}:
+            sys.exit(
+                f"{target}/results.csv was measured on another machine: run all workloads, or name another folder with --results"
+            )
+    new: list[results.Run] = []
+    began = time.monotonic()
+    try:
+        # Repeats are the outer loop: those of one workload are minutes apart, and see the machine in different moods.
+        for repeat in range(repeats):
+            for work in chosen:
+                print(f"{work.name}, {repeat + 1} of {repeats}, after {time.monotonic() - began:.0f} s", flush=True)
+                found = measure(work, repeat, repeat == repeats - 1, hierarchy, folder, arguments.port)
+                print("\n".join(map(line, found)), flush=True)
+                new += found
+    except BaseException:
+        # The kept results stay whole; what there is may tell why.
+        results.write(STATE / "unfinished", here, new)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    order = [work.name for work in WORKLOADS]
+    runs = sorted(results.merge(kept, new), key=lambda run: (order.index(run.row.workload), run.row.repeat))
+    results.write(target, here, runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""What the measurements say about the plan's claims. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from bench.plan.load import Slice, quantile
+from bench.plan.results import Row, Run
+from bench.plan.sides import LIMITED, PLAN, UNLIMITED
+
+# The claims: the plan's flags under MemoryMax against default flags without a limit.
+LEAST_THROUGHPUT = 0.95
+MOST_P99 = 1.10
+# A paced load may be this much above its rate for a slice.
+PACING = 1.02
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median, and between what it lies."""
+
+    middle: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One workload.
+
+    throughput: plan / unlimited defaults, of slices driven one after the other; median and quartiles.
+    p99: the same ratio of the latency that 99 % of a repeat's puts stay within; median, least and most of the repeats.
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    throughput: Spread
+    p99: Spread
+
+    def rows(self, configuration: str) -> list[Row]:
+        """The rows of a configuration, one for each repeat."""
+        return [run.row for run in self.runs if run.row.configuration == configuration]
+
+    def slices(self, configuration: str) -> list[Slice]:
+        """All slices of a configuration."""
+        return [part for run in self.runs if run.row.configuration == configuration for part in run.slices]
+
+    @property
+    def survived(self) -> bool:
+        """Whether the plan was never killed, nor stalled, in steady state and at the restart."""
+        return all(row.outcome == "survived" for row in self.rows(PLAN))
+
+    @property
+    def fast_enough(self) -> bool:
+        """Whether the plan keeps the throughput."""
+        return self.throughput.middle >= LEAST_THROUGHPUT
+
+    @property
+    def prompt_enough(self) -> bool:
+        """Whether the plan keeps the latency."""
+        return self.p99.middle <= MOST_P99
+
+    @property
+    def covered(self) -> bool:
+        """Whether the plan was told at least what was driven."""
+        stated = self.runs[0].row.stated_puts_per_second
+        fastest = max(part.puts / part.seconds for run in self.runs for part in run.slices)
+        return fastest <= stated * PACING
+
+    @property
+    def errors(self) -> int:
+        """Puts that were refused, of the plan and of the unlimited defaults."""
+        return sum(part.errors for name in (PLAN, UNLIMITED) for part in self.slices(name))
+
+    @property
+    def killed(self) -> int:
+        """How often default flags were killed under the plan's limit."""
+        return sum(row.outcome.startswith("killed") for row in self.rows(LIMITED))
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim holds."""
+        return self.survived and self.fast_enough and self.prompt_enough and self.covered and not self.errors
+
+
+def judge(runs: Sequence[Run]) -> list[Verdict]:
+    """A verdict for each workload, in the order of the runs."""
+    names = list(dict.fromkeys(run.row.workload for run in runs))
+    return [_judge(name, [run for run in runs if run.row.workload == name]) for name in names]
+
+
+def _judge(name: str, runs: list[Run]) -> Verdict:
+    by_repeat: dict[int, dict[str, Run]] = {}
+    for run in runs:
+        by_repeat.setdefault(run.row.repeat, {})[run.row.configuration] = run
+    speeds, latencies = [], []
+    for sides in by_repeat.values():
+        ours, theirs = sides[PLAN].slices, sides[UNLIMITED].slices
+        if not ours or not theirs:
+            continue
+        speeds += [(a.puts / a.seconds) / (b.puts / b.seconds) for a, b in zip(ours, theirs)]
+        latencies.append(quantile(ours, 0.99) / quantile(theirs, 0.99))
+    nothing = Spread(float("nan"), float("nan"), float("nan"))
+    return Verdict(
+        name,
+        tuple(runs),
+        Spread(median(speeds), *quartiles(speeds)) if speeds else nothing,
+        Spread(median(latencies), min(latencies), max(latencies)) if latencies else nothing,
+    )
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """The first and the third quartile; the value itself, if there is one only."""
+    if len(values) < 2:
+        return values[0], values[0]
+    found = quantiles(values, n=4, method="inclusive")
+    return found[0], found[2]
