@@ -1,0 +1,129 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Print a plan of etcd's memory for people, and draw it, on the controller; no host is needed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan_html import page
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan_report import Report, prepare, text_lines
+from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES
+from ansible_collections.etcdops.headroom.plugins.plugin_utils import _plan_picture
+
+display = Display()
+
+ENDINGS = ("html", "svg", "png")
+ARGUMENTS: dict[str, Any] = {
+    "version": {"type": "str"},
+    "workload": {"type": "dict", "default": {}},
+    "members": {"type": "int"},
+    "budget": {"type": "raw"},
+    "settings": {"type": "dict", "default": {}},
+    "volume_size": {"type": "raw"},
+    "unknown_version": {"type": "str", "default": "refuse", "choices": list(CHOICES)},
+    "report": {"type": "str"},
+}
+
+
+class ActionModule(ActionBase):
+    """The action behind etcd_plan_report; see plugins/modules/etcd_plan_report.py for its documentation."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Print the plan, write the report, and return both."""
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        asked: dict[str, Any] = {name: None if value == "" else value for name, value in arguments.items()}
+        path = asked.pop("report")
+        target = None if path is None else _target(path)
+        try:
+            report = prepare(**asked)
+        except ValueError as error:
+            raise AnsibleActionFail(str(error)) from error
+        lines = text_lines(report)
+        changed = False
+        if target is not None:
+            content = _content(report, target)
+            changed = content != _present(target)
+            lines += ["", f"  report: {target}, {_done(changed, self._task.check_mode)}"]
+            if changed and not self._task.check_mode:
+                _write(target, content)
+        for line in ["", *lines, ""]:
+            display.display(line)
+        return {**result, "changed": changed, "lines": lines, "plan": report.plan, "report": target}
+
+
+def _target(path: str) -> str:
+    """Return the file to be written, or fail with what is in its way, before anything is planned or written."""
+    target = os.path.realpath(os.path.expanduser(path))
+    ending = os.path.splitext(target)[1].lstrip(".").lower()
+    folder = os.path.dirname(target)
+    problem = None
+    if ending not in ENDINGS:
+        shown = f"ends in .{ending}" if ending else "has no ending"
+        problem = f"it {shown}; write {', '.join(f'plan.{known}' for known in ENDINGS[:-1])} or plan.{ENDINGS[-1]}"
+    elif _plan_picture.MATPLOTLIB_ERROR is not None:
+        problem = (
+            f"matplotlib is missing on the controller ({_plan_picture.MATPLOTLIB_ERROR}); install it for the Python of "
+            "Ansible (python3 -m pip install matplotlib), or leave report out"
+        )
+    elif not os.path.isdir(folder):
+        problem = f"there is no folder {folder}; make it, or choose another"
+    elif os.path.isdir(target):
+        problem = "it is a folder; name a file in it"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        problem = f"the folder {folder} is not writable for you; choose another"
+    if problem is not None:
+        raise AnsibleActionFail(f"report {path} cannot be written: {problem}")
+    return target
+
+
+def _content(report: Report, target: str) -> bytes:
+    """Return what the file is to hold."""
+    ending = os.path.splitext(target)[1].lstrip(".").lower()
+    if ending == "html":
+        return page(report, _plan_picture.draw(report, "svg"))
+    return _plan_picture.draw(report, ending)
+
+
+def _present(target: str) -> bytes | None:
+    """Return what the file holds now, or None."""
+    try:
+        with open(target, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _done(changed: bool, check_mode: bool) -> str:
+    if not changed:
+        return "unchanged"
+    return "not written, because of --check" if check_mode else "written"
+
+
+def _write(target: str, content: bytes) -> None:
+    """Write the file as a whole or not at all, with the mode that a new file has."""
+    folder, name = os.path.split(target)
+    umask = os.umask(0)
+    os.umask(umask)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise AnsibleActionFail(f"report {target} cannot be written: {error.strerror}") from error

@@ -1,0 +1,116 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""playbooks/plan.yml and etcd_plan_report, as ansible-playbook runs them: no host, no inventory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ansible_collections.etcdops.headroom as collection
+import pytest
+
+ROOT = Path(next(iter(collection.__path__))).parent.parent.parent
+BESIDE = str(Path(sys.executable).parent)
+PROGRAM = shutil.which("ansible-playbook", path=f"{BESIDE}{os.pathsep}{os.environ['PATH']}") or "ansible-playbook"
+ASKED = {"etcd_version": "3.7.3", "etcd_workload": {"value_size": "100KB"}, "etcd_memory_budget": "2GB"}
+
+
+def play(
+    folder: Path, variables: dict[str, Any], *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the playbook as a user of the installed collection does."""
+    (folder / "home").mkdir(exist_ok=True)
+    known = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
+    known |= {"ANSIBLE_COLLECTIONS_PATH": str(ROOT), "ANSIBLE_HOME": str(folder / "home"), "LC_ALL": "C.UTF-8"}
+    command = [PROGRAM, "etcdops.headroom.plan", "-e", json.dumps(variables), *arguments]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**known, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_it_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
+    done = play(tmp_path, {**ASKED, "etcd_members": 5, "etcd_snapshot_count": 3000, "etcd_volume_size": "4GB"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\netcd 3.7.3, 5 members, a memory budget of 2.0 GiB for each\n" in done.stdout
+    assert re.search(r"^  snapshot_count +3,000  yours +yours; ", done.stdout, re.MULTILINE)
+    assert re.search(r"^  quota_backend_bytes +3\.[0-9] GiB ", done.stdout, re.MULTILINE)
+    assert re.search(r"^  keys +10,000  assumed  ", done.stdout, re.MULTILINE)
+    assert not re.search(r"[{}]|\\n", done.stdout)
+    assert "changed=0" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"home"}
+
+
+def test_nothing_need_be_said(tmp_path: Path) -> None:
+    done = play(tmp_path, {})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No budget was given" in done.stdout
+
+
+@pytest.mark.parametrize("ending", ["html", "svg", "png"])
+def test_the_report_is_written_once(tmp_path: Path, ending: str) -> None:
+    target = tmp_path / f"plan.{ending}"
+    said = {**ASKED, "report": target.name}
+    foretold = play(tmp_path, said, "--check")
+    assert f"report: {target}, not written, because of --check" in foretold.stdout, foretold.stdout + foretold.stderr
+    assert "changed=1" in foretold.stdout
+    assert not target.exists()
+    first = play(tmp_path, said)
+    assert f"report: {target}, written" in first.stdout and "changed=1" in first.stdout
+    written = target.read_bytes()
+    second = play(tmp_path, said)
+    assert f"report: {target}, unchanged" in second.stdout and "changed=0" in second.stdout
+    assert target.read_bytes() == written
+    assert {path.name for path in tmp_path.iterdir()} == {"home", target.name}
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        (
+            {"report": "plan.pdf"},
+            "report plan.pdf cannot be written: it ends in .pdf; write plan.html, plan.svg or plan.png",
+        ),
+        ({"report": "plan"}, "report plan cannot be written: it has no ending;"),
+        ({"report": "no/plan.svg"}, "there is no folder"),
+        ({"report": "/proc/plan.svg"}, "report /proc/plan.svg cannot be written:"),
+        ({"etcd_workload": {"value_sise": 1}}, "workload has an unknown key 'value_sise', did you mean 'value_size'?"),
+        ({"etcd_version": "3.8.0"}, "etcd 3.8.0 is not known"),
+        ({"etcd_memory_budget": "100MB"}, "What would fit: a memory budget of"),
+        ({"etcd_gomemlimit": "3GB"}, "settings.gomemlimit (3.0 GiB) is above the memory budget (2.0 GiB)"),
+    ],
+)
+def test_one_clear_error(tmp_path: Path, variables: dict[str, Any], text: str) -> None:
+    done = play(tmp_path, {**ASKED, **variables})
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2, said
+    assert text in said
+    assert "a memory budget of 2.0 GiB for each" not in said  # nothing was printed before
+    assert {path.name for path in tmp_path.iterdir()} == {"home"}
+
+
+def test_without_matplotlib_the_remedy_is_named(tmp_path: Path) -> None:
+    absent = tmp_path / "absent" / "matplotlib"
+    absent.mkdir(parents=True)
+    (absent / "__init__.py").write_text("raise ImportError('not here')\n")
+    path = os.pathsep.join([str(absent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = play(tmp_path, {**ASKED, "report": "plan.svg"}, PYTHONPATH=path)
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2
+    assert "matplotlib is missing on the controller (not here); install it for the Python of Ansible" in said
+    assert not (tmp_path / "plan.svg").exists()
+    # The table needs none.
+    assert play(tmp_path, ASKED, PYTHONPATH=path).returncode == 0
