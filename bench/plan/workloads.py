@@ -94,6 +94,6 @@ WORKLOADS = [
     Workload("3.7 1 MB, one key", "3.7.3", 1_000_000, 1, 250, 1024 * MIB, 2_000, 8, clients=16),
     Workload("3.6 100 kB, three members", "3.6.16", 100_000, 500, 800, 768 * MIB, 6_000, 6, members=3),
     Workload("3.7 1 kB", "3.7.3", 1_000, 100_000, 12_000, 384 * MIB, 120_000, 8),
-    Workload("3.5 10 kB, paced", "3.5.35", 10_000, 2000, 2000, 384 * MIB, 48_000, 8, paced=True),
+    Workload("3.5 10 kB, paced", "3.5.35", 10_000, 2000, 2000, 512 * MIB, 48_000, 8, paced=True),
     Workload("3.7 100 kB, paced", "3.7.3", 100_000, 500, 400, 1024 * MIB, 7_200, 6, paced=True),
 ]
