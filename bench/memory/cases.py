@@ -20,7 +20,7 @@ SERIES = ("3.5", "3.6", "3.7")
 class Case:
     """One start of etcd under one load.
 
-    Sizes in bytes. puts: by etcd's benchmark, put_size each; rate: puts a second, 0 is as fast as it goes. txn_ops: puts in
+    Sizes in bytes. puts: by etcd's benchmark, put_size each; rate: puts (transactions) a second, 0 is as fast as it goes. txn_ops: puts in
     one transaction. compact_every: seconds between two compactions that keep compact_keep revisions, 0 is never.
     defrag: save a snapshot and defragment after the restart.
     """
@@ -36,7 +36,7 @@ class Case:
     rate: int = 0
     txn_ops: int = 1
     clients: int = 16
-    snapshot_count: int = 10000
+    snapshot_count: int = 1000
     catchup: int = 100
     gogc: int = 100
     gomemlimit: int = 0
@@ -53,6 +53,11 @@ class Case:
     range_keys: int = 0
     defrag: bool = False
     quick: bool = False
+
+    @property
+    def held(self) -> bool:
+        """Whether connections or watches are held, beside a small load of puts."""
+        return not self.puts and (self.connections > 0 or self.streams > 0)
 
 
 def log(name: str, value: int, catchup: int, snapshot: int, part: str, series: str, **more: Any) -> Case:
@@ -119,6 +124,7 @@ def index(series: str) -> Iterator[Case]:
             keys=count,
             puts=count * versions,
             txn_ops=20,
+            rate=1000,
             snapshot_count=500,
             **more,
         )
@@ -141,28 +147,28 @@ def clients(series: str) -> Iterator[Case]:
     yield held("conns-1000", "connections", "fit", connections=1000)
     yield held("conns-1000-tls", "connections", "fit", connections=1000, tls=True)
     yield held("streams-2000", "watches", "fit", connections=50, streams=2000)
-    yield held("watchers-200k-shared", "watches", "fit", connections=20, streams=200, watchers_per_stream=1000)
+    yield held("watchers-100k-shared", "watches", "fit", connections=20, streams=200, watchers_per_stream=500)
     yield held(
-        "watchers-200k-apart",
+        "watchers-100k-apart",
         "watches",
         "fit",
         connections=20,
         streams=200,
-        watchers_per_stream=1000,
-        watched_keys=200000,
+        watchers_per_stream=500,
+        watched_keys=100000,
     )
     yield held("conns-500", "connections", "check", connections=500, quick=True)
     yield held("conns-2000-tls", "connections", "check", connections=2000, tls=True)
     yield held("streams-1000-on-500", "watches", "check", connections=500, streams=1000, watchers_per_stream=5)
     yield held(
-        "watchers-100k", "watches", "check", connections=50, streams=1000, watchers_per_stream=100, watched_keys=1000
+        "watchers-60k", "watches", "check", connections=50, streams=1000, watchers_per_stream=60, watched_keys=1000
     )
 
 
 def rest(series: str) -> Iterator[Case]:
     """Leases, ranges, and all of it together."""
     yield Case("leases-30k", "leases", "fit", series, leases=30000)
-    yield Case("leases-60k", "leases", "check", series, leases=60000)
+    yield Case("leases-15k", "leases", "check", series, leases=15000)
     yield Case(
         "range-8",
         "range answers",
@@ -171,6 +177,7 @@ def rest(series: str) -> Iterator[Case]:
         value_size=10240,
         keys=1000,
         puts=1000,
+        snapshot_count=500,
         range_clients=8,
         range_keys=1000,
     )
@@ -182,6 +189,7 @@ def rest(series: str) -> Iterator[Case]:
         value_size=2048,
         keys=5000,
         puts=5000,
+        snapshot_count=500,
         range_clients=16,
         range_keys=5000,
     )

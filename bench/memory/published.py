@@ -118,6 +118,7 @@ def keys_rows() -> Iterator[Row]:
             keys=keys,
             puts=keys * versions,
             txn_ops=20,
+            rate=1000,
             snapshot_count=500,
         )
         yield Row(name, "3.7", f"{mb:g} MB", formula, case)

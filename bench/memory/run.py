@@ -122,7 +122,7 @@ def measure(case: Case, version: str, folder: Path) -> dict[str, float]:
     figures: dict[str, float] = dict.fromkeys(MEASURED, 0.0)
     with running(members):
         held = Held(members[0], case)
-        if not case.puts and (case.connections or case.streams):
+        if case.held:
             held.start()
         figures["puts_per_second"] = load.apply(members, case)
         time.sleep(0.5)
