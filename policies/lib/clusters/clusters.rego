@@ -19,79 +19,109 @@ import data.headroom.vocabulary.read
 # Inventory → the name of its group of members.
 group := read.group
 
-_hosts := {name: object.get(found.groups, group[name], set()) | some name, found in inventory.inventories}
+_hosts := {name: object.get(inventory.members, [name, group[name]], set()) | some name in inventory.names}
 
 # Inventories in which no member can be seen.
 without_members := {name | some name, hosts in _hosts; count(hosts) == 0}
 
-_cluster_of := {[name, host]: cluster |
-	some name, hosts in _hosts
-	some host in hosts
-	cluster := object.get(inventory.inventories[name].hosts[host], "etcd_cluster_name", group[name])
-	not inventory.inventories[name].unknown[host].etcd_cluster_name
-	not read.size_elsewhere(name, host)
+# What tells members apart and is no setting of them.
+_identifying := {"etcd_cluster_name", "etcd_name"}
+
+# The members by what they have of the variables that rules look at: [{inventory, hosts, known, unknown}]. Most hosts differ in nothing
+# of it from others of their group, and are never looked at one by one.
+_bundles := [object.union(bundle, {"inventory": name, "hosts": hosts}) |
+	some name, all_hosts in _hosts
+	some bundle in inventory.bundles(name, ((read.relevant[name] | read.relevant_place[name]) | _identifying))
+	hosts := bundle.hosts & all_hosts
+	count(hosts) > 0
+]
+
+# The cluster of a bundle; undefined where it is not known, and where the other members are elsewhere.
+_cluster(bundle) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", group[bundle.inventory])] if {
+	not bundle.unknown.etcd_cluster_name
+	not _size_elsewhere(bundle)
 }
 
+# Only in files that configure etcd themselves, each of whose hosts is a bundle of its own.
+_size_elsewhere(bundle) := size if {
+	count(bundle.hosts) == 1
+	some host in bundle.hosts
+	size := read.size_elsewhere(bundle.inventory, host)
+}
+
+# Members of which it is not known to which cluster they belong, with the reason.
+without_cluster := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "reason": reason} |
+	some bundle in _bundles
+	reason := bundle.unknown.etcd_cluster_name
+]
+
+_clustered := [{"key": _cluster(bundle), "hosts": bundle.hosts} | some bundle in _bundles]
+
 # [inventory, cluster] → hosts. A member whose cluster is not known is in none.
-members := {key: hosts |
-	some key in {[name, cluster] | some [name, _], cluster in _cluster_of}
-	hosts := {host | some [name, host], cluster in _cluster_of; [name, cluster] == key}
+members := {key: union(sets) |
+	some key in {entry.key | some entry in _clustered}
+	sets := {entry.hosts | some entry in _clustered; entry.key == key}
 }
 
 # [inventory, host] → the member's own name, where it has another than its host.
-names := {[name, host]: own |
-	some name, hosts in _hosts
-	some host in hosts
-	own := vocabulary.name(inventory.inventories[name].hosts[host])
+names := {[bundle.inventory, host]: own |
+	some bundle in _bundles
+	own := vocabulary.name(bundle.known)
+	some host in bundle.hosts
 }
 
-_size(name, host) := size if {
-	size := count(members[[name, _cluster_of[[name, host]]]])
+_size(bundle) := size if {
+	size := count(members[_cluster(bundle)])
 } else := size if {
-	size := read.size_elsewhere(name, host)
+	size := _size_elsewhere(bundle)
 } else := 1
 
-_entries := [entry |
-	some name, hosts in _hosts
-	some host in hosts
-	found := inventory.inventories[name]
-	entry := {
-		"host": host,
-		"profile": {
-			"inventory": name,
-			"members": _size(name, host),
-			"variables": object.filter(found.hosts[host], read.relevant[name]),
-			"unknown": object.filter(object.get(found.unknown, host, {}), read.relevant[name]),
-		},
+# object.filter() goes through the larger of the two.
+_only(variables, wanted) := object.filter(variables, object.keys(variables) & wanted)
+
+_entries := [{"hosts": bundle.hosts, "profile": profile, "part": _part(bundle, profile)} |
+	some bundle in _bundles
+	profile := {
+		"inventory": bundle.inventory,
+		"members": _size(bundle),
+		"variables": _only(bundle.known, read.relevant[bundle.inventory]),
+		"unknown": _only(bundle.unknown, read.relevant[bundle.inventory]),
 	}
 ]
 
-_profile_of := {[entry.profile.inventory, entry.host]: entry.profile | some entry in _entries}
+_part(bundle, profile) := [_cluster(bundle), profile] if {
+	_cluster(bundle)
+} else := null
+
+# [cluster, profile] → hosts
+_parts := {part: union(sets) |
+	some part in {entry.part | some entry in _entries; entry.part != null}
+	sets := {entry.hosts | some entry in _entries; entry.part == part}
+}
+
+_cluster_parts := [{"key": key, "profile": profile, "hosts": hosts} | some [key, profile], hosts in _parts]
 
 # Clusters whose members do not all agree: [inventory, cluster] → parts, each {hosts, etcd}. Most clusters are not in here.
 mixed := {key: parts |
-	some key, hosts in members
-	found := {_profile_of[[key[0], host]] | some host in hosts}
+	some key, _ in members
+	found := [part | some part in _cluster_parts; part.key == key]
 	count(found) > 1
-	parts := [{"hosts": part, "etcd": _etcd_of[profile]} |
-		some profile in found
-		part := {host | some host in hosts; _profile_of[[key[0], host]] == profile}
-	]
+	parts := [{"hosts": part.hosts, "etcd": _etcd_of[part.profile]} | some part in found]
 }
 
 # A group whose hosts cannot be seen is judged by its variables, as a member-to-be.
 _future_entries := [entry |
 	some name in without_members
 	found := folder.future(name, group[name])
-	variables := object.filter(found.known, read.relevant[name])
+	variables := _only(found.known, read.relevant[name])
 	count(variables) > 0
 	entry := {
-		"host": sprintf("a member-to-be of group %q", [group[name]]),
+		"hosts": {sprintf("a member-to-be of group %q", [group[name]])},
 		"profile": {
 			"inventory": name,
 			"members": 3,
 			"variables": variables,
-			"unknown": object.filter(found.unknown, read.relevant[name]),
+			"unknown": _only(found.unknown, read.relevant[name]),
 		},
 	}
 ]
@@ -102,30 +132,25 @@ _etcd_of := {profile: read.member(profile) |
 	some profile in {entry.profile | some entry in _all_entries}
 }
 
-profiles := {object.union(key, {"hosts": hosts, "etcd": etcd, "unknown": read.reasons(key)}) |
+profiles := {object.union(key, {"hosts": union(sets), "etcd": etcd, "unknown": read.reasons(key)}) |
 	some key, etcd in _etcd_of
-	hosts := {entry.host | some entry in _all_entries; entry.profile == key}
+	sets := {entry.hosts | some entry in _all_entries; entry.profile == key}
 }
 
-_place_entries := [entry |
-	some name, hosts in _hosts
-	some host in hosts
-	found := inventory.inventories[name]
-	entry := {
-		"host": host,
-		"place": {
-			"inventory": name,
-			"variables": object.filter(found.hosts[host], read.relevant_place[name]),
-			"unknown": object.filter(object.get(found.unknown, host, {}), read.relevant_place[name]),
-		},
+_place_entries := [{"hosts": bundle.hosts, "place": place} |
+	some bundle in _bundles
+	place := {
+		"inventory": bundle.inventory,
+		"variables": _only(bundle.known, read.relevant_place[bundle.inventory]),
+		"unknown": _only(bundle.unknown, read.relevant_place[bundle.inventory]),
 	}
 ]
 
 # The same for what is said of the hosts themselves: {inventory, hosts, facts, names, unknown}. Kept apart, because these differ within a
 # cluster where etcd's own settings do not, and estimates are dear.
-places := {object.union({"inventory": key.inventory, "hosts": hosts}, read.place(key)) |
+places := {object.union({"inventory": key.inventory, "hosts": union(sets)}, read.place(key)) |
 	some key in {entry.place | some entry in _place_entries}
-	hosts := {entry.host | some entry in _place_entries; entry.place == key}
+	sets := {entry.hosts | some entry in _place_entries; entry.place == key}
 }
 
 # The settings that a member will run with, as far as the inventory decides: what is pinned; for the rest the least that the plan may
@@ -165,7 +190,7 @@ at_best(profile) := ", even with the least that the plan may choose" if {
 	count(estimated_settings(profile.etcd.settings)) == 0
 } else := ", with what is pinned and the least that the plan may choose for the rest" if {
 	profile.etcd.planned
-} else := ", with etcd's defaults and a modest workload where none is stated"
+} else := ", with what is set, etcd's defaults for the rest, and a modest workload where none is stated"
 
 # Whether it is only the replay of the raft log at a restart that does not fit: running, the member has room. An estimate's `needed` is
 # the larger of the two, so this reckons the running one in the same way.

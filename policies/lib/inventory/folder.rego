@@ -144,21 +144,95 @@ _of_host(key, shared) := _resolve(key, shared) if {
 	key in _hosts_with_own
 } else := shared
 
-_resolved := [{"root": root, "host": host, "found": found} |
-	some [root, direct], members in graph.classes
-	shared := values.settle(values.unite(_layers(root, direct)))
+# [inventory, groups] → what all hosts in these groups share.
+_shared := {key: values.settle(values.unite(_layers(key[0], key[1]))) | some key, _ in graph.classes}
+
+_resolved := [{"root": key[0], "host": host, "found": found} |
+	some key, members in graph.classes
+	shared := _shared[key]
 	some host in members
-	found := _of_host([root, host], shared)
+	found := _of_host([key[0], host], shared)
 ]
 
-inventories := {root: {"hosts": hosts, "groups": groups, "unknown": unknown, "opaque": opaque, "refused": refused} |
+resolved := {root: {"hosts": hosts, "unknown": unknown} |
 	some root in paths.roots
 	hosts := {entry.host: entry.found.known | some entry in _resolved; entry.root == root}
 	unknown := {entry.host: entry.found.unknown | some entry in _resolved; entry.root == root; count(entry.found.unknown) > 0}
-	groups := object.get(graph.members, root, {"all": set(), "ungrouped": set()})
-	opaque := object.get(paths.opaque, root, {})
-	refused := object.get(definitions.refused, root, {})
 }
+
+# Inventory → group → hosts.
+groups := {root: object.get(graph.members, root, {"all": set(), "ungrouped": set()}) | some root in paths.roots}
+
+# As resolved, but of these variables only, and hosts that have none of them for themselves together.
+bundles(root, names) := array.concat(
+	[{"hosts": hosts, "known": _only(shared.known, names), "unknown": _only(shared.unknown, names)} |
+		some [other, direct], members in graph.classes
+		other == root
+		hosts := members - special
+		count(hosts) > 0
+		shared := _shared[[root, direct]]
+	],
+	[{"hosts": {host}, "known": _only(found.known, names), "unknown": _only(found.unknown, names)} |
+		count(special) > 0
+		some [other, direct], members in graph.classes
+		other == root
+		some host in (members & special)
+		found := _resolve([root, host], {kind: _only(shared, names) | some kind, shared in _shared[[root, direct]]})
+	],
+) if {
+	special := _special(root, names)
+}
+
+# object.filter() goes through the larger of the two.
+_only(variables, names) := object.filter(variables, object.keys(variables) & names)
+
+# The hosts that have one of these variables for themselves.
+_special(root, names) := ({host |
+	some section in _telling_sections
+	section.root == root
+	count(section.names & names) > 0
+	some host, variables in section.hosts
+	is_object(variables)
+	count(object.keys(variables) & names) > 0
+} | {host |
+	some [other, "host_vars", host] in paths.vars_names
+	other == root
+	count(object.keys(_vars_files(root, "host_vars", host).values) & names) > 0
+}) | ({host | some [other, host] in _names_of_hosts; other == root} | {host |
+	"ansible_port" in names
+	some [other, host] in _with_port
+	other == root
+})
+
+# The sections that say something of their hosts, with one value of each variable.
+_telling_sections := [{"root": section.root, "hosts": section.hosts, "names": (object.keys(found.known) | object.keys(found.unknown)), "examples": found} |
+	some section in definitions.sections
+	stated := [variables | some variables in section.hosts; is_object(variables); count(variables) > 0]
+	count(stated) > 0
+	found := _one_of_each(stated, section.plain)
+]
+
+_one_of_each(stated, true) := {"known": object.union_n(stated), "unknown": {}}
+
+_one_of_each(stated, false) := _united([values.settle(values.layer(variables, false)) | some variables in stated])
+
+_united(settled) := {
+	"known": object.union_n([found.known | some found in settled]),
+	"unknown": object.union_n([found.unknown | some found in settled]),
+}
+
+# All variables of an inventory's hosts, each with one of its values.
+examples(root) := _united(array.concat(
+	[shared | some [other, _], shared in _shared; other == root],
+	array.concat(
+		[section.examples | some section in _telling_sections; section.root == root],
+		[values.settle(_vars_files(root, "host_vars", host)) |
+			some [other, "host_vars", host] in paths.vars_names
+			other == root
+			host in graph.hosts[root]
+		],
+	),
+))
 
 # The file that gave a host's variable its value.
 origin(root, host, name) := found[count(found) - 1] if {

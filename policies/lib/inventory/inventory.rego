@@ -3,14 +3,55 @@
 # description: |
 #   The resolved inventory, from either input. `inventories` maps each inventory to {hosts, groups, unknown, opaque, refused}: host →
 #   variables, group → hosts, host → variable → why it is not known, file → why nothing of it is known, file → why Ansible refuses it.
-#   Files that configure etcd themselves are inventories too. `hosts` and `groups` are those of the only inventory; with several of them there is none, as one name may mean two hosts.
+#   Files that configure etcd themselves are inventories too. `hosts` and `groups` are those of the only inventory; with several of them
+#   there is none, as one name may mean two hosts.
+#
+#   Rules ask for less: `names`, `members`, `opaque`, `refused`, `examples` and `bundles`, for which most hosts need never be looked at.
 package headroom.inventory
 
 import data.headroom.files
+import data.headroom.inventory.definitions
 import data.headroom.inventory.folder
 import data.headroom.inventory.listed
+import data.headroom.inventory.paths
 
-inventories := object.union_n([folder.inventories, listed.inventories, files.inventories])
+# All inventories, as a user writes them.
+names := {name | some name, _ in members}
+
+# Inventory → group → hosts, those of its children among them.
+members := object.union_n([
+	folder.groups,
+	listed.groups,
+	{name: found.groups | some name, found in files.inventories},
+])
+
+# Inventory → file → why nothing of it is known.
+opaque := paths.opaque
+
+# Inventory → file → why Ansible refuses it.
+refused := definitions.refused
+
+# The hosts of an inventory by what they have of a set of variables, as a list of {hosts, known, unknown}: the hosts of a bundle have the
+# same values of these variables, and the same of them are not known. Several bundles may be alike.
+bundles(name, variables) := folder.bundles(name, variables) if {
+	name in paths.roots
+} else := listed.bundles(name, variables) if {
+	paths.listed[name]
+} else := [{"hosts": {host}, "known": object.filter(found, variables), "unknown": {}} | some host, found in files.inventories[name].hosts]
+
+# All variables of an inventory's hosts with one of the values that each has somewhere, and one of the reasons why others are not known.
+examples(name) := folder.examples(name) if {
+	name in paths.roots
+} else := listed.examples(name) if {
+	paths.listed[name]
+} else := {"known": object.union_n([found | some found in files.inventories[name].hosts]), "unknown": {}}
+
+inventories := {name: object.union(found, {"groups": members[name], "opaque": object.get(opaque, name, {}), "refused": object.get(refused, name, {})}) |
+	some source in [folder.resolved, listed.resolved, _resolved_files]
+	some name, found in source
+}
+
+_resolved_files := {name: {"hosts": found.hosts, "unknown": {}} | some name, found in files.inventories}
 
 hosts := _only.hosts
 
@@ -19,6 +60,6 @@ groups := _only.groups
 unknown := _only.unknown
 
 _only := inventory if {
-	count(inventories) == 1
+	count(names) == 1
 	some inventory in inventories
 }

@@ -7,53 +7,66 @@ package headroom.inventory.listed
 import data.headroom.inventory.paths
 import data.headroom.inventory.values
 
-_groups := {path: object.remove(document, {"_meta"}) | some path, document in paths.listed}
-
-_names := {path: names |
-	some path, groups in _groups
-	children := {child | some body in groups; some child in object.get(body, "children", [])}
-	names := (object.keys(groups) | children) | {"all", "ungrouped"}
-}
-
-_edges := {[path, group, child] |
-	some path, groups in _groups
-	some group, body in groups
-	some child in object.get(body, "children", [])
-}
-
-_stated_parents := {key: stated |
-	some key in {[path, child] | some [path, _, child] in _edges}
-	stated := {group | some [path, group, child] in _edges; [path, child] == key}
+_bodies := {[path, group]: body |
+	some path, document in paths.listed
+	some group, body in document
+	group != "_meta"
 }
 
 # A group that is only named as a child has no entry of its own in the document.
-_parents := {path: {group: object.get(_stated_parents, [[path, group]], set()) | some group in names} | some path, names in _names}
-
-_ancestors := {path: {group: graph.reachable(graph_of_path, {group}) | some group, _ in graph_of_path} | some path, graph_of_path in _parents}
-
-_memberships := {[path, ancestor, host] |
-	some path, groups in _groups
-	some group, body in groups
-	some ancestor in _ancestors[path][group]
-	some host in object.get(body, "hosts", [])
+_keys := ({key | some key, _ in _bodies} | {[path, child] | some [path, _], body in _bodies; some child in _list(body, "children")}) | {[path, group] |
+	some path, _ in paths.listed
+	some group in ["all", "ungrouped"]
 }
 
-_members := object.union_n([{path: {group: hosts}} |
-	some key in {[path, group] | some [path, group, _] in _memberships}
+_list(body, name) := body[name] if {
+	is_array(body[name])
+} else := []
+
+_children := object.union(
+	{key: set() | some key in _keys},
+	{[path, group]: below | some [path, group], body in _bodies; below := {[path, child] | some child in _list(body, "children")}},
+)
+
+_direct := {key: found | some key, body in _bodies; found := {host | some host in _list(body, "hosts")}}
+
+# Path → group → hosts. Hosts without variables have no entry below _meta, and a host that no group names is in `all`.
+groups := object.union_n([{path: {group: found}} |
+	some key in _keys
 	[path, group] := key
-	hosts := {host | some [other, name, host] in _memberships; [other, name] == key}
+	found := union({object.get(_direct, [each], set()) | some each in graph.reachable(_children, {key})}) | _everywhere(key)
 ])
 
-# Hosts without variables have no entry below _meta.
-_hosts := {path: hosts |
-	some path, document in paths.listed
-	hosts := object.keys(document._meta.hostvars) | object.get(_members, [path, "all"], set())
+_everywhere([path, group]) := object.keys(paths.listed[path]._meta.hostvars) if {
+	group == "all"
+} else := set()
+
+_variables(path, host) := found if {
+	found := paths.listed[path]._meta.hostvars[host]
+	is_object(found)
+} else := {}
+
+resolved := {path: {"hosts": hosts, "unknown": unknown} |
+	some path, found in groups
+	taken_apart := {host: values.listed(_variables(path, host)) | some host in found.all}
+	hosts := {host: variables.known | some host, variables in taken_apart}
+	unknown := {host: variables.unknown | some host, variables in taken_apart; count(variables.unknown) > 0}
 }
 
-inventories := {path: {"hosts": hosts, "groups": groups, "unknown": unknown, "opaque": {}, "refused": {}} |
-	some path, document in paths.listed
-	found := {host: values.listed(object.get(document._meta.hostvars, host, {})) | some host in _hosts[path]}
-	hosts := {host: variables.known | some host, variables in found}
-	unknown := {host: variables.unknown | some host, variables in found; count(variables.unknown) > 0}
-	groups := object.union({group: set() | some group in _names[path]}, object.get(_members, path, {}))
+# Path → all variables that a host has there, each with one of its values.
+_examples := {path: object.union_n([variables | some variables in document._meta.hostvars; is_object(variables)]) | some path, document in paths.listed}
+
+examples(path) := values.listed(_examples[path])
+
+# Few variables are left of each host, and those that are alike are taken apart once, because OPA remembers what a function gave.
+bundles(path, names) := array.concat(
+	[{"hosts": {host}, "known": found.known, "unknown": found.unknown} |
+		some host, variables in with_variables
+		found := values.listed(object.filter(variables, wanted))
+	],
+	[{"hosts": others, "known": {}, "unknown": {}} | count(others) > 0],
+) if {
+	wanted := object.keys(_examples[path]) & names
+	with_variables := {host: variables | some host, variables in paths.listed[path]._meta.hostvars; is_object(variables)}
+	others := groups[path].all - object.keys(with_variables)
 }

@@ -100,7 +100,7 @@ _where(source, hosts) := sprintf("%s%s: ", [_inventory_prefix(source), names(hos
 
 # Which inventory, if there are several; a file that configures etcd itself is always named.
 _inventory_prefix(source) := sprintf("%s: ", [source]) if {
-	count(inventory.inventories) > 1
+	count(inventory.names) > 1
 } else := sprintf("%s: ", [source]) if {
 	source in files.recognised
 } else := ""

@@ -22,7 +22,7 @@ relevant := object.union(recognised.relevant, {path: {"statement"} | some path i
 
 # METADATA
 # description: The same for places.
-relevant_place := {name: _relevant_place(name) | some name, _ in inventory.inventories}
+relevant_place := {name: _relevant_place(name) | some name in inventory.names}
 
 _relevant_place(name) := vocabulary.relevant_place if {
 	_own(name)
@@ -87,7 +87,7 @@ _statement(profile) := profile.variables.statement if {
 #   How many members a cluster has of which only this host can be seen: its file says so, or does not. Undefined where all are there.
 size_elsewhere(name, host) := size if {
 	name in files.recognised
-	statement := inventory.inventories[name].hosts[host].statement
+	statement := files.inventories[name].hosts[host].statement
 	not _whole(name, statement)
 	size := max({1} | {number | number := statement.members; number != null})
 }
@@ -96,7 +96,7 @@ size_elsewhere(name, host) := size if {
 # were there when it joined, and an environment may be only a part of what etcd is given.
 _whole(name, statement) if {
 	statement.vocabulary in {"compose", "config file"}
-	count(inventory.inventories[name].hosts) == _stated_members(statement)
+	count(files.inventories[name].hosts) == _stated_members(statement)
 }
 
 _stated_members(statement) := 1 if {

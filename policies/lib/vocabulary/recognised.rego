@@ -10,20 +10,21 @@ import data.headroom.inventory
 import data.headroom.vocabulary
 import data.headroom.vocabulary.foreign
 
-# All variables of an inventory with one of their values each: one native pass over the hosts.
-_variables := {name: object.union_n([variables | some variables in found.hosts]) | some name, found in inventory.inventories}
+_examples := {name: inventory.examples(name) | some name in inventory.names}
 
-_unknown := {name: object.union_n([variables | some variables in found.unknown]) | some name, found in inventory.inventories}
+_variables := {name: found.known | some name, found in _examples}
+
+_unknown := {name: found.unknown | some name, found in _examples}
 
 _names := {name: names |
 	some name, variables in _variables
 	names := object.keys(variables) | object.keys(_unknown[name])
 }
 
-_groups := {name: {group | some group, hosts in found.groups; count(hosts) > 0} | some name, found in inventory.inventories}
+_groups := {name: {group | some group, hosts in found; count(hosts) > 0} | some name, found in inventory.members}
 
 # Inventory → its vocabulary.
-kind := {name: _kind(name) | some name, _ in inventory.inventories}
+kind := {name: _kind(name) | some name in inventory.names}
 
 _kind(name) := "headroom" if {
 	_headroom(_names[name])
@@ -118,7 +119,7 @@ _other_variables_of_headroom := {
 server_only(spelt) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, spelt)
 
 # Inventory → the group of its members: as the vocabulary has it, else etcd_group.
-group := {name: _group(kind[name], object.get(_variables, name, {}), _groups[name]) | some name, _ in inventory.inventories}
+group := {name: _group(kind[name], object.get(_variables, name, {}), _groups[name]) | some name in inventory.names}
 
 _group("kubespray", _, _) := "etcd"
 

@@ -8,7 +8,7 @@
 #   id: inventory/no_members
 #   severity: deny
 #   fix: "If the group has another name, set etcd_group; INI, dynamic and vaulted inventories are read by `ansible-playbook playbooks/lint.yml -i INVENTORY`"
-#   source: docs/policies.md
+#   source: docs/policies/README.md
 package headroom.rules.inventory.no_members
 
 import data.headroom.clusters
@@ -29,7 +29,7 @@ _problems := {problem |
 		"text": _text(name),
 	}
 } | {problem |
-	count(inventory.inventories) == 0
+	count(inventory.names) == 0
 	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
 }
 

@@ -18,8 +18,8 @@ deny contains finding if some finding in result.findings(rego.metadata.chain(), 
 warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
 
 _problems := {problem |
-	some name, found in inventory.inventories
-	some path, texts in found.refused
+	some name, found in inventory.refused
+	some path, texts in found
 	some text in texts
 	problem := {"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s: %s", [path, text])}
 }

@@ -8,11 +8,10 @@
 #   id: inventory/unknown_value
 #   severity: warn
 #   fix: "Write the value out, or lint what Ansible resolves: `ansible-playbook playbooks/lint.yml -i INVENTORY`"
-#   source: docs/policies.md
+#   source: docs/policies/README.md
 package headroom.rules.inventory.unknown_value
 
 import data.headroom.clusters
-import data.headroom.inventory
 import data.headroom.result
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
@@ -22,10 +21,8 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 _problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
 	some profile in clusters.profiles
 	some variable, reason in profile.unknown
-} | {{"inventory": name, "hosts": {host}, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", reason)} |
-	some name, found in inventory.inventories
-	some host in object.get(found.groups, clusters.group[name], set())
-	reason := found.unknown[host].etcd_cluster_name
+} | {{"inventory": found.inventory, "hosts": found.hosts, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", found.reason)} |
+	some found in clusters.without_cluster
 }
 
 _text(variable, reason) := sprintf("%s is not known (%s), and rules that need it are silent", [variable, reason])

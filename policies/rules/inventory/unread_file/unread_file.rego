@@ -7,7 +7,7 @@
 #   id: inventory/unread_file
 #   severity: warn
 #   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault's password if there is one
-#   source: docs/policies.md
+#   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file
 
 import data.headroom.inventory
@@ -18,6 +18,6 @@ warn contains finding if some finding in result.findings(rego.metadata.chain(), 
 warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
 
 _problems := {{"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} |
-	some name, found in inventory.inventories
-	some path, text in found.opaque
+	some name, found in inventory.opaque
+	some path, text in found
 }

@@ -20,11 +20,11 @@ warn contains finding if some finding in result.findings(rego.metadata.chain(), 
 warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
 
 _problems := {problem |
-	some name, found in inventory.inventories
-	some group, hosts in found.groups
+	some name, found in inventory.members
+	some group, hosts in found
 	lower(replace(group, "-", "_")) in _heavy
 	group != clusters.group[name]
-	shared := hosts & object.get(found.groups, clusters.group[name], set())
+	shared := hosts & object.get(found, clusters.group[name], set())
 	count(shared) > 0
 	problem := {
 		"inventory": name,
