@@ -45,6 +45,7 @@ CHECKS = [
     Check("mypy", "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils"),
     pytest("model", "tests/model"),
     pytest("unit", "tests/unit"),
+    pytest("bench", "tests/bench"),
     Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
     Check(
         "opa check",
@@ -55,6 +56,7 @@ CHECKS = [
     ),
     pytest("policy conventions", "tests/policies/test_conventions.py"),
     pytest("conftest", "tests/policies/test_conftest.py tests/policies/test_plan_agreement.py"),
+    Check("accuracy", "python -m bench.memory.report --check"),
     Check("changelog", "antsibull-changelog lint"),
     Check("ansible-lint", "ansible-lint --offline"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),
@@ -67,6 +69,7 @@ CHECKS = [
         r"(\d+) passed",
         r"(\d+) (?:failed|errors?)\b",
     ),
+    pytest("memory of real etcd", "tests/measured", fast=False),
     pytest("artifact", "tests/artifact", fast=False),
     *(
         Check(f"molecule {scenario}", f"molecule test --no-command-borders --scenario-name {scenario}", fast=False)
