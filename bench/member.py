@@ -170,7 +170,7 @@ class Member:
                 raise RuntimeError(f"{self.name} ended with {self.process.returncode}:\n{self.log_tail()}")
             with contextlib.suppress(OSError):
                 with urllib.request.urlopen(f"{self.metrics_url}/health", timeout=5) as answer:
-                    if b'"true"' in answer.read():
+                    if b'"true"' in answer.read() and self.process.poll() is None:
                         return
             time.sleep(0.02)
         raise RuntimeError(f"{self.name} was not healthy after {READY_SECONDS} s:\n{self.log_tail()}")
