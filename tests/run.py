@@ -54,7 +54,7 @@ CHECKS = [
     Check(
         "opa test", "python tests/policies/coverage.py", passed=r"(\d+) tests? passed", failed=r"(\d+) tests? failed"
     ),
-    pytest("policy conventions", "tests/policies/test_conventions.py"),
+    pytest("policy conventions", "tests/policies/test_conventions.py tests/policies/test_examples.py"),
     pytest("conftest", "tests/policies/test_conftest.py tests/policies/test_plan_agreement.py"),
     Check("accuracy", "python -m bench.memory.report --check"),
     Check("changelog", "antsibull-changelog lint"),

@@ -1,10 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every rule must have: its folder, package, annotations and severity, a test beside it, and its row in the documentation."""
+"""What every rule must have: its folder, package, annotations and severity, tests and examples beside it, and its page."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .tools import POLICIES, REPOSITORY, rule_metadata
+from .tools import POLICIES, REPOSITORY, render, rule_metadata
 
 TOPICS = {
     "memory",
@@ -27,6 +28,7 @@ TOPICS = {
     "version",
     "upgrade",
     "inventory",
+    "waiver",
 }
 RULES = sorted(path for path in POLICIES.glob("rules/*/*/*.rego") if not path.name.endswith("_test.rego"))
 
@@ -41,10 +43,10 @@ def annotated() -> dict[str, dict[str, Any]]:
     return rule_metadata()
 
 
-def test_ids_are_unique() -> None:
-    names = [name_of(path) for path in RULES]
-    assert len(names) == len(set(names))
-    assert names
+def test_ids_are_unique(annotated: dict[str, dict[str, Any]]) -> None:
+    ids = [about["custom"]["id"] for about in annotated.values()]
+    assert len(ids) == len(set(ids)) == len(RULES)
+    assert ids
 
 
 @pytest.mark.parametrize("path", RULES, ids=name_of)
@@ -67,9 +69,15 @@ def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
         "custom.severity deny or warn": severity in ("deny", "warn"),
         "a fix without a full stop": bool(custom.get("fix")) and not custom["fix"].endswith("."),
         "custom.source": bool(custom.get("source")),
-        f"findings as {severity} only": f"\n{severity} contains finding if" in text
-        and f"\n{other} contains" not in text,
+        f"findings as {severity} only": f"\n{severity} contains finding if some finding in result.findings(" in text
+        and f"\n{other} contains finding if some finding in result.findings(" not in text,
+        "what is waived as warn": "\nwarn contains finding if some finding in result.waived(" in text,
+        "custom.with to name rules": set(custom.get("with", [])) <= set(annotated) - {name},
         "a test beside it": (path.parent / f"{path.stem}_test.rego").exists(),
+        "an example of bad beside it": any((path.parent / "bad").rglob("*.yml")),
+        "an example of good beside it": any((path.parent / "good").rglob("*.yml")),
+        "nothing else beside it": {entry.name for entry in path.parent.iterdir()}
+        == {path.name, f"{path.stem}_test.rego", "bad", "good"},
     }
     missing = [what for what, there in wanted.items() if not there]
     assert not missing, f"{path.relative_to(REPOSITORY)} wants {'; '.join(missing)}"
@@ -79,3 +87,18 @@ def test_documentation_is_rendered() -> None:
     command = [sys.executable, str(POLICIES / "render.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_thresholds_are_explained_and_used() -> None:
+    module = render()
+    thresholds = module.thresholds()
+    used = {limit for path in RULES for limit in module.used_thresholds(name_of(path))}
+    assert used == set(thresholds)
+    assert not [name for name, (value, why) in thresholds.items() if not value or len(why) < 30]
+
+
+# A rule cannot ask for all rules, being one of them, so that one lists the topics.
+def test_unused_waivers_are_looked_for_in_every_topic() -> None:
+    text = (POLICIES / "rules" / "waiver" / "unused" / "unused.rego").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\tdata\.headroom\.rules\.(\w+),$", text, re.MULTILINE))
+    assert listed == {path.parent.parent.name for path in RULES} - {"waiver"}

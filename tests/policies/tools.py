@@ -31,14 +31,19 @@ def tool(name: str) -> str:
     return found
 
 
-def rule_metadata() -> dict[str, dict[str, Any]]:
-    """The METADATA of each rule's package, by topic/name."""
+def render() -> Any:
+    """policies/render.py as a module."""
     spec = importlib.util.spec_from_file_location("headroom_render", POLICIES / "render.py")
     if spec is None or spec.loader is None:
         raise FileNotFoundError(POLICIES / "render.py")
-    render = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(render)
-    found: dict[str, dict[str, Any]] = render.metadata(tool("opa"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def rule_metadata() -> dict[str, dict[str, Any]]:
+    """The METADATA of each rule's package, by topic/name."""
+    found: dict[str, dict[str, Any]] = render().metadata(tool("opa"))
     return found
 
 

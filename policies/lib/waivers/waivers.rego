@@ -58,7 +58,7 @@ _problems_of_keys(waiver) := {sprintf("has an unknown key %q; known are %s", [ke
 	not key in _keys
 } | {sprintf("has no %s", [key]) |
 	some key in {"rule", "reason", "expires"}
-	not _filled(waiver[key])
+	not _filled(object.get(waiver, key, null))
 }
 
 _filled(value) if {
@@ -69,11 +69,11 @@ _filled(value) if {
 _problems_of_scope(waiver) := set() if {
 	count(_scopes & object.keys(waiver)) == 1
 	some scope in _scopes
-	_filled(waiver[scope])
+	_filled(object.get(waiver, scope, null))
 } else := {"wants one of host, group and cluster, with a name"}
 
 _problems_of_rule(waiver) := set() if {
-	not _filled(waiver.rule)
+	not _filled(object.get(waiver, "rule", null))
 } else := set() if {
 	data.headroom.catalog[waiver.rule]
 } else := {sprintf("names a rule that does not exist, %q; the nearest is %s", [waiver.rule, near])} if {
@@ -81,7 +81,7 @@ _problems_of_rule(waiver) := set() if {
 } else := {sprintf("names a rule that does not exist, %q", [waiver.rule])}
 
 _problems_of_date(waiver) := set() if {
-	not _filled(waiver.expires)
+	not _filled(object.get(waiver, "expires", null))
 } else := set() if {
 	_is_date(waiver.expires)
 } else := {sprintf("expires on %q, which is no date such as 2027-03-31", [waiver.expires])}
@@ -103,25 +103,32 @@ expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]
 valid := [object.union(entry, {"hosts": hosts}) |
 	some entry in _well_formed
 	entry.waiver.expires >= _today
-	hosts := {name: _hosts(name, entry.waiver) | some name, _ in inventory.inventories; _reaches(entry.file, name)}
+	hosts := {name: _hosts(name, entry.waiver) | some name in inventory.names; _reaches(entry.file, name)}
 ]
 
 # A file counts for the inventory that it lies in, and for those below its own folder.
 _reaches("--data", _)
 
 _reaches(file, name) if {
-	folder := regex.replace(file, `(^|/)[^/]*$`, "")
-	some [inner, outer] in [[folder, name], [name, folder]]
+	some [inner, outer] in [[folder(file), name], [name, folder(file)]]
 	_within(inner, outer)
 }
 
-_within(_, outer) if outer in {"", "."}
+# As inventories are called by theirs.
+folder(file) := name if {
+	name := regex.replace(file, `/[^/]*$`, "")
+	name != file
+} else := "."
+
+_within(_, ".")
+
+_within(name, name)
 
 _within(inner, outer) if startswith(sprintf("%s/", [inner]), sprintf("%s/", [outer]))
 
 _hosts(_, waiver) := {waiver.host}
 
-_hosts(name, waiver) := object.get(inventory.inventories[name].groups, waiver.group, set())
+_hosts(name, waiver) := object.get(inventory.members[name], waiver.group, set())
 
 _hosts(name, waiver) := object.get(clusters.members, [[name, waiver.cluster]], set())
 

@@ -5,6 +5,7 @@ import data.headroom.testing
 
 bad := {
 	"five": {"input": testing.example({"etcd_auto_compaction_retention": 5}), "texts": {`etcd-1: etcd_auto_compaction_retention is 5, which periodic mode takes for 5 hours`}},
+	"one": {"input": testing.example({"etcd_auto_compaction_retention": "1"}), "texts": {`etcd-1: etcd_auto_compaction_retention is 1, which periodic mode takes for 1 hour`}},
 }
 
 test_bad[note] if {

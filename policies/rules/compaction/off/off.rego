@@ -6,12 +6,13 @@
 # custom:
 #   id: compaction/off
 #   severity: deny
-#   fix: State etcd_workload, from which Headroom computes it, or set etcd_auto_compaction_retention, for example to 5m
+#   fix: Set auto-compaction-retention, for example to 5m, or state etcd_workload and leave it to the plan
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction
 package headroom.rules.compaction.off
 
 import data.headroom.clusters
 import data.headroom.result
+import data.headroom.told
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
@@ -19,17 +20,16 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 
 _problems := {problem |
 	some profile in clusters.profiles
-	[about, text] := _off(profile)
+	not profile.etcd.kubernetes
+	[about, text] := _off(profile.etcd)
 	problem := {"inventory": profile.inventory, "hosts": profile.hosts, "about": about, "text": text}
 }
 
-_off(profile) := [name, sprintf("%s is %v, so every revision ever written is kept", [name, value])] if {
-	value := profile.etcd.settings.auto_compaction_retention
+_off(etcd) := [name, sprintf("%s is %v, so every revision ever written is kept", [name, value])] if {
+	value := etcd.settings.auto_compaction_retention
 	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
-	name := profile.etcd.names.auto_compaction_retention
+	name := etcd.names.auto_compaction_retention
 } else := ["etcd_auto_compaction_retention", "auto-compaction-retention is not set, and etcd's default keeps every revision ever written"] if {
-	not profile.etcd.planned
-	not profile.etcd.names.auto_compaction_retention
-	not profile.unknown.etcd_auto_compaction_retention
-	not profile.unknown.etcd_workload
+	told.unplanned(etcd)
+	told.unset(etcd, "auto_compaction_retention")
 }

@@ -6,7 +6,7 @@
 # custom:
 #   id: memory/quota_below_data
 #   severity: deny
-#   fix: Compact sooner, use fewer or smaller values, split the data over several clusters, or raise etcd_quota_backend_bytes up to 8GB
+#   fix: Compact sooner, use fewer or smaller values, split the data over several clusters, or raise quota-backend-bytes up to 8 GiB
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota, and model/memory.yml for the size of a revision
 package headroom.rules.memory.quota_below_data
 

@@ -6,7 +6,7 @@
 # custom:
 #   id: memory/quota_unset
 #   severity: warn
-#   fix: State etcd_workload, from which Headroom computes the quota, or set etcd_quota_backend_bytes
+#   fix: Set quota-backend-bytes, or state etcd_workload and leave it to the plan
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
 package headroom.rules.memory.quota_unset
 
@@ -14,6 +14,7 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
+import data.headroom.told
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
@@ -21,10 +22,8 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 
 _problems := {problem |
 	some profile in clusters.profiles
-	not profile.etcd.planned
-	not profile.etcd.names.quota_backend_bytes
-	not profile.unknown.etcd_quota_backend_bytes
-	not profile.unknown.etcd_workload
+	told.unplanned(profile.etcd)
+	told.unset(profile.etcd, "quota_backend_bytes")
 	series := memory.series(profile.etcd.version)
 	problem := {
 		"inventory": profile.inventory,

@@ -7,7 +7,7 @@
 # custom:
 #   id: memory/raft_log_share
 #   severity: deny
-#   fix: Lower etcd_snapshot_catchup_entries (on 3.5 etcd_snapshot_count too), make values smaller or give more memory
+#   fix: Lower snapshot-catchup-entries (on 3.5 snapshot-count too), make values smaller or give more memory
 #   source: https://github.com/etcd-io/etcd/issues/13889, and model/memory.yml for the rule of each version
 package headroom.rules.memory.raft_log_share
 

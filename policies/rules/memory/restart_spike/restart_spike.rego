@@ -7,6 +7,7 @@
 # custom:
 #   id: memory/restart_spike
 #   severity: deny
+#   with: [memory/snapshot_count]
 #   fix: Lower snapshot-count, make values smaller or give more memory
 #   source: etcdserver/server.go of 3.6 (memorySnapshotCount), and model/memory.yml
 package headroom.rules.memory.restart_spike

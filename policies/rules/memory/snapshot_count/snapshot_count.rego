@@ -8,7 +8,7 @@
 # custom:
 #   id: memory/snapshot_count
 #   severity: warn
-#   fix: Leave etcd_snapshot_count to the plan, or lower it
+#   fix: Lower snapshot-count, or leave it to the plan
 #   source: https://github.com/etcd-io/etcd/pull/18826
 package headroom.rules.memory.snapshot_count
 
@@ -17,6 +17,7 @@ import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
+import data.headroom.told
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
@@ -42,9 +43,8 @@ _problems := {problem |
 _stated(profile) := [memory.parse_count(profile.etcd.settings.snapshot_count), name, name] if {
 	name := profile.etcd.names.snapshot_count
 } else := [entries, "etcd_version", sprintf("the default of %s", [series])] if {
-	not profile.etcd.planned
-	not profile.unknown.etcd_snapshot_count
-	not profile.unknown.etcd_workload
+	told.unplanned(profile.etcd)
+	told.unset(profile.etcd, "snapshot_count")
 	series := memory.series(profile.etcd.version)
 	entries := model.settings.snapshot_count[series].default
 }

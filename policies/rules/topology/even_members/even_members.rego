@@ -25,5 +25,6 @@ _problems := {problem |
 		"hosts": hosts,
 		"about": "etcd_cluster_name",
 		"text": sprintf("cluster %q has %d members, which tolerate no more failures than %d", [cluster, count(hosts), count(hosts) - 1]),
+		"whole": true,
 	}
 }

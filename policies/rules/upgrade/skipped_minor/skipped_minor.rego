@@ -5,6 +5,7 @@
 # custom:
 #   id: upgrade/skipped_minor
 #   severity: deny
+#   with: [version/mixed]
 #   fix: Upgrade the whole cluster to the minor version in between first
 #   source: https://etcd.io/docs/v3.6/upgrades/
 package headroom.rules.upgrade.skipped_minor

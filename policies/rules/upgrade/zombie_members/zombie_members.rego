@@ -6,6 +6,7 @@
 # custom:
 #   id: upgrade/zombie_members
 #   severity: deny
+#   with: [version/mixed, version/vulnerable, version/watch_leak]
 #   fix: Upgrade the whole cluster to the newest 3.5 first, then to 3.6
 #   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
 package headroom.rules.upgrade.zombie_members

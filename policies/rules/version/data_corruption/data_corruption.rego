@@ -6,7 +6,8 @@
 # custom:
 #   id: version/data_corruption
 #   severity: deny
-#   fix: Upgrade, one member at a time, before anything else
+#   with: [version/vulnerable, version/watch_leak]
+#   fix: Upgrade to the newest release of the series, one member at a time, before anything else
 #   source: https://github.com/etcd-io/etcd/tree/main/CHANGELOG and the postmortem of 3.5.0-3.5.2
 package headroom.rules.version.data_corruption
 
@@ -20,7 +21,7 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 
 _problems := {problem |
 	some profile in clusters.profiles
-	not profile.unknown.etcd_version
+	not "version" in profile.etcd.unknown
 	some bug in model.bugs
 	bug.severity == "deny"
 	some span in bug.ranges

@@ -5,6 +5,7 @@
 # custom:
 #   id: version/vulnerable
 #   severity: deny
+#   with: [version/watch_leak]
 #   fix: Upgrade to the newest release of the series, one member at a time
 #   source: https://github.com/etcd-io/etcd/security/advisories, and model/releases.yml
 package headroom.rules.version.vulnerable

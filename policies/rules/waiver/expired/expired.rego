@@ -1,0 +1,29 @@
+# METADATA
+# title: No waiver outlives its date
+# description: |
+#   A waiver is a decision for a while. When its day has passed the finding is back, and the waiver says so until somebody
+#   decides anew.
+# custom:
+#   id: waiver/expired
+#   severity: deny
+#   fix: Mend what it waived, or decide anew and set another date
+#   source: docs/policies/waivers.md
+package headroom.rules.waiver.expired
+
+import data.headroom.result
+import data.headroom.waivers
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
+	some entry in waivers.expired
+	text := sprintf("%s: waiver %d for %s expired on %s (%s)", [
+		entry.file,
+		entry.number,
+		entry.waiver.rule,
+		entry.waiver.expires,
+		entry.waiver.reason,
+	])
+}

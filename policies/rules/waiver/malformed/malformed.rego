@@ -1,0 +1,21 @@
+# METADATA
+# title: Every waiver can be read
+# description: |
+#   A waiver that nobody can read waives nothing, and who wrote it believes that it does.
+# custom:
+#   id: waiver/malformed
+#   severity: deny
+#   fix: Write rule, reason, expires and one of host, group or cluster
+#   source: docs/policies/waivers.md
+package headroom.rules.waiver.malformed
+
+import data.headroom.result
+import data.headroom.waivers
+
+deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {{"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} |
+	some problem in waivers.malformed
+}
