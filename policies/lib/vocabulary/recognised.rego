@@ -7,14 +7,20 @@
 package headroom.vocabulary.recognised
 
 import data.headroom.inventory
+import data.headroom.inventory.folder
 import data.headroom.vocabulary
 import data.headroom.vocabulary.foreign
 
 _examples := {name: inventory.examples(name) | some name in inventory.names}
 
-_variables := {name: found.known | some name, found in _examples}
+_variables := {name: object.union(_unseen(name).known, found.known) | some name, found in _examples}
 
-_unknown := {name: found.unknown | some name, found in _examples}
+_unknown := {name: object.union(_unseen(name).unknown, found.unknown) | some name, found in _examples}
+
+# Where no host can be seen, what a member-to-be would get.
+_unseen(name) := folder.future(name, "etcd") if {
+	count(inventory.members[name].all) == 0
+} else := {"known": {}, "unknown": {}}
 
 _names := {name: names |
 	some name, variables in _variables

@@ -43,6 +43,16 @@ test_kind[note] if {
 	recognised.group.inventory == group with input as files
 }
 
+# Where hosts cannot be seen, as in kubespray's INI files, group_vars tell that it is another role's.
+test_unseen_hosts if {
+	files := [
+		{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_deployment_type": "host", "etcd_snapshot_count": 5000}},
+		{"path": "inventory/group_vars/all.yml", "contents": {"etcd_data_dir": "{{ x }}"}},
+	]
+	recognised.kind.inventory == "unrecognised" with input as files
+	{profile.etcd.settings | some profile in clusters.profiles} == {{"snapshot_count": 5000}} with input as files
+}
+
 _strange := [
 	{"path": "inventory/hosts.yml", "contents": {"etcd": _group({"n1"})}},
 	{"path": "inventory/group_vars/all.yml", "contents": {"etcd_conf_dir": "/etc/etcd", "etcd_snapshot_count": 5000}},
