@@ -53,25 +53,28 @@ def groups(report: Report) -> list[Group]:
 def moments(figures: dict[str, Any]) -> list[Bar]:
     """Return the stacks of one estimate.
 
-    At most: as the estimate reckons its peaks, garbage and all. At least: what is live, without garbage.
+    At most: as the estimate reckons its peaks, garbage and all. At least: what is live, without garbage. Where a restart needs no
+    more than running does, its peak is reached when the member runs again, and is made of the same.
     """
     running = _part_sizes(figures, ("heap", "spike"))
-    replayed = figures["restart_heap_live"] - figures["heap_live"] + running["high"].get("raft log", 0)
-    starting = _part_sizes(figures, ("heap", "restart"))
-    starting["high"]["raft log"] = max(replayed, 0)
-    starting["low"]["raft log"] = 0
-    return [
-        _bar("running", running, figures["rss_anon_peak"], figures["beside_go"]),
-        _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["beside_go"]),
-    ]
+    starting = _part_sizes(figures, ("heap", "restart"), without=("raft log", "write batch"))
+    others = sum(starting["high"].values()) - starting["high"].get(STARTUP, 0)
+    starting["high"]["raft log"] = max(figures["restart_heap_live"] - others, 0)
+    steady = _bar("running", running, figures["rss_anon_peak"], figures["beside_go"])
+    restart = _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["beside_go"])
+    if figures["restart_rss_anon_peak"] <= figures["rss_anon_peak"]:
+        restart = restart._replace(high=steady.high)
+    return [steady, restart]
 
 
-def _part_sizes(figures: dict[str, Any], kinds: tuple[str, ...]) -> dict[str, dict[str, int]]:
-    """Return low and high of each part, summed over its components of these kinds."""
+def _part_sizes(
+    figures: dict[str, Any], kinds: tuple[str, ...], without: tuple[str, ...] = ()
+) -> dict[str, dict[str, int]]:
+    """Return low and high of each part, summed over its components of these kinds, without those named."""
     belongs = {component: part for part, names in _PARTS.items() for component in names}
     sizes: dict[str, dict[str, int]] = {"low": {}, "high": {}}
     for component in figures["components"]:
-        if component["kind"] in kinds:
+        if component["kind"] in kinds and component["name"] not in without:
             part = STARTUP if component["kind"] == "restart" else belongs.get(component["name"], ITSELF)
             for bound in ("low", "high"):
                 sizes[bound][part] = sizes[bound].get(part, 0) + component[bound]
