@@ -32,7 +32,7 @@ _words(container) := words.split_words([object.get(container, "command", []), ob
 
 _statement(document, container) := reading.statement("manifest", object.union_n([
 	{
-		"given": array.concat(words.flags(_arguments(container)), reading.environment(environment)),
+		"given": array.concat(words.flags(_arguments(container)), reading.environment_of(object.get(container, "image", null), environment)),
 		"unknown": object.union_n([reading.passed_on(environment), _elsewhere(container)]),
 		"kubernetes": _of_api_server(document),
 	},

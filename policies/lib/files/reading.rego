@@ -90,6 +90,19 @@ environment(variables) := [{"name": spelt, "form": "env", "spelling": spelt, "va
 ]
 
 # METADATA
+# description: The same for an image whose scripts have variables ETCD_… of their own, as Bitnami's do; those are left out.
+environment_of(reference, variables) := [entry |
+	some entry in environment(variables)
+	not _of_image(reference, entry.spelling)
+]
+
+_of_image(reference, spelt) if {
+	is_string(reference)
+	contains(reference, "bitnami")
+	not spelling.known(null, "env", spelt)
+}
+
+# METADATA
 # description: The variables without a value.
 passed_on(variables) := {spelt: [_canonical({"form": "env", "spelling": spelt}), "it is passed on from where this file is used"] |
 	some spelt, value in variables

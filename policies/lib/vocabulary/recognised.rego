@@ -92,7 +92,7 @@ strange := {name: found |
 		startswith(variable, "etcd_")
 		not variable in (vocabulary.relevant | vocabulary.relevant_place)
 		not variable in _other_variables_of_headroom
-		not regex.match(`^etcd_(lint|tls|report)_`, variable)
+		not regex.match(`^etcd_(lint|tls|report|storage|maintenance)_`, variable)
 	}
 }
 

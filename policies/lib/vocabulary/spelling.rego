@@ -43,6 +43,8 @@ spellings := {series: {"flag": flags_of_series, "env": (variables | _beside_flag
 # description: Whether a release takes a spelling. Without a release (null), whether any does.
 known(version, form, spelling) if spelling in spellings[memory.series(version)][form]
 
+known(_, "env", spelling) if _runtime[spelling]
+
 known(null, form, spelling) if {
 	some forms in spellings
 	spelling in forms[form]

@@ -32,6 +32,7 @@ knowledge := [
 	["3.5.35", "env", "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK", true],
 	["3.7.3", "env", "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK", false],
 	["3.7.3", "env", "ETCD_UNSUPPORTED_ARCH", true],
+	["3.7.3", "env", "GOGC", true],
 	["3.7.3", "flag", "config-file", true],
 	["3.7.3", "key", "config-file", false],
 	[null, "flag", "enable-v2", true],

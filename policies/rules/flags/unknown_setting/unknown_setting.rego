@@ -24,14 +24,14 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 _problems := {problem |
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	memory.series(profile.etcd.version)
+	subject := _subject(profile.etcd.version)
 	not spelling.known(profile.etcd.version, entry.form, entry.spelling)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": entry.name,
-		"text": sprintf("etcd %s knows no setting %q (%s): %s%s", [
-			profile.etcd.version,
+		"text": sprintf("%s knows no setting %q (%s): %s%s", [
+			subject,
 			entry.spelling,
 			entry.name,
 			flags.fate[entry.form],
@@ -39,3 +39,8 @@ _problems := {problem |
 		]),
 	}
 }
+
+_subject(version) := sprintf("etcd %s", [version]) if memory.series(version)
+
+# Where the release is not known: what none of them knows.
+_subject(null) := "etcd, whatever its release,"

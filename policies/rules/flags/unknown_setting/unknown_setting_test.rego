@@ -25,3 +25,10 @@ test_good[note] if {
 	found := rule.deny with input as case
 	count(found) == 0
 }
+
+# A file that does not state the release: what some release knows may be right.
+test_without_release if {
+	document := {"path": "etcd.env", "contents": {"ETCD_LISTEN_CLIENT_URLS": "x", "ETCD_ENABLE_V2": "true", "ETCD_SNAPSHOT_COUNTER": "5"}}
+	found := rule.deny with input as [document]
+	testing.texts(found) == {`etcd.env: etcd: etcd, whatever its release, knows no setting "ETCD_SNAPSHOT_COUNTER" (ETCD_SNAPSHOT_COUNTER): etcd starts without it`}
+}
