@@ -59,6 +59,13 @@ class Case:
         """Whether connections or watches are held, beside a small load of puts."""
         return not self.puts and (self.connections > 0 or self.streams > 0)
 
+    @property
+    def puts_after_restart(self) -> int:
+        """Puts until the raft log is as long as it gets and the collector has run."""
+        refill = self.catchup + (self.snapshot_count if self.series == "3.5" else 200)
+        least = 500 if self.value_size > 4096 else max(3000, self.keys // 100)
+        return max(refill, least) * self.txn_ops
+
 
 def log(name: str, value: int, catchup: int, snapshot: int, part: str, series: str, **more: Any) -> Case:
     """A case that fills the raft log, and leaves nearly snapshot-count entries in the WAL for the restart."""

@@ -173,9 +173,7 @@ def apply(members: Sequence[Member], case: Case) -> float:
 
 def after_restart(members: Sequence[Member], case: Case) -> None:
     """The load goes on where it was, until the raft log is as long as it gets and the collector has run."""
-    refill = case.catchup + (case.snapshot_count if case.series == "3.5" else 200)
-    least = 500 if case.value_size > 4096 else max(3000, case.keys // 100)
-    put(members, replace(case, compact_every=0), max(refill, least) * case.txn_ops, case.rate)
+    put(members, replace(case, compact_every=0), case.puts_after_restart, case.rate)
     time.sleep(1)
 
 

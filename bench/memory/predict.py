@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+
+from bench.memory.cases import Case
 
 # A key and a value in a range's answer, beside their own bytes: revisions, version, framing.
 RANGE_OVERHEAD = 16
@@ -16,14 +19,25 @@ def number(row: dict[str, str], name: str) -> int:
     return math.ceil(float(row[name]))
 
 
-def workload_of(row: dict[str, str]) -> dict[str, Any]:
-    """The workload that a case is, in the model's words; the rate of puts is the one measured."""
+def case_of(row: dict[str, str]) -> Case:
+    """The case of a row."""
+    kinds = {"str": str, "int": int, "bool": lambda text: text == "True"}
+    return Case(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Case)})
+
+
+def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
+    """The workload that a case is, in the model's words; the rate of puts is the one measured.
+
+    restarted: with the revisions that are there after the restart and the load that followed it.
+    """
     keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
     puts, rate = number(row, "puts"), number(row, "puts_per_second")
     streams, leases, ranges = number(row, "streams"), number(row, "leases"), number(row, "range_clients")
     revisions = max(puts, 1)
     if number(row, "compact_every"):
         revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
+    if restarted:
+        revisions += case_of(row).puts_after_restart
     live = min(keys, puts) if puts else max(leases, 1)
     clients = max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1)
     return {
@@ -53,6 +67,6 @@ def settings_of(row: dict[str, str]) -> dict[str, Any]:
     return {**found, "gomemlimit": number(row, "gomemlimit")} if number(row, "gomemlimit") else found
 
 
-def predicted(row: dict[str, str]) -> dict[str, Any]:
+def predicted(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
     """The model's estimate of a case."""
-    return estimate(row["version"], workload_of(row), settings_of(row), number(row, "members"))
+    return estimate(row["version"], workload_of(row, restarted), settings_of(row), number(row, "members"))

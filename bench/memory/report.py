@@ -160,14 +160,14 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
     lines = []
     for row in rows:
         if float(row["defrag_rss_anon_peak"]):
-            model = predicted(row)["defrag_rss_anon_peak"]
+            model = predicted(row, restarted=True)["defrag_rss_anon_peak"]
             measured = float(row["defrag_rss_anon_peak"])
             lines.append(
                 [
                     *(
                         row["version"],
                         row["name"],
-                        mib(float(row["db_in_use"])),
+                        mib(float(row["defrag_db_size"])),
                         mib(float(row["restart_rss_anon_peak"])),
                     ),
                     *(
@@ -181,7 +181,7 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
     head = [
         "version",
         "case",
-        "db in use, MiB ",
+        "db afterwards, MiB ",
         "RssAnon before ",
         "saving a snapshot ",
         "defragmenting ",

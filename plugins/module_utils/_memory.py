@@ -137,7 +137,7 @@ def components(
     per_key = constants["index_key"] + size_class(workload["key_size"]) + constants["index_version"]
     slot, growth = constants["index_slot"], constants["index_growth"]
     old = db["history"] * constants["index_version"]
-    batch = divide_up(writes * put * constants["write_batch_period"], 1000)
+    batch = divide_up(writes * (db["revision"] + constants["put_overhead"]) * constants["write_batch_period"], 1000)
     flying = requests_in_flight(constants, workload, put)
     chunk = min(keys + db["history"], constants["restore_chunk"])
     pending = chunk * (
@@ -262,8 +262,7 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     live = sum(part["high"] for part in parts if part["kind"] == "heap")
     one_entry = high["raft log"] // entries["high"]  # divides evenly
     heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"])
-    # The replayed log is there until the first entries are applied: too short for a whole write batch beside it.
-    restart_live = live - high["raft log"] - high["write batch"] + entries["restart"] * one_entry
+    restart_live = live - high["raft log"] + entries["restart"] * one_entry
     restart_heap, restart = heap_bounds(constants, effective, restart_live, high["start-up"])
     restart_heap, restart = max(heap_peak, restart_heap), max(anon, restart)
     # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which
@@ -272,6 +271,7 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     if effective["gomemlimit"] is not None:
         low = next(part["low"] for part in parts if part["name"] == "defragmentation")
         defrag = min(defrag, max(effective["gomemlimit"], permille(live + low, constants["gomemlimit_floor"])))
+    defrag = max(anon, defrag)
     rss_file = db["high"] + constants["binary_text"]
     kernel = full["clients"] * constants["kernel_connection"]
     kernel += divide_up(restart + rss_file, constants["page_tables_divisor"])

@@ -81,7 +81,10 @@ _components(constants, work, settings, members, db, entries) := [
 	put := work.key_size + work.value_size
 	entry := size_class(put + constants.raft_entry_overhead)
 	peers := (members - 1) * constants.peer_connection
-	batch := units.scale_up(work.puts_per_second * put, constants.write_batch_period, 1000)
+	batch := units.scale_up(
+		work.puts_per_second * (db.revision + constants.put_overhead),
+		constants.write_batch_period, 1000,
+	)
 	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
 	pending := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))

@@ -43,9 +43,7 @@ estimate(version, workload, settings, members) := result if {
 	live := sum([part.high | some part in parts; part.kind == "heap"])
 	one_entry := units.divide_down(high["raft log"], entries.high)
 	running := _heap_bounds(constants, effective, live, high["range answers"])
-
-	# The replayed log is there until the first entries are applied: too short for a whole write batch beside it.
-	restart_live := ((live - high["raft log"]) - high["write batch"]) + (entries.restart * one_entry)
+	restart_live := (live - high["raft log"]) + (entries.restart * one_entry)
 	replayed := _heap_bounds(constants, effective, restart_live, high["start-up"])
 	restarting := {name: max([running[name], replayed[name]]) | some name in ["heap", "anon"]}
 
@@ -72,7 +70,7 @@ estimate(version, workload, settings, members) := result if {
 		"rss_peak": running.anon + resident_file,
 		"restart_heap_peak": restarting.heap,
 		"restart_rss_anon_peak": restarting.anon,
-		"defrag_rss_anon_peak": _defrag(constants, effective, parts, live),
+		"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts, live)]),
 		"db_size": db.high,
 		"db_in_use": db.in_use,
 		"beside_go": beside_go,
