@@ -17,10 +17,13 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.etcdops.headroom.plugins.module_utils._lint import (
     BadReport,
+    Finding,
     counted,
     document,
     findings,
     settled,
+    table,
+    too_old,
 )
 
 display = Display()
@@ -60,11 +63,14 @@ class ActionModule(ActionBase):
             display.display(f"lint: skipped, {missing}", color=constants.COLOR_SKIP)
             return {**result, "changed": False, "linted": False, "msg": f"skipped: {missing}"}
         listed = _listed(task_vars or {})
-        denials, warnings = _lint(conftest, policies, arguments["data"], listed, arguments["timeout"])
-        for line in warnings:
-            display.display(f"WARN {line}", color=constants.COLOR_WARN)
-        for line in denials:
-            display.display(f"DENY {line}", color=constants.COLOR_ERROR)
+        found = _lint(conftest, policies, arguments["data"], listed, arguments["timeout"])
+        for finding in found:
+            color = constants.COLOR_ERROR if finding.denied else constants.COLOR_WARN
+            display.display(f"{'DENY' if finding.denied else 'WARN'} {finding.line}", color=color)
+        for line in table(found):
+            display.display(f"  {line}")
+        denials = [finding.line for finding in found if finding.denied]
+        warnings = [finding.line for finding in found if not finding.denied]
         summary = f"{counted(len(denials), 'denial')}, {counted(len(warnings), 'warning')}"
         display.display(f"lint: {counted(len(listed['_meta']['hostvars']), 'host')}, {summary}")
         if denials:
@@ -73,6 +79,8 @@ class ActionModule(ActionBase):
                 "changed": False,
                 "failed": True,
                 "msg": f"the policies deny this inventory: {summary}, printed above",
+                "denied": denials,
+                "warned": warnings,
             }
         return {**result, "changed": False, "linted": True, "msg": summary, "warned": warnings}
 
@@ -90,10 +98,8 @@ def _listed(task_vars: dict[str, Any]) -> dict[str, Any]:
     return document(hosts, task_vars["groups"])
 
 
-def _lint(
-    conftest: str, policies: str, data: list[str], listed: dict[str, Any], timeout: int
-) -> tuple[list[str], list[str]]:
-    """Run conftest on the document; return its denials and warnings."""
+def _lint(conftest: str, policies: str, data: list[str], listed: dict[str, Any], timeout: int) -> list[Finding]:
+    """Run conftest on the document; return what it finds."""
     command = [conftest, "test", "-", "--parser", "json", "--combine", "--output", "json", "--namespace", "headroom"]
     command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--stdin-filename", "inventory"]
     for path in data:
@@ -115,4 +121,11 @@ def _lint(
             f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
         ) from error
     except BadReport as error:
-        raise AnsibleActionFail(f"{conftest} could not lint: {done.stderr.strip() or error}") from error
+        reason = too_old(_version(conftest)) or done.stderr.strip() or error
+        raise AnsibleActionFail(f"{conftest} could not lint: {reason}") from error
+
+
+def _version(conftest: str) -> str:
+    """Return what conftest says of its version."""
+    done = subprocess.run([conftest, "--version"], capture_output=True, text=True, check=False, timeout=60)
+    return done.stdout

@@ -9,8 +9,9 @@ Private to the collection. Pure, but for what the caller's mapping does when it 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 # Ansible's own mark for a value that is encrypted, as `ansible-inventory --list` writes it: unknown to the linter.
 ENCRYPTED = {"__ansible_vault": True}
@@ -75,18 +76,64 @@ def document(hosts: Mapping[str, dict[str, Any]], groups: Mapping[str, Iterable[
     return listed
 
 
-def findings(report: str) -> tuple[list[str], list[str]]:
-    """Return the denials and the warnings of conftest's JSON report, each a line.
+class Finding(NamedTuple):
+    """One line of conftest's report."""
+
+    denied: bool
+    rule: str
+    hosts: tuple[str, ...]
+    line: str
+
+
+def findings(report: str) -> list[Finding]:
+    """Return what conftest's JSON report says, warnings first.
 
     Raises BadReport on anything else.
     """
     try:
         results = json.loads(report)
-        denials = [entry["msg"] for result in results for entry in result.get("failures") or []]
-        warnings = [entry["msg"] for result in results for entry in result.get("warnings") or []]
+        return [
+            _finding(entry, level == "failures")
+            for level in ("warnings", "failures")
+            for result in results
+            for entry in result.get(level) or []
+        ]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadReport(f"conftest printed no report: {report[:200]!r}") from error
-    return denials, warnings
+
+
+def _finding(entry: dict[str, Any], denied: bool) -> Finding:
+    about = entry.get("metadata") or {}
+    return Finding(denied, str(about.get("code", "")), tuple(map(str, about.get("hosts") or ())), str(entry["msg"]))
+
+
+def table(found: list[Finding]) -> list[str]:
+    """Return the summary as lines: each rule with how often it spoke, and of how many hosts; denials first."""
+    rows = []
+    for denied in (True, False):
+        for rule in sorted({finding.rule for finding in found if finding.denied == denied}):
+            spoken = [finding for finding in found if (finding.denied, finding.rule) == (denied, rule)]
+            hosts = {host for finding in spoken for host in finding.hosts}
+            rows.append((rule, "deny" if denied else "warn", str(len(spoken)), str(len(hosts)) if hosts else "-"))
+    if not rows:
+        return []
+    rows.insert(0, ("rule", "severity", "findings", "hosts"))
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return [
+        f"{rule:<{widths[0]}}  {severity:<{widths[1]}}  {number:>8}  {hosts:>5}"
+        for rule, severity, number, hosts in rows
+    ]
+
+
+def too_old(version: str) -> str:
+    """Return what is wrong with a conftest that printed this for --version; empty if it reads the policies' Rego.
+
+    The policies are written in Rego as OPA 1.0 has it.
+    """
+    found = re.search(r"^OPA: v?(\d+)\.(\S+)$", version, re.MULTILINE)
+    if found is None or int(found.group(1)) >= 1:
+        return ""
+    return f"it has OPA {found.group(1)}.{found.group(2)}, and the policies need OPA 1.0 or newer: install a newer conftest"
 
 
 def counted(number: int, noun: str) -> str:

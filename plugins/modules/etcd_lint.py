@@ -14,7 +14,7 @@ description:
   - Judges every etcd cluster of the inventory by Headroom's policies, before anything is deployed, with L(conftest,https://www.conftest.dev).
   - The inventory is taken as Ansible has resolved it for this run, from any source, INI and dynamic ones among them, with the
     variables of C(-e), with vaults that this run can open, and with templates that need no facts. What stays unknown is said to be so.
-  - Prints one line for each finding, warnings first, and fails if a policy denies.
+  - Prints one line for each finding, warnings first, then a table of the rules that spoke, and fails if a policy denies.
   - Runs on the controller and connects to no host. Use it once for all hosts.
 options:
   conftest:
@@ -65,6 +65,13 @@ linted:
   returned: success
   type: bool
   sample: true
+denied:
+  description: The denials, each a line.
+  returned: on failure by a policy
+  type: list
+  elements: str
+  sample:
+    - "compaction/off: etcd-1: auto-compaction-retention is not set, and etcd's default keeps every revision ever written"
 warned:
   description: The warnings, each a line.
   returned: when linted

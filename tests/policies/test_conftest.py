@@ -84,6 +84,8 @@ def test_bad_copy_is_denied(bad_copy: Path) -> None:
     assert listed.returncode != 0
     assert lines(listed.stdout) == {f"DENY {rule}" for rule in expected} | {"WARN memory/snapshot_count"}
     assert "3 denials, 1 warning" in listed.stdout
+    assert re.search(r"^  rule +severity +findings +hosts$", listed.stdout, re.MULTILINE)
+    assert re.search(r"^  memory/large_values +deny +1 +3$", listed.stdout, re.MULTILINE)
     assert '"failures"' not in listed.stdout
 
 
@@ -157,6 +159,17 @@ def test_without_conftest(arguments: tuple[str, ...], code: int) -> None:
     done = playbook(EXAMPLE, "-e", "etcd_lint_conftest=no-such-conftest", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     assert "no-such-conftest not found" in done.stdout + done.stderr or "etcd_lint_enabled=false" in arguments
+
+
+def test_old_conftest(tmp_path: Path) -> None:
+    old = tmp_path / "conftest"
+    old.write_text(
+        "#!/bin/sh\n[ $1 = --version ] && printf 'Conftest: 0.50.0\\nOPA: 0.62.1\\n' || exit 1\n", encoding="utf-8"
+    )
+    old.chmod(0o755)
+    done = playbook(EXAMPLE, "-e", f"etcd_lint_conftest={old}")
+    assert done.returncode == 2
+    assert "it has OPA 0.62.1, and the policies need OPA 1.0 or newer" in done.stdout + done.stderr
 
 
 def test_own_thresholds(tmp_path: Path) -> None:

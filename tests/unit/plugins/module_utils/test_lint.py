@@ -11,11 +11,14 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._lint import (
     ENCRYPTED,
     BadReport,
+    Finding,
     counted,
     document,
     findings,
     plain,
     settled,
+    table,
+    too_old,
     unsettled,
 )
 
@@ -89,9 +92,43 @@ def test_document() -> None:
 
 def test_findings() -> None:
     report = (
-        '[{"failures": [{"msg": "a"}, {"msg": "b"}]}, {"warnings": [{"msg": "c"}], "failures": null}, {"successes": 1}]'
+        '[{"failures": [{"msg": "a", "metadata": {"code": "x/a", "hosts": ["n1", "n2"]}}, {"msg": "b"}]},'
+        ' {"warnings": [{"msg": "c"}], "failures": null}, {"successes": 1}]'
     )
-    assert findings(report) == (["a", "b"], ["c"])
+    assert findings(report) == [
+        Finding(False, "", (), "c"),
+        Finding(True, "x/a", ("n1", "n2"), "a"),
+        Finding(True, "", (), "b"),
+    ]
+
+
+def test_table() -> None:
+    found = [
+        Finding(False, "x/warned", ("n1",), "a"),
+        Finding(True, "x/denied", ("n1", "n2"), "b"),
+        Finding(True, "x/denied", ("n2", "n3"), "c"),
+        Finding(True, "x/files", (), "d"),
+    ]
+    assert table(found) == [
+        "rule      severity  findings  hosts",
+        "x/denied  deny             2      3",
+        "x/files   deny             1      -",
+        "x/warned  warn             1      1",
+    ]
+    assert table([]) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "old"),
+    [
+        ("Conftest: 0.50.0\nOPA: 0.62.1\n", True),
+        ("Conftest: 0.71.1\nOPA: 1.21.1\n", False),
+        ("Conftest: dev\nOPA: v1.0.0\n", False),
+        ("", False),
+    ],
+)
+def test_too_old(version: str, old: bool) -> None:
+    assert bool(too_old(version)) == old
 
 
 @pytest.mark.parametrize("report", ["", "Error: no", "5", '[{"failures": [5]}]', '["a"]'])
