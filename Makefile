@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-plan bench-plan-quick bench-model
+.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-plan bench-plan-quick bench-model bundle
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ bench-model: setup ## time the memory model and the plan
 
 accuracy: setup ## write docs/accuracy.md and its pictures from what was measured
 	@$(RUN) python -m bench.memory.report
+
+bundle: setup ## the policies as an archive for `conftest test -p`, in .headroom
+	@$(RUN) python policies/bundle.py
 
 requirements: ## pin requirements/requirements.in anew, for PYTHON311 and PYTHON312 (paths of the two interpreters)
 	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"
