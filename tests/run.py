@@ -51,7 +51,11 @@ CHECKS = [
     Check("yamllint", "yamllint --strict ."),
     Check("ruff", "ruff check . && ruff format --check ."),
     Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
-    Check("mypy", "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils"),
+    Check(
+        "mypy",
+        "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils "
+        "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
+    ),
     pytest("model", "tests/model"),
     pytest("unit", "tests/unit"),
     pytest("bench", "tests/bench"),
