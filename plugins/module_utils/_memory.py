@@ -279,7 +279,10 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     if effective["memory_mlock"]:
         hot = db["high"]
     beside_go = hot + constants["binary_text"] + kernel
-    recommended = divide_up(divide_up((restart + beside_go) * 1000, constants["memory_high"]), MIB) * MIB
+
+    def limit(beside: int) -> int:
+        return divide_up(divide_up((restart + beside) * 1000, constants["memory_high"]), MIB) * MIB
+
     # In a cgroup the mapped pages count too: they are dropped before the limit is passed.
     resident_file = rss_file
     if effective["memory_max"] is not None:
@@ -303,8 +306,10 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
         "defrag_rss_anon_peak": defrag,
         "db_size": db["high"],
         "db_in_use": db["in_use"],
+        "db_hot": hot,
         "beside_go": beside_go,
-        "memory_max_recommended": recommended,
+        "memory_max_least": limit(beside_go),
+        "memory_max_recommended": limit(beside_go - hot + db["high"]),
     }
     result["notes"] = notes(constants, result, db, entries, one_entry)
     return result
@@ -355,9 +360,15 @@ def notes(
             f"a defragmentation needs {format_size(result['defrag_rss_anon_peak'])} for a moment, "
             f"more than a MemoryMax of {format_size(bound)}: raise the limit while it runs"
         )
-    if settings["memory_max"] is not None and settings["memory_max"] < result["memory_max_recommended"]:
+    if settings["memory_max"] is not None and settings["memory_max"] < result["memory_max_least"]:
         texts.append(
-            f"MemoryMax {format_size(settings['memory_max'])} is below the recommended "
-            f"{format_size(result['memory_max_recommended'])}"
+            f"MemoryMax {format_size(settings['memory_max'])} is below the {format_size(result['memory_max_least'])} "
+            "that the member needs at least"
+        )
+    elif settings["memory_max"] is not None and settings["memory_max"] < result["memory_max_recommended"]:
+        texts.append(
+            f"MemoryMax {format_size(settings['memory_max'])} does not hold the whole database of up to "
+            f"{format_size(result['db_size'])} beside the peak: what is dropped is read from the disk again, above all by "
+            f"compaction and at a start; {format_size(result['memory_max_recommended'])} would hold it"
         )
     return texts

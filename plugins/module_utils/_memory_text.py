@@ -26,7 +26,8 @@ _TOTALS = (
     ("restart_rss_anon_peak", "RssAnon after a restart", "the write-ahead log is replayed into memory"),
     ("defrag_rss_anon_peak", "RssAnon, defragmenting", "for a moment"),
     ("rss_file_peak", "RssFile peak", "mapped database and program; can be dropped and read again"),
-    ("memory_max_recommended", "MemoryMax recommended", "the larger peak, hot pages, kernel, and 5 % of air"),
+    ("memory_max_least", "MemoryMax at least", "the larger peak, hot pages, kernel, and 5 % of air"),
+    ("memory_max_recommended", "MemoryMax recommended", "the same with room for the whole database"),
 )
 
 
@@ -96,7 +97,7 @@ def plan_text(plan: dict[str, Any]) -> str:
     rows = [("flag", "value", "", "why")]
     rows += [(flag["name"], flag["text"], flag["source"], flag["reason"]) for flag in plan["flags"]]
     totals = [
-        (label, format_size(figures[name]), why) for name, label, why in _TOTALS if name != "memory_max_recommended"
+        (label, format_size(figures[name]), why) for name, label, why in _TOTALS if not name.startswith("memory_max")
     ]
     totals.append(("MemoryMax", format_size(plan["memory_max"]), f"of a budget of {format_size(plan['budget'])}"))
     lines = [*head(figures), "", *table(rows, (1,)), "", *table(totals, (1,))]

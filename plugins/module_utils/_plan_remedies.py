@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory import MIB, divide_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan_flags import shown
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan_search import (
     Case,
@@ -50,7 +51,7 @@ def explain(case: Case) -> str:
         figures = least(case)
         needed = needs(figures)
         if not name:
-            limit, needed = case.memory_max, figures["memory_max_recommended"]
+            limit, needed = case.memory_max, figures["memory_max_least"]
         text = (
             f"no flags hold this workload to {name}{format_size(limit)}: with the smallest that are sound "
             f"etcd {case.version} needs {format_size(needed)}, {format_size(max(needed - limit, 0))} more"
@@ -74,8 +75,10 @@ def remedies_of(case: Case) -> Iterator[Remedy]:
     for parts in case.rules["splits"]:
         work = case.workload
         smaller = {**work, "value_size": divide_up(work["value_size"], parts), "keys": work["keys"] * parts}
+        if work["value_size"] < parts or smaller["keys"] > WORKLOAD["keys"]["max"]:
+            break
         split = case._replace(workload=smaller)
-        if work["value_size"] >= parts and search(split) is not None:
+        if search(split) is not None:
             yield Remedy(
                 f"each value split into {parts} keys of which a write changes one "
                 f"(value_size {format_count(smaller['value_size'])} bytes, keys {format_count(smaller['keys'])})",

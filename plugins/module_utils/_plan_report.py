@@ -90,7 +90,7 @@ def summary(report: Report) -> list[str]:
             "writes and Go's garbage collector is not hurried. "
             f"With less something is given up, and below {format_size(report.budgets.least)} nothing fits."
         )
-    own, planned = (figures["memory_max_recommended"] for figures in (report.defaults, found["estimate"]))
+    own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
     over = own - found["memory_max"]
     verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which MemoryMax holds too"
     texts.append(
@@ -128,7 +128,7 @@ def memory_rows(report: Report) -> list[tuple[str, ...]]:
         ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; cannot be dropped"),
         ("restart_rss_anon_peak", "peak, after a restart", "RssAnon while the write-ahead log is replayed into memory"),
         ("beside_go", "beside it", "hot pages of the database, the program, and what the kernel keeps"),
-        ("memory_max_recommended", "MemoryMax needed", "the larger peak and what is beside it, with 5 % of air"),
+        ("memory_max_least", "MemoryMax needed", "the larger peak and what is beside it, with 5 % of air"),
         ("defrag_rss_anon_peak", "defragmenting", "RssAnon for a moment; not part of MemoryMax"),
         ("db_size", "database file", "its pages come and go in what MemoryMax leaves"),
     ]

@@ -9,9 +9,10 @@ restart; docs/plan.md says why in this order:
 1. catch-up entries beyond 30 s of writes (the default 5,000 where that is more)
 2. the collector's leisure: GOMEMLIMIT (GOGC before etcd 3.5.8) down to 1.33 times the live heap
 3. catch-up entries down to 1,000
-4. GOMEMLIMIT down to 1.1 times the live heap, and snapshot-count below what is good for CPU and fsync
-5. history shorter than five minutes
-6. catch-up entries down to 100 (1 with a single member)
+4. room for the whole database in the page cache: from here on some of it is read from the disk again and again
+5. GOMEMLIMIT down to 1.1 times the live heap, and snapshot-count below what is good for CPU and fsync
+6. history shorter than five minutes
+7. catch-up entries down to 100 (1 with a single member)
 
 For each number of catch-up entries snapshot-count is lowered first, then the history shortened, as far as the step allows.
 Each step is a superset of the one before and the order does not depend on the budget, so a larger budget never leads to
@@ -97,12 +98,16 @@ class Choice(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """Candidates of one step, each list from the dearest to the cheapest in memory, and how hard the collector may work."""
+    """Candidates of one step, each list from the dearest to the cheapest in memory, and how hard the collector may work.
+
+    cached: whether the whole database has to fit beside Go's memory, so that nothing is read from the disk twice.
+    """
 
     entries: list[int]
     compactions: list[dict[str, Any]]
     snapshots: list[int]
     level: int
+    cached: bool
 
 
 def permille_down(number: int, factor: int) -> int:
@@ -128,7 +133,10 @@ def default_of(case: Case, name: str) -> Any:
 def wanted_catchup(case: Case) -> int:
     """Return the entries that 30 s of writes make, in hundreds; a lone member has no follower to keep them for."""
     rules = case.rules
-    least: int = rules["catchup_several"] if case.members > 1 else rules["catchup_floor"]["several"]
+    if case.members == 1:
+        lone: int = rules["catchup_floor"]["several"]
+        return lone
+    least: int = rules["catchup_several"]
     return max(least, divide_up(rules["catchup_seconds"] * case.workload["puts_per_second"], 100) * 100)
 
 
@@ -161,10 +169,11 @@ def ladder(case: Case, sound: list[History]) -> list[Rung]:
         counts = easy = [pinned["snapshot_count"]]
     long, short = compactions(case, sound)
     rungs = [
-        Rung(descending(generous, wanted), long, easy, FREE),
-        Rung(descending(wanted, several), long, easy, EASY),
-        Rung([several], long, counts, HARD),
-        Rung(descending(several, floor), short, counts, HARD),
+        Rung(descending(generous, wanted), long, easy, FREE, True),
+        Rung(descending(wanted, several), long, easy, EASY, True),
+        Rung([several], long, easy, EASY, False),
+        Rung([several], long, counts, HARD, False),
+        Rung(descending(several, floor), short, counts, HARD, False),
     ]
     if "snapshot_catchup_entries" in pinned:
         rungs = [rung._replace(entries=[pinned["snapshot_catchup_entries"]]) for rung in rungs]
@@ -226,36 +235,41 @@ def compactions(case: Case, sound: list[History]) -> tuple[list[dict[str, Any]],
     return first, first + [one.settings for one in sound[len(enough) :]]
 
 
-def fits(case: Case, figures: dict[str, Any]) -> bool:
+def fits(case: Case, figures: dict[str, Any], cached: bool) -> bool:
     """Tell whether both peaks and all that has to stay beside Go's memory are below MemoryHigh."""
-    return needs(figures) <= case.memory_high
+    return needs(figures, cached) <= case.memory_high
 
 
-def needs(figures: dict[str, Any]) -> int:
+def needs(figures: dict[str, Any], cached: bool = False) -> int:
     """Return what has to fit below MemoryHigh, in bytes."""
     peak: int = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"])
-    beside: int = figures["beside_go"]
-    return peak + beside
+    return peak + beside(figures, cached)
 
 
-def evaluate(case: Case, settings: dict[str, Any], hardest: int) -> Choice | None:
+def beside(figures: dict[str, Any], cached: bool) -> int:
+    """Return what has to stay beside Go's memory, in bytes: with the whole database, or with its hot pages only."""
+    least: int = figures["beside_go"]
+    return least - figures["db_hot"] + figures["db_size"] if cached else least
+
+
+def evaluate(case: Case, settings: dict[str, Any], hardest: int, cached: bool) -> Choice | None:
     """Return the least strained Go settings with which these flags fit, or None."""
     if not case.has_gomemlimit or "gomemlimit" in case.pinned:
         steps = [case.pinned["gogc"]] if "gogc" in case.pinned else case.rules["gogc_steps"][: hardest + 1]
         for level, gogc in enumerate(steps):
             trial = {**settings, "gogc": gogc}
             figures = estimate(case.version, case.workload, trial, case.members)
-            if fits(case, figures):
+            if fits(case, figures, cached):
                 return Choice(trial, level, figures)
         return None
     free = estimate(case.version, case.workload, settings, case.members)
-    limit = (case.memory_high - free["beside_go"]) // MIB * MIB
+    limit = (case.memory_high - beside(free, cached)) // MIB * MIB
     if limit < 16 * MIB:
         return None
     trial = {**settings, "gomemlimit": limit}
     figures = estimate(case.version, case.workload, trial, case.members)
-    level = FREE if fits(case, free) else EASY if strain(figures) >= case.rules["gomemlimit_easy"] else HARD
-    return Choice(trial, level, figures) if level <= hardest and fits(case, figures) else None
+    level = FREE if fits(case, free, cached) else EASY if strain(figures) >= case.rules["gomemlimit_easy"] else HARD
+    return Choice(trial, level, figures) if level <= hardest and fits(case, figures, cached) else None
 
 
 def strain(figures: dict[str, Any]) -> int:
@@ -275,7 +289,7 @@ def search(case: Case) -> Choice | None:
 
     def attempt(rung: Rung, compaction: dict[str, Any], catchup: int, snapshot: int) -> Choice | None:
         log = {"snapshot_catchup_entries": catchup, "snapshot_count": snapshot}
-        return evaluate(case, {**limits, **compaction, **log}, rung.level)
+        return evaluate(case, {**limits, **compaction, **log}, rung.level, rung.cached)
 
     def smallest(rung: Rung, catchup: int) -> Choice | None:
         return attempt(rung, rung.compactions[-1], catchup, rung.snapshots[-1])

@@ -132,12 +132,22 @@ db_in_use:
   description: Bytes of RV(db_size) that hold revisions.
   returned: success
   type: int
+db_hot:
+  description: Bytes of RV(db_size) that have to stay in memory for the member not to thrash.
+  returned: success
+  type: int
 beside_go:
-  description: Bytes that must fit beside Go's memory, which are hot pages of the database, the program, and the kernel's.
+  description: Bytes that must fit beside Go's memory, which are RV(db_hot), the program, and the kernel's.
+  returned: success
+  type: int
+memory_max_least:
+  description: The least C(MemoryMax) with which the member lives, with room for RV(db_hot).
   returned: success
   type: int
 memory_max_recommended:
-  description: The least sensible C(MemoryMax) for the unit.
+  description:
+    - The C(MemoryMax) with which the member works undisturbed, with room for the whole RV(db_size).
+    - Below it, what the kernel drops of the database is read from the disk again, above all by compaction and at a start.
   returned: success
   type: int
 notes:

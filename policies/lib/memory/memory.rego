@@ -49,8 +49,8 @@ estimate(version, workload, settings, members) := result if {
 
 	rss_file := db.high + constants.binary_text
 	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting.anon + rss_file, constants.page_tables_divisor)
-	beside_go := (_hot(constants, effective, db) + constants.binary_text) + kernel
-	needed := units.scale_up(restarting.anon + beside_go, 1000, constants.memory_high)
+	hot := _hot(constants, effective, db)
+	beside_go := (hot + constants.binary_text) + kernel
 
 	resident_file := _resident_file(constants, effective, rss_file, running.anon)
 
@@ -73,8 +73,10 @@ estimate(version, workload, settings, members) := result if {
 		"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts, live)]),
 		"db_size": db.high,
 		"db_in_use": db.in_use,
+		"db_hot": hot,
 		"beside_go": beside_go,
-		"memory_max_recommended": units.divide_up(needed, _mib) * _mib,
+		"memory_max_least": _limit(constants, restarting.anon + beside_go),
+		"memory_max_recommended": _limit(constants, ((restarting.anon + beside_go) - hot) + db.high),
 	}
 	result := object.union(figures, {"notes": _notes(constants, figures, db, entries, one_entry)})
 }
@@ -186,6 +188,8 @@ _defrag(constants, settings, parts, live) := min([live + copies.high, max([setti
 }
 
 _part(parts, name) := [part | some part in parts; part.name == name][0]
+
+_limit(constants, needed) := units.divide_up(units.scale_up(needed, 1000, constants.memory_high), _mib) * _mib
 
 # In a cgroup the mapped pages count too: they are dropped before the limit is passed.
 _resident_file(_, settings, mapped, _) := mapped if settings.memory_max == null

@@ -101,8 +101,21 @@ _bound(figures) := figures.settings.memory_max if figures.settings.memory_max !=
 _bound(figures) := figures.memory_max_recommended if figures.settings.memory_max == null
 
 _limit_note(figures) := sprintf(
-	"MemoryMax %s is below the recommended %s",
-	[units.format_size(figures.settings.memory_max), units.format_size(figures.memory_max_recommended)],
+	"MemoryMax %s is below the %s that the member needs at least",
+	[units.format_size(figures.settings.memory_max), units.format_size(figures.memory_max_least)],
+) if {
+	figures.settings.memory_max != null
+	figures.settings.memory_max < figures.memory_max_least
+} else := sprintf(
+	concat("", [
+		"MemoryMax %s does not hold the whole database of up to %s beside the peak: what is dropped is read from the disk again, ",
+		"above all by compaction and at a start; %s would hold it",
+	]),
+	[
+		units.format_size(figures.settings.memory_max),
+		units.format_size(figures.db_size),
+		units.format_size(figures.memory_max_recommended),
+	],
 ) if {
 	figures.settings.memory_max != null
 	figures.settings.memory_max < figures.memory_max_recommended

@@ -22,7 +22,7 @@ warn contains finding if some finding in result.waived(rego.metadata.chain(), _p
 _problems := {problem |
 	some profile in clusters.estimated
 	limit := profile.etcd.limit.bytes
-	needed := profile.estimate.memory_max_recommended
+	needed := profile.estimate.memory_max_least
 	needed > limit
 
 	# memory/restart_spike's.

@@ -33,7 +33,7 @@ _problems := {problem |
 			memory.format_count(settings.snapshot_count),
 			object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
 			memory.format_size(profile.estimate.workload.value_size),
-			memory.format_size(profile.estimate.memory_max_recommended),
+			memory.format_size(profile.estimate.memory_max_least),
 			memory.format_size(profile.estimate.rss_anon_peak),
 			memory.format_size(profile.etcd.limit.bytes),
 			profile.etcd.limit.name,

@@ -37,7 +37,7 @@ def assert_fits(plan: dict[str, Any]) -> None:
     figures = plan["estimate"]
     needed = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"]) + figures["beside_go"]
     assert needed <= plan["memory_high"] < plan["memory_max"] <= plan["budget"]
-    assert figures["memory_max_recommended"] <= plan["budget"] + MIB
+    assert figures["memory_max_least"] <= plan["budget"] + MIB
     limit = plan["environment"].get("GOMEMLIMIT")
     if limit is not None:
         assert int(limit.removesuffix("MiB")) * MIB < plan["memory_high"]
@@ -77,21 +77,21 @@ def test_order_of_what_is_given_up(version: str) -> None:
         assert choice is not None
         entries, snapshots = (choice.settings[name] for name in ("snapshot_catchup_entries", "snapshot_count"))
         seen.append((entries, choice.rung, choice.level))
-        if choice.level == _plan_search.HARD:
+        if choice.rung > 1 or choice.level == _plan_search.HARD:
             assert entries <= 1000
         if entries < 1000:
-            assert choice.rung == 3
+            assert choice.rung == 4
         if snapshots < rules["snapshot_count_soft"]:
-            assert choice.rung > 1
+            assert choice.rung > 2
     assert seen[0][:2] == (wanted, 0)
-    assert seen[-1][0] < 1000
+    assert seen[-1][0] <= 1000
     assert [row[0] for row in seen] == sorted((row[0] for row in seen), reverse=True)
     assert [row[1] for row in seen] == sorted(row[1] for row in seen)
-    assert {row[1] for row in seen} == {0, 1, 2, 3}
+    assert {row[1] for row in seen} >= {0, 1, 2, 3}
 
 
 def test_old_releases_get_gogc() -> None:
-    plan = _plan.plan("3.5.5", LARGE, 3, "2GB")
+    plan = _plan.plan("3.5.5", LARGE, 3, "1GB")
     assert plan["environment"] == {"GOGC": "50"}
     assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not know GOMEMLIMIT"
 
@@ -188,6 +188,11 @@ def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts
         _plan.plan(version, workload, 3, budget, pinned)
     for text in texts:
         assert text in str(error.value)
+
+
+def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
+    with pytest.raises(_plan.PlanInfeasible, match="no flags hold this workload"):
+        _plan.plan("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
 
 
 def test_remedies_hold_what_they_promise() -> None:
@@ -295,7 +300,7 @@ def test_texts() -> None:
     lines = plan_text(plan).splitlines()
     assert lines[0] == "etcd 3.7.3, 3 members"
     assert "key_size 64 B (assumed)" in lines[1]
-    assert any(line.startswith("snapshot_catchup_entries") and "30 s of writes" in line for line in lines)
+    assert any(line.startswith("snapshot_catchup_entries") and "s of writes" in line for line in lines)
     assert all(line == line.rstrip() for line in lines)
     estimate = estimate_text(plan["estimate"])
     assert "raft log" in estimate and "MemoryMax recommended" in estimate

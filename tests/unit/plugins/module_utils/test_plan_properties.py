@@ -201,7 +201,7 @@ def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
     found = _plan.plan(version, workload, members, proposed.ample)
     rules = _plan_search.Case(version, found["estimate"]["workload"], members, {}, 0).rules
     wanted = min(rules["catchup_seconds"] * found["estimate"]["workload"]["puts_per_second"], 10**9)
-    assert found["settings"]["snapshot_catchup_entries"] >= wanted
+    assert members == 1 or found["settings"]["snapshot_catchup_entries"] >= wanted
     assert proposed.least <= proposed.ample
     _plan.plan(version, workload, members, proposed.least)
     below = (proposed.least - 1) // _plan_remedies.STEP * _plan_remedies.STEP - _plan_remedies.STEP
