@@ -154,6 +154,16 @@ def test_what_files_cannot_say(tmp_path: Path) -> None:
     assert "resources.limits.memory" in stated["memory/gomemlimit_unset"]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/lint.md"])
+def test_documentation_shows_what_is_printed(page: str, tmp_path: Path) -> None:
+    path = tmp_path / "docker-compose.yml"
+    path.write_bytes((EXAMPLES / "files" / "milvus-compose.yml").read_bytes())
+    text = " ".join((REPOSITORY / page).read_text(encoding="utf-8").split())
+    printed = {finding["msg"].replace(str(path), path.name) for finding in lint(path)}
+    assert len(printed) == 7
+    assert len({line for line in printed if f" - Combined - headroom - {line} " in text}) == 2
+
+
 # Inventories of something else: nobody's defaults may be claimed of them.
 OTHERS: dict[str, Files] = {
     "another role": {
