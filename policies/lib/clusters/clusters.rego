@@ -5,6 +5,7 @@
 #   judges each combination once, however many hosts share it.
 package headroom.clusters
 
+import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.least
@@ -27,26 +28,32 @@ without_members := {name | some name, hosts in _hosts; count(hosts) == 0}
 # What tells members apart and is no setting of them.
 _identifying := {"etcd_cluster_name", "etcd_name"}
 
-# The members by what they have of the variables that rules look at: [{inventory, hosts, known, unknown}]. Most hosts differ in nothing
-# of it from others of their group, and are never looked at one by one.
-_bundles := [object.union(bundle, {"inventory": name, "hosts": hosts}) |
+_found := [{"key": key, "hosts": hosts} |
 	some name, all_hosts in _hosts
 	some bundle in inventory.bundles(name, ((read.relevant[name] | read.relevant_place[name]) | _identifying))
 	hosts := bundle.hosts & all_hosts
 	count(hosts) > 0
+	key := {"inventory": name, "known": bundle.known, "unknown": bundle.unknown}
 ]
 
-# The cluster of a bundle; undefined where it is not known, and where the other members are elsewhere.
-_cluster(bundle) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", group[bundle.inventory])] if {
-	not bundle.unknown.etcd_cluster_name
-	not _size_elsewhere(bundle)
-}
+# The members by what they have of the variables that rules look at: [{inventory, hosts, known, unknown, cluster}], the last one null
+# where it is not known or the other members are elsewhere. Everything else here goes by bundles, never by hosts.
+_bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts)}) |
+	some key in {entry.key | some entry in _found}
+	sets := {entry.hosts | some entry in _found; entry.key == key}
+	hosts := union(sets)
+]
 
-# Only in files that configure etcd themselves, each of whose hosts is a bundle of its own.
-_size_elsewhere(bundle) := size if {
-	count(bundle.hosts) == 1
-	some host in bundle.hosts
-	size := read.size_elsewhere(bundle.inventory, host)
+_cluster(bundle, hosts) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", group[bundle.inventory])] if {
+	not bundle.unknown.etcd_cluster_name
+	not _size_elsewhere(bundle.inventory, hosts)
+} else := null
+
+# Only in files that configure etcd themselves, where the hosts of a bundle are alike in all that their file says of a cluster.
+_size_elsewhere(name, hosts) := max(sizes) if {
+	name in files.recognised
+	sizes := {size | some host in hosts; size := read.size_elsewhere(name, host)}
+	count(sizes) > 0
 }
 
 # Members of which it is not known to which cluster they belong, with the reason.
@@ -55,12 +62,10 @@ without_cluster := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "reas
 	reason := bundle.unknown.etcd_cluster_name
 ]
 
-_clustered := [{"key": _cluster(bundle), "hosts": bundle.hosts} | some bundle in _bundles]
-
 # [inventory, cluster] → hosts. A member whose cluster is not known is in none.
 members := {key: union(sets) |
-	some key in {entry.key | some entry in _clustered}
-	sets := {entry.hosts | some entry in _clustered; entry.key == key}
+	some key in {bundle.cluster | some bundle in _bundles; bundle.cluster != null}
+	sets := {bundle.hosts | some bundle in _bundles; bundle.cluster == key}
 }
 
 # [inventory, host] → the member's own name, where it has another than its host.
@@ -70,16 +75,16 @@ names := {[bundle.inventory, host]: own |
 	some host in bundle.hosts
 }
 
-_size(bundle) := size if {
-	size := count(members[_cluster(bundle)])
-} else := size if {
-	size := _size_elsewhere(bundle)
+_size(bundle) := count(members[bundle.cluster]) if {
+	bundle.cluster != null
+} else := _size_elsewhere(bundle.inventory, bundle.hosts) if {
+	bundle.inventory in files.recognised
 } else := 1
 
 # object.filter() goes through the larger of the two.
 _only(variables, wanted) := object.filter(variables, object.keys(variables) & wanted)
 
-_entries := [{"hosts": bundle.hosts, "profile": profile, "part": _part(bundle, profile)} |
+_entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profile} |
 	some bundle in _bundles
 	profile := {
 		"inventory": bundle.inventory,
@@ -89,24 +94,25 @@ _entries := [{"hosts": bundle.hosts, "profile": profile, "part": _part(bundle, p
 	}
 ]
 
-_part(bundle, profile) := [_cluster(bundle), profile] if {
-	_cluster(bundle)
-} else := null
-
-# [cluster, profile] → hosts
-_parts := {part: union(sets) |
-	some part in {entry.part | some entry in _entries; entry.part != null}
-	sets := {entry.hosts | some entry in _entries; entry.part == part}
+_profiles_of := {key: profiles_of_cluster |
+	some key, _ in members
+	profiles_of_cluster := {entry.profile | some entry in _entries; entry.cluster == key}
 }
 
-_cluster_parts := [{"key": key, "profile": profile, "hosts": hosts} | some [key, profile], hosts in _parts]
+_mixed_entries := [object.union(entry, {"part": [entry.cluster, entry.profile]}) |
+	some entry in _entries
+	count(_profiles_of[entry.cluster]) > 1
+]
 
 # Clusters whose members do not all agree: [inventory, cluster] → parts, each {hosts, etcd}. Most clusters are not in here.
 mixed := {key: parts |
-	some key, _ in members
-	found := [part | some part in _cluster_parts; part.key == key]
-	count(found) > 1
-	parts := [{"hosts": part.hosts, "etcd": _etcd_of[part.profile]} | some part in found]
+	some key in {entry.cluster | some entry in _mixed_entries}
+	parts := [{"hosts": _part_hosts[[key, profile]], "etcd": _etcd_of[profile]} | some profile in _profiles_of[key]]
+}
+
+_part_hosts := {part: union(sets) |
+	some part in {entry.part | some entry in _mixed_entries}
+	sets := {entry.hosts | some entry in _mixed_entries; entry.part == part}
 }
 
 # A group whose hosts cannot be seen is judged by its variables, as a member-to-be.
@@ -196,7 +202,7 @@ at_best(profile) := ", even with the least that the plan may choose" if {
 # the larger of the two, so this reckons the running one in the same way.
 fails_only_at_restart(profile) if {
 	estimate := profile.estimate
-	estimate.memory_max_recommended > profile.etcd.limit.bytes
+	estimate.memory_max_least > profile.etcd.limit.bytes
 	estimate.restart_rss_anon_peak > estimate.rss_anon_peak
 	running := estimate.rss_anon_peak + estimate.beside_go
 	units.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes

@@ -43,12 +43,14 @@ _host_files := {key: found |
 }
 
 # Rule 3 and 4: the variables of a name in group_vars or host_vars; undefined where there are none.
-_vars_files(root, kind, name) := values.unite([values.layer(paths.contents[path], paths.plain(path)) |
+_vars_files(root, kind, name) := values.unite([_vars_file(path) |
 	some path in paths.vars_files(root, kind, name)
 	is_object(paths.contents[path])
 ]) if {
 	[root, kind, name] in paths.vars_names
 }
+
+_vars_file(path) := values.layer(paths.contents[path], paths.plain(path))
 
 # [inventory, group] → its layer in inventory files, and in group_vars. Groups that say nothing have none.
 _file_layers := {key: layer |
@@ -68,7 +70,7 @@ _decided(key, layer) := values.unknown(object.keys(layer.values), reason) if {
 } else := layer
 
 # A host with the name of a group gives its variables to that group, in an order that is lost here.
-_names_of_hosts := {key | some key, _ in _host_files; key in graph.keys}
+_names_of_hosts := {[root, name] | some root, hosts in graph.hosts; some name in (hosts & graph.names[root])}
 
 _same_name := "a host and a group have the same name"
 
@@ -132,15 +134,15 @@ _host_vars(key) := layer if {
 	layer := _vars_files(key[0], "host_vars", key[1])
 } else := values.nothing
 
-_resolve(key, shared) := {
+# What a host has for itself over what it shares with others.
+_over(own, shared) := {
 	"known": object.union(object.remove(shared.known, names), own.known),
 	"unknown": object.union(object.remove(shared.unknown, names), own.unknown),
 } if {
-	own := _own(key)
 	names := object.keys(own.known) | object.keys(own.unknown)
 }
 
-_of_host(key, shared) := _resolve(key, shared) if {
+_of_host(key, shared) := _over(_own(key), shared) if {
 	key in _hosts_with_own
 } else := shared
 
@@ -168,65 +170,74 @@ bundles(root, names) := array.concat(
 	[{"hosts": hosts, "known": _only(shared.known, names), "unknown": _only(shared.unknown, names)} |
 		some [other, direct], members in graph.classes
 		other == root
-		hosts := members - special
+		hosts := members - (in_files | in_host_vars)
 		count(hosts) > 0
 		shared := _shared[[root, direct]]
 	],
-	[{"hosts": {host}, "known": _only(found.known, names), "unknown": _only(found.unknown, names)} |
-		count(special) > 0
+	[{"hosts": {host}, "known": found.known, "unknown": found.unknown} |
+		count(in_files) + count(in_host_vars) > 0
 		some [other, direct], members in graph.classes
 		other == root
-		some host in (members & special)
-		found := _resolve([root, host], {kind: _only(shared, names) | some kind, shared in _shared[[root, direct]]})
+		shared := {kind: _only(variables, names) | some kind, variables in _shared[[root, direct]]}
+		some host in (members & (in_files | in_host_vars))
+		own := {kind: _only(variables, names) | some kind, variables in _own_for_bundles([root, host], host in in_files)}
+		found := _over(own, shared)
 	],
 ) if {
-	special := _special(root, names)
+	in_files := _with_own_in_files(root, names)
+	in_host_vars := _with_own_in_host_vars(root, names)
 }
+
+_own_for_bundles(key, true) := _own(key)
+
+_own_for_bundles([root, host], false) := values.settle(_vars_files(root, "host_vars", host))
 
 # object.filter() goes through the larger of the two.
 _only(variables, names) := object.filter(variables, object.keys(variables) & names)
 
-# The hosts that have one of these variables for themselves.
-_special(root, names) := ({host |
+# The hosts that have one of these variables for themselves, in inventory files and in host_vars.
+_with_own_in_files(root, names) := {host |
 	some section in _telling_sections
 	section.root == root
 	count(section.names & names) > 0
 	some host, variables in section.hosts
 	is_object(variables)
 	count(object.keys(variables) & names) > 0
-} | {host |
-	some [other, "host_vars", host] in paths.vars_names
-	other == root
-	count(object.keys(_vars_files(root, "host_vars", host).values) & names) > 0
-}) | ({host | some [other, host] in _names_of_hosts; other == root} | {host |
+} | ({host | some [other, host] in _names_of_hosts; other == root} | {host |
 	"ansible_port" in names
 	some [other, host] in _with_port
 	other == root
 })
 
+_with_own_in_host_vars(root, names) := {host |
+	some [other, "host_vars", host] in paths.vars_names
+	other == root
+	count(object.keys(_vars_files(root, "host_vars", host).values) & names) > 0
+}
+
 # The sections that say something of their hosts, with one value of each variable.
-_telling_sections := [{"root": section.root, "hosts": section.hosts, "names": (object.keys(found.known) | object.keys(found.unknown)), "examples": found} |
+_telling_sections := [object.union(section, {"names": object.keys(example.values), "example": example}) |
 	some section in definitions.sections
 	stated := [variables | some variables in section.hosts; is_object(variables); count(variables) > 0]
 	count(stated) > 0
-	found := _one_of_each(stated, section.plain)
+	example := _example(stated, section.plain)
 ]
 
-_one_of_each(stated, true) := {"known": object.union_n(stated), "unknown": {}}
+_example(stated, true) := values.layer(object.union_n(stated), true)
 
-_one_of_each(stated, false) := _united([values.settle(values.layer(variables, false)) | some variables in stated])
-
-_united(settled) := {
-	"known": object.union_n([found.known | some found in settled]),
-	"unknown": object.union_n([found.unknown | some found in settled]),
-}
+_example(stated, false) := values.unite([values.layer(variables, false) | some variables in stated])
 
 # All variables of an inventory's hosts, each with one of its values.
-examples(root) := _united(array.concat(
-	[shared | some [other, _], shared in _shared; other == root],
+examples(root) := values.examples(array.concat(
+	[layer |
+		some group, members in graph.members[root]
+		count(members) > 0
+		some layers in [_file_layers, _vars_layers]
+		layer := layers[[root, group]]
+	],
 	array.concat(
-		[section.examples | some section in _telling_sections; section.root == root],
-		[values.settle(_vars_files(root, "host_vars", host)) |
+		[section.example | some section in _telling_sections; section.root == root],
+		[_vars_files(root, "host_vars", host) |
 			some [other, "host_vars", host] in paths.vars_names
 			other == root
 			host in graph.hosts[root]
@@ -234,37 +245,52 @@ examples(root) := _united(array.concat(
 	),
 ))
 
-# The file that gave a host's variable its value.
+# The file that gave a host's variable its value: the last of all that set it, the strongest layer last.
 origin(root, host, name) := found[count(found) - 1] if {
-	found := [path | some [path, variables] in _sources(root, host); name in object.keys(variables)]
+	found := array.concat(_from_groups(root, host, name), _from_host(root, host, name))
 }
+
+_from_groups(root, host, name) := [path |
+	groups := array.concat(["all"], graph.merged_groups(root, _class_of[[root, host]]))
+	some kind in ["files", "group_vars"]
+	some group in groups
+	some [path, variables] in _sources(kind, root, group)
+	name in object.keys(variables)
+]
+
+_from_host(root, host, name) := [path |
+	some source in array.concat(
+		sort([[section.rank, section.path, section.hosts[host]] | some section in _sections_with(root, name)]),
+		[[0, path, variables] | some [path, variables] in _sources("host_vars", root, host)],
+	)
+	[_, path, variables] := source
+	name in object.keys(variables)
+]
+
+_sections_with(root, name) := [section |
+	some section in _telling_sections
+	section.root == root
+	name in section.names
+]
 
 _class_of := {[root, host]: direct |
 	some [root, direct], members in graph.classes
 	some host in members
 }
 
-# All that a host's variables come from, [file, variables], the strongest last.
-_sources(root, host) := array.concat(
-	array.concat(
-		[source | some group in groups; some source in _from_files(object.get(_group_files, [[root, group]], set()))],
-		[source | some group in groups; some source in _from_vars_files(root, "group_vars", group)],
-	),
-	array.concat(
-		_from_files(object.get(_host_files, [[root, host]], set())),
-		_from_vars_files(root, "host_vars", host),
-	),
-) if {
-	groups := array.concat(["all"], graph.merged_groups(root, _class_of[[root, host]]))
-}
-
-_from_files(stated) := [[path, variables] |
-	some [_, path, variables] in sort([[definition.rank, definition.path, definition.variables] | some definition in stated])
+# [file, variables] in the order in which Ansible reads them.
+_sources("files", root, group) := [[path, variables] |
+	some [_, path, variables] in sort([[definition.rank, definition.path, definition.variables] |
+		some definition in object.get(_group_files, [[root, group]], set())
+	])
 ]
 
-_from_vars_files(root, kind, name) := [[path, paths.contents[path]] | some path in paths.vars_files(root, kind, name)] if {
+_sources(kind, root, name) := [[path, paths.contents[path]] |
 	[root, kind, name] in paths.vars_names
-} else := []
+	some path in paths.vars_files(root, kind, name)
+] if {
+	kind != "files"
+}
 
 # What a host will get that joins a group without visible hosts: inventories in INI show none here, but their group_vars can be read.
 future(root, group) := values.settle(values.unite([

@@ -155,16 +155,27 @@ _vars_tree := {key: files |
 }
 
 # The names that may have variables in an inventory: looked up before anything is sorted, as most hosts have none.
-vars_names := {[root, kind, regex.replace(name, `\.(yml|yaml|json)$`, "")] | some [root, kind, name], _ in _vars_tree}
+vars_names := object.keys(_vars_tree) | object.keys(_with_ending)
+
+# [root, kind, NAME] → the first that exists of NAME.yml, NAME.yaml and NAME.json.
+_with_ending := {key: min(found)[1] |
+	some key in {entry.key | some entry in _named}
+	found := {entry.choice | some entry in _named; entry.key == key}
+}
+
+_endings := {".yml": 0, ".yaml": 1, ".json": 2}
+
+_named := [{"key": [root, kind, trim_suffix(component, ending)], "choice": [_endings[ending], key]} |
+	some key, _ in _vars_tree
+	[root, kind, component] := key
+	ending := regex.find_n(`\.(yml|yaml|json)$`, component, 1)[0]
+]
 
 # Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none.
-# Only the first of NAME, NAME.yml, NAME.yaml and NAME.json counts.
-vars_files(root, kind, name) := _in_order(found[0]) if {
-	found := [_vars_tree[[root, kind, entry]] |
-		some ending in ["", ".yml", ".yaml", ".json"]
-		entry := concat("", [name, ending])
-	]
-}
+# NAME itself, a folder or a file without an ending, comes before the others, and only one of them counts.
+vars_files(root, kind, name) := _in_order(_vars_tree[[root, kind, name]]) if {
+	_vars_tree[[root, kind, name]]
+} else := _in_order(_vars_tree[_with_ending[[root, kind, name]]])
 
 _in_order(entries_below) := [entries_below[0].path] if {
 	count(entries_below) == 1

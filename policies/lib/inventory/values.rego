@@ -1,9 +1,9 @@
 # METADATA
 # title: Values and what is not known about them
 # description: |
-#   Variables travel in layers, {values, boxed}: what is not known is boxed as [mark, reason], and a map as [mark, map], because
-#   object.union and object.union_n replace arrays, as Ansible replaces values, while they would merge maps. `boxed` has the names of
-#   both, so that layers are united natively and only a few names are looked at one by one.
+#   Variables travel in layers, {values, maps, unknown}: what is not known is boxed as [mark, reason], and a map as [mark, map], because
+#   object.union and object.union_n replace arrays, as Ansible replaces values, while they would merge maps. `maps` and `unknown` have
+#   the names of both, so that layers are united natively and only a few names are looked at one by one.
 package headroom.inventory.values
 
 # No list that comes from a file begins with these: a text with a NUL in it is not known.
@@ -11,7 +11,7 @@ _map := "\u0000map"
 
 _unknown := "\u0000unknown"
 
-nothing := {"values": {}, "boxed": set()}
+nothing := {"values": {}, "maps": set(), "unknown": set()}
 
 # What looks, anywhere in the JSON text of a file, as if it could differ from what Ansible sees. One native pass over a whole file spares
 # looking at its values one by one. It may doubt too much, never too little.
@@ -28,37 +28,54 @@ _suspicious := concat("|", [
 _times_inside := `"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?"|"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|( |\\t)+)[0-9]`
 
 # The variables of one file, as conftest conveys them. plain: nothing in the file is to be doubted.
-layer(variables, true) := _layer(variables, {name: [_map, value] |
-	some name, value in variables
-	is_object(value)
-})
+layer(variables, true) := {"values": object.union(variables, maps), "maps": object.keys(maps), "unknown": set()} if {
+	maps := {name: [_map, value] | some name, value in variables; is_object(value)}
+}
 
-layer(variables, false) := _layer(variables, {name: box |
-	some name, value in variables
-	box := _box(value)
-})
-
-_layer(variables, boxes) := {"values": object.union(variables, boxes), "boxed": object.keys(boxes)}
-
-_box(value) := [_unknown, reason] if {
-	reason := doubt(value)
-} else := [_map, value] if {
-	is_object(value)
+layer(variables, false) := {
+	"values": object.union(object.union(variables, maps), reasons),
+	"maps": object.keys(maps),
+	"unknown": object.keys(reasons),
+} if {
+	reasons := {name: [_unknown, reason] | some name, value in variables; reason := doubt(value)}
+	maps := {name: [_map, value] | some name, value in variables; is_object(value)}
 }
 
 # The same variables, none of them known.
-unknown(names, reason) := {"values": {name: [_unknown, reason] | some name in names}, "boxed": names}
+unknown(names, reason) := {"values": {name: [_unknown, reason] | some name in names}, "maps": set(), "unknown": names}
 
 # Each layer over the one before.
-unite(layers) := {"values": object.union_n([found.values | some found in layers]), "boxed": union({found.boxed | some found in layers})}
+unite(layers) := layers[0] if {
+	count(layers) == 1
+} else := {
+	"values": object.union_n([found.values | some found in layers]),
+	"maps": union({found.maps | some found in layers}),
+	"unknown": union({found.unknown | some found in layers}),
+}
 
 # A layer taken apart: what is known, and why the rest is not.
 settle(found) := {"known": found.values, "unknown": {}} if {
-	count(found.boxed) == 0
-} else := {"known": object.union(object.remove(found.values, object.keys(reasons)), maps), "unknown": reasons} if {
-	reasons := {name: found.values[name][1] | some name in found.boxed; found.values[name][0] == _unknown}
-	maps := {name: found.values[name][1] | some name in found.boxed; found.values[name][0] == _map}
+	count(found.maps) + count(found.unknown) == 0
+} else := {"known": object.union(found.values, _maps(found)), "unknown": {}} if {
+	count(found.unknown) == 0
+} else := {"known": object.union(object.remove(found.values, object.keys(reasons)), _maps(found)), "unknown": reasons} if {
+	reasons := {name: found.values[name][1] | some name in found.unknown; found.values[name][0] == _unknown}
 }
+
+# Of several layers' variables, each with one of its values, and maps with all that is in them anywhere.
+examples(layers) := {
+	"known": object.union(
+		settle(unite([_without_unknown(found) | some found in layers])).known,
+		object.union_n([_maps(found) | some found in layers; count(found.maps) > 0]),
+	),
+	"unknown": object.union_n([settle(found).unknown | some found in layers; count(found.unknown) > 0]),
+}
+
+_without_unknown(found) := found if {
+	count(found.unknown) == 0
+} else := {"values": object.remove(found.values, found.unknown), "maps": found.maps, "unknown": set()}
+
+_maps(found) := {name: found.values[name][1] | some name in found.maps; found.values[name][0] == _map}
 
 # Why a value from a file may differ from the one that Ansible sees; undefined where it cannot.
 doubt(value) := reason if {
