@@ -20,26 +20,13 @@ unplanned(etcd) if {
 	not "workload" in etcd.unknown
 }
 
-# What a member runs with and who says so, [value, origin]: what is set, else the release's default where no plan decides.
-effective(etcd, name) := [etcd.settings[name], etcd.names[name]] if {
+# What a member runs with and who says so, [number, origin]: what is set, else the release's default. For settings that no plan computes.
+whole(etcd, name) := [memory.parse_count(etcd.settings[name]), etcd.names[name]] if {
 	etcd.names[name]
-} else := [default_value, sprintf("the default of %s", [series])] if {
+} else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
 	unset(etcd, name)
-	not name in object.keys(model.estimate_settings)
-	[series, default_value] := _default(etcd, name)
-} else := [default_value, sprintf("the default of %s", [series])] if {
-	unset(etcd, name)
-	unplanned(etcd)
-	[series, default_value] := _default(etcd, name)
-}
-
-_default(etcd, name) := [series, found] if {
 	series := memory.series(etcd.version)
-	found := model.settings[name][series].default
 }
-
-# The same as a whole number, and as bytes.
-whole(etcd, name) := [memory.parse_count(value), origin] if [value, origin] := effective(etcd, name)
 
 # As Ansible's `bool` filter reads it: INI files give texts.
 true_like(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}

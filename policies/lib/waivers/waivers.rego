@@ -74,6 +74,8 @@ _problems_of_scope(waiver) := set() if {
 
 _problems_of_rule(waiver) := set() if {
 	not _filled(object.get(waiver, "rule", null))
+} else := {"is for a rule about waivers, which cannot be waived"} if {
+	startswith(waiver.rule, "waiver/")
 } else := set() if {
 	data.headroom.catalog[waiver.rule]
 } else := {sprintf("names a rule that does not exist, %q; the nearest is %s", [waiver.rule, near])} if {

@@ -18,7 +18,7 @@ good := {
 	"all alike": testing.mixed({"etcd_quota_backend_bytes": "2GB"}, {}),
 	"in other words": testing.mixed({"etcd_quota_backend_bytes": "2GB"}, {"etcd-1": {"etcd_quota_backend_bytes": 2147483648}}),
 	"the plan chooses": testing.mixed({}, {"etcd-1": {"etcd_quota_backend_bytes": "4GB"}}),
-	"none at all": testing.mixed({"etcd_quota_backend_bytes": "4GB"}, {"etcd-1": {"etcd_quota_backend_bytes": -1}}),
+	"none at all": testing.mixed({"etcd_workload": null, "etcd_quota_backend_bytes": "4GB"}, {"etcd-1": {"etcd_quota_backend_bytes": -1}}),
 	"unknown": testing.mixed({"etcd_workload": null}, {"etcd-1": {"etcd_quota_backend_bytes": "{{ x }}"}}),
 }
 

@@ -12,9 +12,14 @@ _file(waiver) := array.concat(
 	)]}}],
 )
 
-test_bad if {
-	found := testing.texts(rule.deny) with input as _file({"expires": "2025-06-30"})
-	found == {`inventory/.waivers.yml: waiver 1 for durability/no_backup expired on 2025-06-30 (volumes are copied)`}
+bad := {
+	"the finding": {"input": _file({"expires": "2025-06-30"}), "texts": {`inventory/.waivers.yml: waiver 1 for durability/no_backup expired on 2025-06-30 (volumes are copied)`}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
 }
 
 test_good if {

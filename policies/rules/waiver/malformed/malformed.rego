@@ -14,8 +14,6 @@ import data.headroom.waivers
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
-
 _problems := {{"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} |
 	some problem in waivers.malformed
 }

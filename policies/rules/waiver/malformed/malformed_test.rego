@@ -12,9 +12,14 @@ _file(waiver) := array.concat(
 	)]}}],
 )
 
-test_bad if {
-	found := testing.texts(rule.deny) with input as _file({"rule": "durability/no_backups"})
-	found == {`inventory/.waivers.yml: waiver 1 names a rule that does not exist, "durability/no_backups"; the nearest is durability/no_backup`}
+bad := {
+	"the finding": {"input": _file({"rule": "durability/no_backups"}), "texts": {`inventory/.waivers.yml: waiver 1 names a rule that does not exist, "durability/no_backups"; the nearest is durability/no_backup`}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
 }
 
 test_good if {

@@ -12,9 +12,14 @@ _file(waiver) := array.concat(
 	)]}}],
 )
 
-test_bad if {
-	found := testing.texts(rule.warn) with input as _file({"rule": "topology/even_members"})
-	found == {`inventory/.waivers.yml: waiver 1 for topology/even_members, group "etcd", waives nothing`}
+bad := {
+	"the finding": {"input": _file({"rule": "topology/even_members"}), "texts": {`inventory/.waivers.yml: waiver 1 for topology/even_members, group "etcd", waives nothing`}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.warn) with input as case.input
+	found == case.texts
 }
 
 test_good if {
