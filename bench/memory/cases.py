@@ -153,20 +153,21 @@ def clients(series: str) -> Iterator[Case]:
 
     yield held("conns-1000", "connections", "fit", connections=1000)
     yield held("conns-1000-tls", "connections", "fit", connections=1000, tls=True)
-    yield held("streams-2000", "watches", "fit", connections=50, streams=2000)
-    yield held("watchers-100k-shared", "watches", "fit", connections=20, streams=200, watchers_per_stream=500)
-    yield held(
-        "watchers-100k-apart",
-        "watches",
-        "fit",
-        connections=20,
-        streams=200,
-        watchers_per_stream=500,
-        watched_keys=100000,
-    )
+    yield held("streams-2000", "watches", "fit", connections=50, streams=2000, watched_keys=100)
+    shared = {"connections": 20, "streams": 200, "watchers_per_stream": 500}
+    yield held("watchers-100k-shared", "watches", "fit", **shared, watched_keys=100)
+    yield held("watchers-100k-apart", "watches", "fit", **shared, watched_keys=100000)
     yield held("conns-500", "connections", "check", connections=500, quick=True)
     yield held("conns-2000-tls", "connections", "check", connections=2000, tls=True)
-    yield held("streams-1000-on-500", "watches", "check", connections=500, streams=1000, watchers_per_stream=5)
+    yield held(
+        "streams-1000-on-500",
+        "watches",
+        "check",
+        connections=500,
+        streams=1000,
+        watchers_per_stream=5,
+        watched_keys=100,
+    )
     yield held(
         "watchers-60k", "watches", "check", connections=50, streams=1000, watchers_per_stream=60, watched_keys=1000
     )

@@ -55,13 +55,18 @@ def put(series: str, name: str, value: int) -> None:
         CONSTANTS[series][name] = value
 
 
+def share(row: dict[str, str], name: str) -> float:
+    """A figure of the model as a share of the measured one."""
+    estimate: dict[str, Any] = predicted(row, restarted=name.startswith("restart"))
+    return float(estimate[name] / float(row[name]))
+
+
 def misses(rows: Sequence[dict[str, str]]) -> Iterator[float]:
     """How far the model is from its aim, as a logarithm, for each figure of each row."""
     for row in rows:
-        estimate: dict[str, Any] = predicted(row)
         for name in FIGURES:
             if float(row[name]):
-                yield math.log(estimate[name] / float(row[name]) / AIM)
+                yield math.log(share(row, name) / AIM)
 
 
 def loss(rows: Sequence[dict[str, str]]) -> float:

@@ -28,7 +28,7 @@ def case_of(row: dict[str, str]) -> Case:
 def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
     """The workload that a case is, in the model's words; the rate of puts is the one measured.
 
-    restarted: with the revisions that are there after the restart and the load that followed it.
+    restarted: with what is there after the restart and the load that followed it: more revisions, no ranges.
     """
     keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
     puts, rate = number(row, "puts"), number(row, "puts_per_second")
@@ -38,6 +38,7 @@ def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
         revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
     if restarted:
         revisions += case_of(row).puts_after_restart
+        ranges = 0
     live = min(keys, puts) if puts else max(leases, 1)
     clients = max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1)
     return {
@@ -48,6 +49,7 @@ def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
         "clients": clients,
         "watch_streams": streams,
         "watchers": streams * number(row, "watchers_per_stream"),
+        "watched_ranges": min(streams * number(row, "watchers_per_stream"), number(row, "watched_keys")),
         "leases": leases,
         "range_size": ranges * number(row, "range_keys") * (value + key + RANGE_OVERHEAD),
         "revisions_per_key": max(1, math.ceil(revisions / live)),

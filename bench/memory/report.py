@@ -24,10 +24,8 @@ PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
 # What issue and README promise for cases that were not fitted, as shares of the measured figure.
 MEDIAN, WORST_ABOVE, WORST_BELOW = 0.10, 0.20, 0.05
-PEAKS = (
-    ("RssAnon peak", "rss_anon_peak", "rss_anon_peak"),
-    ("after a restart", "restart_rss_anon_peak", "restart_rss_anon_peak"),
-)
+# What a figure is called, and its name in the results and in the estimate.
+PEAKS = (("RssAnon peak", "rss_anon_peak"), ("after a restart", "restart_rss_anon_peak"))
 
 
 @dataclass(frozen=True)
@@ -46,13 +44,13 @@ class Point:
 
 
 def points(rows: Iterable[dict[str, str]]) -> list[Point]:
-    """All peaks of all rows; the estimate is made once a row."""
+    """All peaks of all rows."""
     found = []
     for row in rows:
-        estimate = predicted(row)
-        for what, column, name in PEAKS:
-            if float(row[column]):
-                found.append(Point(row, what, float(row[column]), estimate[name]))
+        for what, name in PEAKS:
+            if float(row[name]):
+                model = predicted(row, restarted=name.startswith("restart"))[name]
+                found.append(Point(row, what, float(row[name]), model))
     return found
 
 
@@ -89,7 +87,7 @@ def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
     """The table that states the error, by version; whether the promise is kept everywhere."""
     rows, whole = [], True
     for version in sorted({point.row["version"] for point in found}):
-        for what in (name for name, _, _ in PEAKS):
+        for what, _ in PEAKS:
             errors = [p.error for p in part(found, "check") if p.row["version"] == version and p.what == what]
             if not errors:
                 continue

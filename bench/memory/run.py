@@ -139,7 +139,7 @@ def measure(case: Case, version: str, folder: Path) -> dict[str, float]:
         figures["revisions"] = after["etcd_debugging_mvcc_current_revision"] - max(
             after["etcd_debugging_mvcc_compact_revision"], 0
         )
-    if case.puts:
+    if case.puts and not case.range_clients:
         again = members_of(case, version, folder)
         began = time.monotonic()
         with running(again):

@@ -34,8 +34,10 @@ options:
       - C(keys), live keys (10000).
       - C(puts_per_second), writes a second at the peak (100).
       - C(clients), connections to one member (50).
+      - C(tls), whether clients connect with TLS (true).
       - C(watch_streams), watch streams on one member (50).
       - C(watchers), watchers on one member (500).
+      - C(watched_ranges), distinct keys or ranges that they watch. As many as watchers if it is not given.
       - C(leases), live leases (0).
       - C(range_size), bytes of range answers in flight at once (10 MB).
       - C(revisions_per_key), revisions kept of a key. Computed from the writes and the compaction if it is not given.

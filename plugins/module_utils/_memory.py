@@ -163,6 +163,8 @@ def components(
         return (permille(size, value["low"]), permille(size, value["high"]))
 
     streams, watchers = times("watch_stream", workload["watch_streams"]), times("watcher", workload["watchers"])
+    apart = workload["watchers"] if workload["watched_ranges"] is None else workload["watched_ranges"]
+    ranges = times("watched_range", apart)
     peers = (members - 1) * constants["peer_connection"]
     rows: list[tuple[str, str, tuple[int, int], str]] = [
         ("base", "heap", times("base_heap", 1), "etcd itself, idle"),
@@ -185,8 +187,9 @@ def components(
         (
             "watches",
             "heap",
-            (streams[0] + watchers[0], streams[1] + watchers[1]),
-            f"{format_count(workload['watchers'])} watchers on {format_count(workload['watch_streams'])} streams",
+            (streams[0] + watchers[0] + ranges[0], streams[1] + watchers[1] + ranges[1]),
+            f"{format_count(workload['watchers'])} watchers of {format_count(apart)} ranges "
+            f"on {format_count(workload['watch_streams'])} streams",
         ),
         (
             "connections",

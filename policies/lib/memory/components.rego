@@ -27,9 +27,13 @@ _components(constants, work, settings, members, db, entries) := [
 	),
 	_row(
 		"watches", "heap",
-		_plus(_times(constants.watch_stream, work.watch_streams), _times(constants.watcher, work.watchers)),
-		sprintf("%s watchers on %s streams", [
+		_plus(
+			_times(constants.watch_stream, work.watch_streams),
+			_plus(_times(constants.watcher, work.watchers), _times(constants.watched_range, apart)),
+		),
+		sprintf("%s watchers of %s ranges on %s streams", [
 			units.format_count(work.watchers),
+			units.format_count(apart),
 			units.format_count(work.watch_streams),
 		]),
 	),
@@ -85,6 +89,7 @@ _components(constants, work, settings, members, db, entries) := [
 		work.puts_per_second * (db.revision + constants.put_overhead),
 		constants.write_batch_period, 1000,
 	)
+	apart := _watched_ranges(work)
 	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
 	pending := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
@@ -95,6 +100,10 @@ _requests_in_flight(constants, work, put) := min([work.clients, count_in_time]) 
 	milliseconds := constants.request_time + units.divide_up(put * constants.request_time_mib, _mib)
 	count_in_time := units.divide_up(work.puts_per_second * milliseconds, 1000)
 }
+
+_watched_ranges(work) := work.watched_ranges if work.watched_ranges != null
+
+_watched_ranges(work) := work.watchers if work.watched_ranges == null
 
 _connection(constants, work) := constants.connection_tls if work.tls
 

@@ -45,6 +45,7 @@ _workload_order := [
 	"tls",
 	"watch_streams",
 	"watchers",
+	"watched_ranges",
 	"leases",
 	"range_size",
 	"revisions_per_key",
