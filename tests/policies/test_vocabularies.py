@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +155,37 @@ def test_what_files_cannot_say(tmp_path: Path) -> None:
     stated = by_rule(lint(EXAMPLES / "files" / "etcd.yaml", arguments=arguments))
     assert "etcd 3.5.15" in stated["version/data_corruption"]
     assert "resources.limits.memory" in stated["memory/gomemlimit_unset"]
+
+
+HOSTILE: list[Any] = [None, True, -1, 1.5, "", "${X}", "etcd", "9" * 400, [], [None, [1]], {}, {"etcd": {"a": None}}]
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Each (container, key) within a document."""
+    pairs = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    return [place for key, item in pairs for place in [(value, key), *places(item)]]
+
+
+def test_hostile_files(tmp_path: Path) -> None:
+    """Any value may be anything: no file ends the run, and none is passed over in silence."""
+    chance = random.Random(4)
+    documents = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in (EXAMPLES / "files").glob("*.y*ml")]
+    documents.append({"ETCD_SNAPSHOT_COUNT": "5", "ETCD_NAME": "n1"})
+    for number in range(200):
+        document = copy.deepcopy(documents[number % len(documents)])
+        for _ in range(chance.randint(1, 4)):
+            where = places(document)
+            if where:
+                container, key = chance.choice(where)
+                container[key] = copy.deepcopy(chance.choice(HOSTILE))
+        (tmp_path / f"{number}.json").write_text(json.dumps(document), encoding="utf-8")
+    began = time.monotonic()
+    found = lint(tmp_path)
+    assert time.monotonic() - began < 60
+    named = {finding["msg"].split(": ")[1] for finding in found}
+    assert len(named) > 100
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/lint.md"])

@@ -32,13 +32,14 @@ _arguments(service) := found if {
 	found := words.arguments(_words(service))
 } else := []
 
+# Where a name comes twice the last one counts.
 _environment(service) := service.environment if {
 	is_object(service.environment)
-} else := {name: value |
+} else := object.union_n([{name: value} |
 	some line in service.environment
 	is_string(line)
 	[name, value] := _pair(line)
-}
+])
 
 _pair(line) := [substring(line, 0, at), substring(line, at + 1, -1)] if {
 	at := indexof(line, "=")

@@ -44,10 +44,20 @@ recognised := {paths.entries[index].path | some index, _ in _found}
 # description: In the form of headroom.inventory, which unites them with the others.
 inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}, "unknown": {}, "opaque": {}, "refused": {}} |
 	some path in recognised
-	hosts := {name: {"statement": statement} |
-		some index, statements in _found
-		paths.entries[index].path == path
-		some name, statement in statements
+	hosts := {_label(name, position): {"statement": statement} |
+		some name, statements in _by_name(path)
+		some position, statement in statements
 	}
 	names := object.keys(hosts)
 }
+
+# Two documents of one file may have the same name, for example in two namespaces of Kubernetes.
+_by_name(path) := {name: sort(statements) |
+	named := [[name, statement] | some index, found in _found; paths.entries[index].path == path; some name, statement in found]
+	some name in {name | some [name, _] in named}
+	statements := {statement | some [other, statement] in named; other == name}
+}
+
+_label(name, 0) := name
+
+_label(name, position) := sprintf("%s (%d)", [name, position + 1]) if position > 0

@@ -55,6 +55,22 @@ test_several_documents if {
 	object.keys(found["all.yaml"].hosts) == {"etcd", "second"}
 }
 
+# Whatever is in there twice: nothing breaks, and nothing is passed over.
+test_same_names if {
+	other := json.patch(_manifest, [{"op": "replace", "path": "/metadata/namespace", "value": "other"}])
+	documents := [{"path": "all.yaml", "contents": _manifest}, {"path": "all.yaml", "contents": other}]
+	found := files.inventories with input as documents
+	object.keys(found["all.yaml"].hosts) == {"etcd", "etcd (2)"}
+}
+
+test_same_variables if {
+	service := {"image": "etcd:v3.5.1", "environment": ["ETCD_SNAPSHOT_COUNT=1", "ETCD_SNAPSHOT_COUNT=2"]}
+	{entry.value | some entry in compose.statements({"services": {"x": service}}).x.given} == {"2"}
+	twice := [{"name": "ETCD_SNAPSHOT_COUNT", "value": "1"}, {"name": "ETCD_SNAPSHOT_COUNT", "value": "2"}]
+	pod := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/env", "value": twice}])
+	"2" in {entry.value | some entry in manifest.statements(pod).etcd.given}
+}
+
 # An inventory and a file beside it are two, and the file is no part of the inventory.
 test_beside_an_inventory if {
 	both := [

@@ -9,14 +9,14 @@ import data.headroom.memory
 
 # METADATA
 # description: Pod or workload → statement.
-statements(document) := {_name(document, container, containers): _statement(document, container) |
-	containers := [container |
+statements(document) := object.union_n([{_name(document, container, containers): _statement(document, container)} |
+	containers := {container |
 		some container in _spec(document).containers
 		is_object(container)
 		reading.runs_etcd(object.get(container, "image", null), _words(container))
-	]
+	}
 	some container in containers
-}
+])
 
 _spec(document) := document.spec if {
 	document.kind == "Pod"
@@ -39,11 +39,12 @@ _statement(document, container) := reading.statement("manifest", object.union_n(
 	reading.release(object.get(container, "image", null)),
 	_limit(container),
 ])) if {
-	environment := {name: value |
+	# Where a name comes twice the last one counts.
+	environment := object.union_n([{name: value} |
 		some variable in object.get(container, "env", [])
 		name := variable.name
 		value := object.get(variable, "value", null)
-	}
+	])
 }
 
 _arguments(container) := found if {
