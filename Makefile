@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-plan bench-plan-quick bench-model bundle
+.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-model bundle
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ model: setup ## render model/ for Python and Rego
 
 bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
 	@$(RUN) bench/site/run.py
+
+bench-lint: setup ## time the linter on 100, 1,000 and 10,000 hosts, both forms
+	@$(RUN) bench/lint/run.py
 
 bench-memory: setup ## measure real etcd of three releases, case by case, and hold the model against it (about an hour)
 	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
