@@ -90,6 +90,7 @@ statement(vocabulary, variables, unknown, maps) := {
 	"given": _given(vocabulary, variables, unknown, maps),
 	"version": _version(variables),
 	"limit": _limit(vocabulary, variables),
+	"default_limit": _default_limit(vocabulary, variables, unknown),
 	"workload": _map(variables, "etcd_workload"),
 	"unknown": object.union(
 		{variable: [_about(vocabulary, variable), reason] | some variable, reason in unknown},
@@ -204,3 +205,15 @@ _limit(vocabulary, variables) := {"name": "etcd_memory_limit", "bytes": bytes} i
 } else := {"name": "etcd_memory_budget", "bytes": memory.parse_size(variables.etcd_memory_budget)} if {
 	memory.parse_size(variables.etcd_memory_budget)
 } else := {"name": "etcd_memory_budget"}
+
+# The limit that a role sets where the inventory is silent, if that depends on what is not known here: {name, bytes, where}; else null.
+_default_limit(vocabulary, variables, unknown) := {
+	"name": "kubespray's default etcd_memory_limit",
+	"bytes": 536870912,
+	"where": "on hosts with less than 4 GiB",
+} if {
+	vocabulary == "kubespray"
+	variables.etcd_deployment_type == "docker"
+	object.get(variables, "etcd_memory_limit", null) == null
+	not unknown.etcd_memory_limit
+} else := null

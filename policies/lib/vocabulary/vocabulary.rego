@@ -9,7 +9,8 @@
 #   that is set); given (what reaches etcd as it is spelt, see spelling.rego); twice (canonical
 #   name → the places that set it, if several do); config_file (who hands etcd a config file, if somebody does); limit ({name, bytes});
 #   data_size (bytes of the data volume, null where nothing is said); memlock (bytes that etcd may lock, where known); unknown (canonical names whose value cannot be known; extra_config
-#   means any setting: what holds it is not known as a whole).
+#   means any setting: what holds it is not known as a whole). Members of other vocabularies (stated.rego) also have vocabulary,
+#   kubernetes (an API server uses this etcd, and compacts it) and default_limit (a limit of the role's that may hold).
 #
 #   `place` is about the host it runs on: facts (name → value, null where nothing was said; missing where this vocabulary cannot say it),
 #   names and unknown as above. `name` is the member's own name, undefined where it is the host's.

@@ -1,0 +1,39 @@
+# METADATA
+# title: A role's default memory limit holds the quota
+# description: |
+#   kubespray limits etcd in docker to 512M on hosts with less than 4 GiB of memory, unless it is told otherwise, and leaves
+#   the quota at 2 GiB. Such a member is killed long before its quota is reached. What memory the hosts have is not known
+#   here.
+# custom:
+#   id: memory/default_limit
+#   severity: warn
+#   fix: Set the limit (etcd_memory_limit, 0 is none), or lower quota-backend-bytes
+#   source: https://github.com/kubernetes-sigs/kubespray/issues/3053
+package headroom.rules.memory.default_limit
+
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.result
+
+warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+
+warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+
+_problems := {problem |
+	some profile in clusters.profiles
+	limit := profile.etcd.default_limit
+	quota := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
+	quota > limit.bytes
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": profile.etcd.names.quota_backend_bytes,
+		"text": sprintf("%s is %s %s, under the quota of %s (%s)", [
+			limit.name,
+			memory.format_size(limit.bytes),
+			limit.where,
+			memory.format_size(quota),
+			profile.etcd.names.quota_backend_bytes,
+		]),
+	}
+}
