@@ -150,8 +150,8 @@ def rows() -> list[Row]:
 
 # What this takes of heap, of time and of the load generator's own memory stays bounded.
 LARGEST_LOG = 1600 * MIB
-MOST_PUTS = 1000000
-MOST_STREAMS = 20000
+MOST_PUTS = 500000
+MOST_STREAMS = 10000
 
 
 def measurable(row: Row) -> bool:

@@ -2566,6 +2566,7 @@ PLAN: dict[str, Any] = {
         "index_share": 250,
         "quota_room": 1250,
         "quota_step": 268435456,
+        "volume_share": 900,
         "splits": [2, 5, 10, 20, 50, 100],
     },
     "3.6": {
@@ -2583,6 +2584,7 @@ PLAN: dict[str, Any] = {
         "index_share": 250,
         "quota_room": 1250,
         "quota_step": 268435456,
+        "volume_share": 900,
         "splits": [2, 5, 10, 20, 50, 100],
     },
     "3.7": {
@@ -2600,6 +2602,7 @@ PLAN: dict[str, Any] = {
         "index_share": 250,
         "quota_room": 1250,
         "quota_step": 268435456,
+        "volume_share": 900,
         "splits": [2, 5, 10, 20, 50, 100],
     },
 }

@@ -38,8 +38,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._workload import 
 
 # How hard the collector has to work for a candidate to fit.
 FREE, EASY, HARD = 0, 1, 2
-# Permille of the volume that the database may take: the rest is the filesystem's own and for snapshots.
-VOLUME_SHARE = 900
 
 
 class Case(NamedTuple):
@@ -80,7 +78,13 @@ class Case(NamedTuple):
     def quota_ceiling(self) -> int:
         """The largest quota that the plan may choose: etcd's own advice, or what a smaller volume has room for."""
         advised: int = self.constants["quota_max"]
-        return advised if self.volume is None else min(advised, permille_down(self.volume, VOLUME_SHARE) // MIB * MIB)
+        return advised if self.volume is None else min(advised, self.volume_room // MIB * MIB)
+
+    @property
+    def volume_room(self) -> int:
+        """What the database may take of the volume, in bytes; the volume must be known."""
+        assert self.volume is not None
+        return permille_down(self.volume, self.rules["volume_share"])
 
     @property
     def has_gomemlimit(self) -> bool:
@@ -315,7 +319,7 @@ def overfull(case: Case, sound: list[History]) -> str | None:
     quota: int = settings["quota_backend_bytes"] or case.constants["quota_default"]
     what = "the quota is"
     if case.volume is not None and (quota < 0 or quota == case.quota_ceiling):
-        quota = permille_down(case.volume, VOLUME_SHARE) if quota < 0 else quota
+        quota = case.volume_room if quota < 0 else quota
         what = f"a volume of {format_size(case.volume)} has room for"
     if quota < 0 or size <= quota:
         return None
