@@ -50,7 +50,7 @@ def seconds(output: str) -> float:
 def put(members: Sequence[Member], case: Case, total: int, rate: int) -> float:
     """Put values, keys in turn; puts a second as they were done."""
     sizes = ["--val-size", str(case.value_size), "--key-size", str(case.key_size), "--key-space-size", str(case.keys)]
-    shared = ["--clients", str(case.clients), "--conns", str(case.connections or min(case.clients, 16))]
+    shared = ["--clients", str(case.clients), "--conns", str(case.connections or case.clients)]
     if case.txn_ops > 1:
         work = ["txn-put", "--txn-ops", str(case.txn_ops), "--total", str(total // case.txn_ops)]
     else:

@@ -143,6 +143,7 @@ def components(
     pending = chunk * (
         workload["key_size"] + min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
     )
+    pending = max(pending - constants["restore_absorbed"], 0)
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])
     if constants["raft_compacts_every"] > 0:
@@ -229,7 +230,7 @@ def components(
         (
             "start-up",
             "restart",
-            (pending, pending + constants["restore_slack"]),
+            (pending, pending),
             f"index rebuilt, {format_count(chunk)} revisions at a time",
         ),
         (

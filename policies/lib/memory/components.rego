@@ -66,7 +66,7 @@ _components(constants, work, settings, members, db, entries) := [
 		sprintf("%s of answers in flight", [units.format_size(work.range_size)]),
 	),
 	_row(
-		"start-up", "restart", {"low": pending, "high": pending + constants.restore_slack},
+		"start-up", "restart", {"low": pending, "high": pending},
 		sprintf("index rebuilt, %s revisions at a time", [units.format_count(chunk)]),
 	),
 	_row(
@@ -92,7 +92,8 @@ _components(constants, work, settings, members, db, entries) := [
 	apart := _watched_ranges(work)
 	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
-	pending := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
+	waiting := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
+	pending := max([waiting - constants.restore_absorbed, 0])
 	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
 }
 
