@@ -87,7 +87,7 @@ def summary(report: Report) -> list[str]:
     if report.budgets is not None:
         texts.append(
             f"No budget was given: {format_size(report.budgets.ample)} is the least with which followers may miss 30 s of "
-            "writes and Go's garbage collector is not hurried. "
+            "writes, Go's garbage collector is not hurried and the whole database stays in memory. "
             f"With less something is given up, and below {format_size(report.budgets.least)} nothing fits."
         )
     own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
