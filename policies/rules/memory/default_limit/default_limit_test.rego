@@ -11,15 +11,23 @@ _kubespray(variables) := [
 	}},
 ]
 
+_default := "kubespray's default etcd_memory_limit is 512.0 MiB on hosts with less than 4 GiB"
+
 bad := {
-	"both by default": [{}, "n1: kubespray's default etcd_memory_limit is 512.0 MiB on hosts with less than 4 GiB, under the quota of 2.0 GiB (kubespray's default etcd_quota_backend_bytes)"],
-	"a quota": [{"etcd_quota_backend_bytes": "1073741824"}, "n1: kubespray's default etcd_memory_limit is 512.0 MiB on hosts with less than 4 GiB, under the quota of 1.0 GiB (etcd_quota_backend_bytes)"],
+	"both by default": {
+		"input": _kubespray({}),
+		"texts": {sprintf("n1: %s, under the quota of 2.0 GiB (kubespray's default etcd_quota_backend_bytes)", [_default])},
+	},
+	"a quota": {
+		"input": _kubespray({"etcd_quota_backend_bytes": "1073741824"}),
+		"texts": {sprintf("n1: %s, under the quota of 1.0 GiB (etcd_quota_backend_bytes)", [_default])},
+	},
 }
 
 test_bad[note] if {
-	some note, [variables, text] in bad
-	found := testing.texts(rule.warn) with input as _kubespray(variables)
-	found == {text}
+	some note, case in bad
+	found := testing.texts(rule.warn) with input as case.input
+	found == case.texts
 }
 
 good := {
