@@ -24,16 +24,16 @@ settings(version, workload, pinned, members) := object.union_n([
 	floors := model.plan[series]
 	mode := _mode(pinned)
 	candidates := _retentions(series, mode, pinned)
-	shortest := _trial(version, workload, pinned, members, mode, candidates[count(candidates) - 1])
+	shortest := _trial(version, workload, pinned, mode, candidates[count(candidates) - 1])
 }
 
 # The largest quota that the plan would choose if it were free to: the one for the longest history that is sound.
-quota(version, workload, pinned, members, limit) := _compaction(chosen).quota_backend_bytes if {
+quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_bytes if {
 	free := object.remove(pinned, {"quota_backend_bytes"})
 	mode := _mode(free)
 	trials := [trial |
 		some retention in _retentions(memory.series(version), mode, free)
-		trial := _trial(version, workload, free, members, mode, retention)
+		trial := _trial(version, workload, free, mode, retention)
 	]
 	sound := [trial | some trial in trials; _sound(trial, limit)]
 	chosen := array.concat(sound, [trials[count(trials) - 1]])[0]
@@ -58,20 +58,15 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 	mode == "revision"
 } else := [sprintf("%ds", [seconds]) | some seconds in model.plan[series].retentions]
 
-# What a history leads to, without a quota.
-_trial(version, workload, pinned, members, mode, retention) := memory.estimate(version, workload, given, members) if {
-	given := object.union(pinned, {
-		"auto_compaction_mode": mode,
-		"auto_compaction_retention": retention,
-		"quota_backend_bytes": -1,
-	})
+# What a history leads to, without a quota: {series, compaction, db_size, db_in_use, index}.
+_trial(version, workload, pinned, mode, retention) := object.union(
+	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
+	{"series": memory.series(version), "compaction": compaction},
+) if {
+	compaction := {"auto_compaction_mode": mode, "auto_compaction_retention": sprintf("%v", [retention])}
 }
 
-_compaction(trial) := {
-	"auto_compaction_mode": trial.settings.auto_compaction_mode,
-	"auto_compaction_retention": trial.settings.auto_compaction_retention,
-	"quota_backend_bytes": _quota(trial.series, trial.db_size),
-}
+_compaction(trial) := object.union(trial.compaction, {"quota_backend_bytes": _quota(trial.series, trial.db_size)})
 
 # The quota leaves room; five minutes are wanted whatever they take, and what is longer has to fit the memory.
 _sound(trial, limit) if {
@@ -81,14 +76,13 @@ _sound(trial, limit) if {
 }
 
 _short_or_modest(rules, trial, _) if {
-	trial.settings.auto_compaction_mode == "periodic"
-	reading.retention_amount("periodic", trial.settings.auto_compaction_retention) <= rules.retention_enough
+	trial.compaction.auto_compaction_mode == "periodic"
+	reading.retention_amount("periodic", trial.compaction.auto_compaction_retention) <= rules.retention_enough
 }
 
 _short_or_modest(rules, trial, limit) if {
 	trial.db_size <= limit
-	index := [part.high | some part in trial.components; part.name == "index"][0]
-	index <= units.permille(limit, rules.index_share)
+	trial.index <= units.permille(limit, rules.index_share)
 }
 
 _quota(series, size) := min([max([roomy, model.constants[series].quota_default]), model.constants[series].quota_max]) if {

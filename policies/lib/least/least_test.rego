@@ -37,10 +37,10 @@ quotas := [
 test_quota[note] if {
 	some [workload, pinned, expected] in quotas
 	note := sprintf("%v %v", [workload, pinned])
-	least.quota("3.7.3", workload, pinned, 3, limit) == expected
+	least.quota("3.7.3", workload, pinned, limit) == expected
 }
 
 # Beyond five minutes the database has to fit the memory.
 test_more_memory_allows_a_longer_history if {
-	least.quota("3.7.3", work, {}, 3, 67108864) < least.quota("3.7.3", work, {}, 3, 1099511627776)
+	least.quota("3.7.3", work, {}, 67108864) < least.quota("3.7.3", work, {}, 1099511627776)
 }

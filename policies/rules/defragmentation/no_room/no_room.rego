@@ -12,17 +12,22 @@ package headroom.rules.defragmentation.no_room
 
 import data.headroom.clusters
 import data.headroom.memory
+import data.headroom.model
 import data.headroom.result
+import data.headroom.told
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+warn contains finding if {
+	result.waiving
+	some finding in result.waived(rego.metadata.chain(), _problems)
+}
 
 _problems := {problem |
-	some profile in clusters.estimated
+	some profile in clusters.profiles
 	size := profile.etcd.data_size
-	quota := memory.parse_size(profile.settings.quota_backend_bytes)
 	is_number(size)
+	[quota, origin] := _quota(profile.etcd)
 	2 * quota > size
 	problem := {
 		"inventory": profile.inventory,
@@ -31,8 +36,18 @@ _problems := {problem |
 		"text": sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), and a defragmentation of %s at the quota (%s) needs %s", [
 			memory.format_size(size),
 			memory.format_size(quota),
-			object.get(profile.etcd.names, "quota_backend_bytes", "the least that the plan may choose"),
+			origin,
 			memory.format_size(2 * quota),
 		]),
 	}
+}
+
+# Where a plan chooses, it knows the volume and chooses a quota that leaves room.
+_quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
+	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes > 0
+} else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
+	told.unplanned(etcd)
+	told.unset(etcd, "quota_backend_bytes")
+	series := memory.series(etcd.version)
 }

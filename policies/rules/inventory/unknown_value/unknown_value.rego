@@ -16,7 +16,10 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+warn contains finding if {
+	result.waiving
+	some finding in result.waived(rego.metadata.chain(), _problems)
+}
 
 _problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
 	some profile in clusters.profiles

@@ -23,3 +23,9 @@ test_good[note] if {
 	found := rule.warn with input as case
 	count(found) == 0
 }
+
+test_each_takes_less if {
+	every constants in data.headroom.model.constants {
+		every part in ["connection", "connection_tls", "watch_stream", "watcher"] { constants[part].high < rule.each }
+	}
+}

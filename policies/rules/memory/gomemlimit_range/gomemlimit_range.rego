@@ -18,35 +18,44 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+warn contains finding if {
+	result.waiving
+	some finding in result.waived(rego.metadata.chain(), _problems)
+}
 
 _problems := {problem |
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
-	text := _text(profile, memory.parse_size(profile.etcd.settings.gomemlimit))
-	problem := {"inventory": profile.inventory, "hosts": profile.hosts, "about": name, "text": text}
-}
-
-_text(profile, bytes) := sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
-	profile.etcd.names.gomemlimit,
-	memory.format_size(bytes),
-	memory.format_size(profile.etcd.limit.bytes),
-	profile.etcd.limit.name,
-]) if {
+	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)
 	bytes > profile.etcd.limit.bytes
-}
-
-_text(profile, bytes) := sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
-	profile.etcd.names.gomemlimit,
-	memory.format_size(bytes),
-	memory.format_size(least),
-	memory.format_size(estimate.heap_live),
-]) if {
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
+			name,
+			memory.format_size(bytes),
+			memory.format_size(profile.etcd.limit.bytes),
+			profile.etcd.limit.name,
+		]),
+	}
+} | {problem |
+	some profile in clusters.estimated
+	name := profile.etcd.names.gomemlimit
+	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)
 	bytes <= profile.etcd.limit.bytes
-	some estimated in clusters.estimated
-	estimated.variables == profile.variables
-	estimated.members == profile.members
-	estimate := estimated.estimate
-	least := units.permille(estimate.heap_live, model.constants[estimate.series].gomemlimit_floor)
+	live := profile.estimate.heap_live
+	least := units.permille(live, model.constants[profile.estimate.series].gomemlimit_floor)
 	bytes < least
+	problem := {
+		"inventory": profile.inventory,
+		"hosts": profile.hosts,
+		"about": name,
+		"text": sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
+			name,
+			memory.format_size(bytes),
+			memory.format_size(least),
+			memory.format_size(live),
+		]),
+	}
 }

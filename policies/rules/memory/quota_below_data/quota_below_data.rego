@@ -18,7 +18,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+warn contains finding if {
+	result.waiving
+	some finding in result.waived(rego.metadata.chain(), _problems)
+}
 
 _problems := {problem |
 	some profile in clusters.estimated
@@ -29,7 +32,7 @@ _problems := {problem |
 	reading.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
 	quota := _bytes(profile.estimate)
 	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
-	needed := memory.estimate(profile.etcd.version, profile.etcd.workload, unlimited, profile.members).db_in_use
+	needed := memory.database(profile.etcd.version, profile.etcd.workload, unlimited).db_in_use
 	needed > quota
 	problem := {
 		"inventory": profile.inventory,

@@ -18,7 +18,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
 
-warn contains finding if some finding in result.waived(rego.metadata.chain(), _problems)
+warn contains finding if {
+	result.waiving
+	some finding in result.waived(rego.metadata.chain(), _problems)
+}
 
 _problems := {problem |
 	some profile in clusters.estimated
@@ -47,7 +50,7 @@ _chosen(profile, _) if not profile.etcd.planned
 _chosen(profile, quota) if {
 	profile.etcd.names.quota_backend_bytes
 	pinned := clusters.estimated_settings(profile.etcd.settings)
-	quota > least.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.members, profile.etcd.limit.bytes)
+	quota > least.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
 }
 
 _bytes(quota, _) := quota if quota > 0
