@@ -25,10 +25,10 @@ def case_of(row: dict[str, str]) -> Case:
     return Case(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Case)})
 
 
-def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
+def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     """The workload that a case is, in the model's words; the rate of puts is the one measured.
 
-    restarted: with what is there after the restart and the load that followed it: more revisions, no ranges.
+    moment: running, restart (nothing is ranged over), or defragmentation (with the puts that followed the restart).
     """
     keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
     puts, rate = number(row, "puts"), number(row, "puts_per_second")
@@ -36,9 +36,10 @@ def workload_of(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
     revisions = max(puts, 1)
     if number(row, "compact_every"):
         revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
-    if restarted:
-        revisions += case_of(row).puts_after_restart
+    if moment != "running":
         ranges = 0
+    if moment == "defragmentation":
+        revisions += case_of(row).puts_after_restart
     live = min(keys, puts) if puts else max(leases, 1)
     clients = max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1)
     return {
@@ -69,6 +70,6 @@ def settings_of(row: dict[str, str]) -> dict[str, Any]:
     return {**found, "gomemlimit": number(row, "gomemlimit")} if number(row, "gomemlimit") else found
 
 
-def predicted(row: dict[str, str], restarted: bool = False) -> dict[str, Any]:
-    """The model's estimate of a case."""
-    return estimate(row["version"], workload_of(row, restarted), settings_of(row), number(row, "members"))
+def predicted(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
+    """The model's estimate of a case, at one of the moments of workload_of."""
+    return estimate(row["version"], workload_of(row, moment), settings_of(row), number(row, "members"))

@@ -24,8 +24,8 @@ PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
 # What issue and README promise for cases that were not fitted, as shares of the measured figure.
 MEDIAN, WORST_ABOVE, WORST_BELOW = 0.10, 0.20, 0.05
-# What a figure is called, and its name in the results and in the estimate.
-PEAKS = (("RssAnon peak", "rss_anon_peak"), ("after a restart", "restart_rss_anon_peak"))
+# What a figure is called, its name in the results and in the estimate, and the moment that it is of.
+PEAKS = (("RssAnon peak", "rss_anon_peak", "running"), ("after a restart", "restart_rss_anon_peak", "restart"))
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def points(rows: Iterable[dict[str, str]]) -> list[Point]:
     """All peaks of all rows."""
     found = []
     for row in rows:
-        for what, name in PEAKS:
+        for what, name, moment in PEAKS:
             if float(row[name]):
-                model = predicted(row, restarted=name.startswith("restart"))[name]
+                model = predicted(row, moment)[name]
                 found.append(Point(row, what, float(row[name]), model))
     return found
 
@@ -87,7 +87,7 @@ def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
     """The table that states the error, by version; whether the promise is kept everywhere."""
     rows, whole = [], True
     for version in sorted({point.row["version"] for point in found}):
-        for what, _ in PEAKS:
+        for what, _, _ in PEAKS:
             errors = [p.error for p in part(found, "check") if p.row["version"] == version and p.what == what]
             if not errors:
                 continue
@@ -158,7 +158,7 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
     lines = []
     for row in rows:
         if float(row["defrag_rss_anon_peak"]):
-            model = predicted(row, restarted=True)["defrag_rss_anon_peak"]
+            model = predicted(row, "defragmentation")["defrag_rss_anon_peak"]
             measured = float(row["defrag_rss_anon_peak"])
             lines.append(
                 [
