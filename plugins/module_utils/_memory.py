@@ -143,7 +143,7 @@ def components(
     pending = chunk * (
         workload["key_size"] + min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
     )
-    pending += (keys + db["history"]) * constants["restore_revision"]
+    pending += keys * constants["restore_key"] + entries["restart"] * constants["restore_entry"]
     pending = max(pending - constants["restore_absorbed"], 0)
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])

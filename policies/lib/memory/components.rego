@@ -93,7 +93,7 @@ _components(constants, work, settings, members, db, entries) := [
 	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
 	waiting := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
-	indexed := (work.keys + db.history) * constants.restore_revision
+	indexed := (work.keys * constants.restore_key) + (entries.restart * constants.restore_entry)
 	pending := max([(waiting + indexed) - constants.restore_absorbed, 0])
 	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
 }
