@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -21,7 +22,7 @@ def number(row: dict[str, str], name: str) -> int:
 
 def case_of(row: dict[str, str]) -> Case:
     """The case of a row."""
-    kinds = {"str": str, "int": int, "bool": lambda text: text == "True"}
+    kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "bool": lambda text: text == "True"}
     return Case(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Case)})
 
 

@@ -114,8 +114,9 @@ def heap_bounds(constants: dict[str, Any], settings: dict[str, Any], live: int, 
 
 def requests_in_flight(constants: dict[str, Any], workload: dict[str, Any], put: int) -> int:
     """Return how many puts of this size are under way at once: those of the time that one takes, one for each client at most."""
+    clients: int = workload["clients"]
     milliseconds = constants["request_time"] + divide_up(put * constants["request_time_mib"], MIB)
-    return min(workload["clients"], divide_up(workload["puts_per_second"] * milliseconds, 1000))
+    return min(clients, divide_up(workload["puts_per_second"] * milliseconds, 1000))
 
 
 def components(
