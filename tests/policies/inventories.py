@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import yaml
 from ansible import constants
 from ansible._internal._json._profiles import _inventory_legacy
+from ansible.cli.inventory import InventoryCLI
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 from ansible.vars.manager import VariableManager
@@ -74,14 +76,14 @@ values = st.one_of(
     st.lists(scalars, max_size=2),
     st.dictionaries(st.sampled_from(["keys", "size"]), scalars, max_size=2),
 )
-variables = st.dictionaries(st.sampled_from(VARIABLES), values, max_size=3)
-group_variables = st.dictionaries(st.sampled_from(VARIABLES), values, max_size=3).flatmap(
+variables = st.dictionaries(st.sampled_from(VARIABLES), values, min_size=1, max_size=4)
+group_variables = variables.flatmap(
     lambda found: st.sampled_from([None, None, None, 1, 2, 10, "5", -1]).map(
         lambda priority: found if priority is None else {**found, "ansible_group_priority": priority}
     )
 )
 host_sections = st.one_of(
-    st.dictionaries(st.sampled_from(PATTERNS), st.one_of(st.none(), variables), max_size=3),
+    st.dictionaries(st.sampled_from(PATTERNS), st.one_of(st.none(), variables), min_size=1, max_size=3),
     st.sampled_from([None, "n3"]),
 )
 
@@ -91,9 +93,9 @@ def _body(draw: st.DrawFn, index: int, depth: int) -> dict[str, Any] | None:
     body: dict[str, Any] = {}
     if draw(st.integers(0, 9)) == 0:
         return None
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) > 0:
         body["hosts"] = draw(host_sections)
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) > 0:
         body["vars"] = draw(st.one_of(st.none(), group_variables, group_variables))
     if depth < 6 and index + 1 < len(GROUPS) and draw(st.integers(0, 2)) > 0:
         children = draw(st.lists(st.integers(index + 1, len(GROUPS) - 1), max_size=2, unique=True))
@@ -109,7 +111,7 @@ def inventory_file(draw: st.DrawFn) -> dict[str, Any]:
         content["all"] = _body(draw, -1, 0)
     if draw(st.integers(0, 5)) == 0:
         content["ungrouped"] = {"hosts": draw(host_sections), "vars": draw(variables)}
-    for index in draw(st.lists(st.integers(0, len(GROUPS) - 1), max_size=3, unique=True)):
+    for index in draw(st.lists(st.integers(0, len(GROUPS) - 1), min_size=1, max_size=3, unique=True)):
         content[GROUPS[index]] = _body(draw, index, 0)
     # Ansible gives an empty YAML file to its INI reader, to which `{}` is a host.
     return content or {"all": None}
@@ -136,11 +138,86 @@ def inventories(draw: st.DrawFn) -> Files:
         ("group_vars", [*GROUPS, "all", "ungrouped", "nobody"]),
         ("host_vars", [*HOSTS, "n01", "xa-1"]),
     ):
-        for name in draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
+        for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True)):
             for form in draw(st.lists(st.sampled_from(VARS_FORMS), min_size=1, max_size=3, unique=True)):
                 path = f"{kind}/{form.format(name)}"
                 content = draw(st.one_of(variables, variables, variables, st.none()))
                 files[path] = _text(draw, path, content)
+    return files
+
+
+# What stands behind `=` in an INI file: literals of Python, what looks like one and is none, quotes, comments.
+INI_VALUES = [
+    "5",
+    "0.5",
+    "-5",
+    "0x10",
+    "1e3",
+    "True",
+    "None",
+    "true",
+    "yes",
+    "0644",
+    "8G",
+    "3.5.21",
+    '"5"',
+    "'\"5\"'",
+    "[1,2]",
+    "1,2",
+    "\"{'keys': 5}\"",
+    "x;y",
+    "a#b",
+    "{{other}}",
+    "日本",
+    "",
+]
+ini_values = st.sampled_from(INI_VALUES)
+ini_hosts = st.tuples(
+    st.sampled_from([*HOSTS, "n[1:3]", "n[01:03]", "n1:2222", "x[a:c]"]),
+    st.dictionaries(st.sampled_from(VARIABLES), ini_values, max_size=2),
+)
+
+
+@st.composite
+def ini_file(draw: st.DrawFn) -> str:
+    """The text of an INI inventory: hosts above all sections, groups with hosts, children and variables."""
+    lines = []
+    for host, found in draw(st.lists(ini_hosts, max_size=2)):
+        lines.append(" ".join([host, *(f"{name}={value}" for name, value in found.items())]))
+    indices = draw(st.lists(st.integers(0, len(GROUPS) - 1), max_size=4, unique=True))
+    for index in indices:
+        lines.append(f"[{GROUPS[index]}]")
+        for host, found in draw(st.lists(ini_hosts, max_size=3)):
+            lines.append(" ".join([host, *(f"{name}={value}" for name, value in found.items())]))
+        if draw(st.booleans()):
+            lines.append(f"[{GROUPS[index]}:vars]")
+            lines += [
+                f"{name} = {value}"
+                for name, value in draw(st.dictionaries(st.sampled_from(VARIABLES), ini_values)).items()
+            ]
+            if draw(st.integers(0, 3)) == 0:
+                lines.append(f"ansible_group_priority={draw(st.sampled_from([2, 10, -1]))}")
+        # Ansible refuses a file whose children are defined nowhere in it; larger ones only, so that there is no cycle.
+        if larger := [other for other in indices if other > index]:
+            lines.append(f"[{GROUPS[index]}:children]")
+            lines += [GROUPS[child] for child in draw(st.sets(st.sampled_from(larger), max_size=2))]
+    return "\n".join([*lines, ""])
+
+
+@st.composite
+def any_inventories(draw: st.DrawFn) -> Files:
+    """The files of an inventory as Ansible alone can read it: INI, with and without an ending, and variables in files without one."""
+    files = draw(inventories())
+    for path in draw(
+        st.lists(st.sampled_from(["hosts", "hosts.ini", "site/hosts", "Z.ini"]), min_size=1, max_size=2, unique=True)
+    ):
+        files[path] = draw(ini_file())
+    for kind, names in (("group_vars", [*GROUPS, "all"]), ("host_vars", HOSTS)):
+        for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)):
+            # NAME is a folder already where an inventory has NAME/main.yml.
+            below = any(path.startswith(f"{kind}/{name}/") for path in files)
+            path = f"{kind}/{name}/plain" if below else f"{kind}/{name}"
+            files[path] = _text(draw, path, draw(variables))
     return files
 
 
@@ -152,12 +229,32 @@ def write(folder: Path, files: Files) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def ansible_view(folder: Path) -> dict[str, Any]:
-    """Hosts with their variables and groups with their hosts, as `ansible-inventory --list` has them, without starting it."""
+def _managers(folder: Path) -> tuple[DataLoader, InventoryManager, VariableManager]:
     loader = DataLoader()
     loader.set_basedir(str(folder))
     inventory = InventoryManager(loader=loader, sources=[str(folder)])
-    manager = VariableManager(loader=loader, inventory=inventory)
+    return loader, inventory, VariableManager(loader=loader, inventory=inventory)
+
+
+@functools.cache
+def _command_line() -> InventoryCLI:
+    """`ansible-inventory --list`, as far as it goes without an inventory. Once: Ansible keeps its arguments for the whole process."""
+    command = InventoryCLI(["ansible-inventory", "--list"])
+    command.parse()
+    return command
+
+
+def listed(folder: Path) -> dict[str, Any]:
+    """What `ansible-inventory --list` prints, by its own code in this process."""
+    command = _command_line()
+    command.loader, command.inventory, command.vm = _managers(folder)
+    document: dict[str, Any] = json.loads(command.dump(command.json_inventory(command.inventory.groups["all"])))
+    return document
+
+
+def ansible_view(folder: Path) -> dict[str, Any]:
+    """Hosts with their variables and groups with their hosts, as `ansible-inventory --list` has them, without starting it."""
+    _, inventory, manager = _managers(folder)
     hosts = {}
     for host in inventory.get_hosts():
         found = manager.get_vars(host=host, include_hostvars=False, stage="all")
