@@ -25,7 +25,7 @@ test: setup ## every check, on real hosts too
 	@$(RUN) python tests/run.py all
 
 model: setup ## render model/ for Python and Rego
-	@$(RUN) python model/render.py
+	@$(RUN) python model/render.py && python policies/render.py
 
 bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
 	@$(RUN) bench/site/run.py

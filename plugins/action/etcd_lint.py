@@ -21,9 +21,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._lint import (
     counted,
     document,
     findings,
+    plain,
     settled,
     table,
     too_old,
+    waiver_files,
 )
 
 display = Display()
@@ -63,6 +65,10 @@ class ActionModule(ActionBase):
             display.display(f"lint: skipped, {missing}", color=constants.COLOR_SKIP)
             return {**result, "changed": False, "linted": False, "msg": f"skipped: {missing}"}
         listed = _listed(task_vars or {})
+        sources = (task_vars or {}).get("ansible_inventory_sources") or []
+        listed["_meta"]["waivers"] = {
+            path: plain(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)
+        }
         found = _lint(conftest, policies, arguments["data"], listed, arguments["timeout"])
         for finding in found:
             color = constants.COLOR_ERROR if finding.denied else constants.COLOR_WARN

@@ -8,7 +8,9 @@ Private to the collection. Pure, but for what the caller's mapping does when it 
 
 from __future__ import annotations
 
+import datetime
 import json
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -22,7 +24,7 @@ class BadReport(ValueError):
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it; what is neither text, number, list nor map counts as encrypted."""
+    """Return a value as JSON can hold it; dates are text, and what is nothing of all this counts as encrypted."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -31,6 +33,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set)):
         return [plain(item) for item in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     return dict(ENCRYPTED)
 
 
@@ -83,6 +87,21 @@ class Finding(NamedTuple):
     rule: str
     hosts: tuple[str, ...]
     line: str
+
+
+def waiver_files(sources: Iterable[str], is_file: Callable[[str], bool]) -> list[str]:
+    """Return the files with waivers that lie in inventory folders, or beside inventory files.
+
+    sources: paths as Ansible was given them; what is no path (a list of hosts) has no such file.
+    """
+    found: dict[str, None] = {}
+    for source in sources:
+        folder = posixpath.dirname(source) if is_file(source) else source
+        for name in (".waivers.yml", ".waivers.yaml", "waivers.yml", "waivers.yaml"):
+            path = posixpath.join(folder, name)
+            if is_file(path):
+                found[path] = None
+    return list(found)
 
 
 def findings(report: str) -> list[Finding]:

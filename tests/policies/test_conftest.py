@@ -188,3 +188,33 @@ def test_broken_yaml_names_the_file(tmp_path: Path) -> None:
     done = conftest(tmp_path / "inventory")
     assert done.returncode == 1
     assert "hosts.yml" in done.stderr + done.stdout
+
+
+WAIVERS = """---
+waivers:
+  - rule: memory/large_values
+    cluster: example
+    reason: the blobs move to object storage
+    expires: 2099-12-31
+"""
+
+
+# The file in the inventory, and beside it; both ways to lint read both.
+@pytest.mark.parametrize("place", ["inventory/.waivers.yml", "waivers.yml"])
+def test_waiver(bad_copy: Path, tmp_path: Path, place: str) -> None:
+    (tmp_path / place).write_text(WAIVERS, encoding="utf-8")
+    beside = [] if place.startswith("inventory") else [str(tmp_path / place)]
+    line = "waived: memory/large_values: etcd-1, etcd-2, etcd-3: values of 1.0 MiB"
+    done = conftest(bad_copy, *beside)
+    assert f"WARN - Combined - headroom - {line}" in done.stdout, done.stdout
+    assert "FAIL memory/large_values" not in lines(done.stdout)
+    extra = ["-e", json.dumps({"etcd_lint_data": beside})] if beside else []
+    listed = playbook(bad_copy, *extra)
+    assert f"WARN {line}" in listed.stdout, listed.stdout
+    assert "DENY memory/large_values" not in lines(listed.stdout)
+
+
+def test_expired_waiver(bad_copy: Path) -> None:
+    (bad_copy / ".waivers.yml").write_text(WAIVERS.replace("2099", "2020"), encoding="utf-8")
+    assert {"FAIL waiver/expired", "FAIL memory/large_values"} <= lines(conftest(bad_copy).stdout)
+    assert {"DENY waiver/expired", "DENY memory/large_values"} <= lines(playbook(bad_copy).stdout)

@@ -18,10 +18,17 @@ _files := {entry.path: entry.contents |
 	entry.contents != null
 }
 
-_sources := object.union(
+_sources := object.union_n([
 	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _files},
+	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _beside},
 	{"--data": stated | stated := data.waivers},
-)
+])
+
+# The files beside the inventories that Ansible has resolved; playbooks/lint.yml hands them over with these.
+_beside := {path: contents |
+	some document in paths.listed
+	some path, contents in document._meta.waivers
+}
 
 _mapping(contents) := contents if {
 	is_object(contents)
@@ -110,6 +117,8 @@ valid := [object.union(entry, {"hosts": hosts}) |
 
 # A file counts for the inventory that it lies in, and for those below its own folder.
 _reaches("--data", _)
+
+_reaches(file, _) if _beside[file]
 
 _reaches(file, name) if {
 	some [inner, outer] in [[folder(file), name], [name, folder(file)]]

@@ -180,6 +180,16 @@ test_data if {
 	testing.texts(bad) == {`--data: it wants a list named "waivers"`}
 }
 
+# What playbooks/lint.yml finds beside the inventory counts for all that it lints.
+test_beside if {
+	files := {"/etc/ansible/.waivers.yml": {"waivers": [_waiver({})]}, "/etc/ansible/waivers.yaml": []}
+	listed := {"_meta": {"hostvars": {"n1": _large}, "waivers": files}, "etcd": {"hosts": ["n1"]}}
+	denied := large_values.deny with input as listed with time.now_ns as noon
+	count(denied) == 0
+	bad := malformed.deny with input as listed
+	testing.texts(bad) == {`/etc/ansible/waivers.yaml: it wants a list named "waivers"`}
+}
+
 # What is said of files is waived for the group all.
 test_findings_without_hosts if {
 	vault := {"path": "inventory/group_vars/all.yml", "contents": "$ANSIBLE_VAULT;1.1;AES256"}

@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._lint import (
     table,
     too_old,
     unsettled,
+    waiver_files,
 )
 
 
@@ -38,7 +39,8 @@ class Text(str):
         (Text("a"), "a"),
         ({"a": {1: Text("b")}}, {"a": {"1": "b"}}),
         ((1, [2]), [1, [2]]),
-        (datetime.date(2026, 1, 1), ENCRYPTED),
+        (datetime.date(2026, 1, 1), "2026-01-01"),
+        (b"secret", ENCRYPTED),
     ],
 )
 def test_plain(value: Any, expected: Any) -> None:
@@ -139,3 +141,18 @@ def test_no_report(report: str) -> None:
 
 def test_counted() -> None:
     assert [counted(number, "denial") for number in (0, 1, 2)] == ["0 denials", "1 denial", "2 denials"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (["inventory"], ["inventory/.waivers.yml"]),
+        (["site/hosts.ini"], ["site/waivers.yml"]),
+        (["inventory", "site/hosts.ini", "inventory"], ["inventory/.waivers.yml", "site/waivers.yml"]),
+        (["n1,n2,"], []),
+        ([], []),
+    ],
+)
+def test_waiver_files(sources: list[str], expected: list[str]) -> None:
+    files = {"inventory/.waivers.yml", "inventory/hosts.yml", "site/hosts.ini", "site/waivers.yml"}
+    assert waiver_files(sources, files.__contains__) == expected
