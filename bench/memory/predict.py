@@ -39,6 +39,8 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
         revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
     if moment != "running":
         ranges = 0
+    if moment == "restart" and number(row, "compact_every"):  # what the last compaction left
+        revisions = min(puts, keys + number(row, "revisions"))
     if moment == "defragmentation":
         revisions += case_of(row).puts_after_restart
     live = min(keys, puts) if puts else max(leases, 1)
@@ -54,7 +56,7 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
         "watched_ranges": min(streams * number(row, "watchers_per_stream"), number(row, "watched_keys")),
         "leases": leases,
         "range_size": ranges * number(row, "range_keys") * (value + key + RANGE_OVERHEAD),
-        "revisions_per_key": max(1, math.ceil(revisions / live)),
+        "revisions_per_key": max(1, revisions // live),
         **({"tls": True} if row["tls"] == "True" else {"tls": False}),
     }
 

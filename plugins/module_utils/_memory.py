@@ -119,6 +119,12 @@ def requests_in_flight(constants: dict[str, Any], workload: dict[str, Any], put:
     return min(clients, divide_up(workload["puts_per_second"] * milliseconds, 1000))
 
 
+def restart_batch(constants: dict[str, Any], batch: int, revision: int) -> int:
+    """Return what there is of the write batch while the replayed log is in memory, which first entries applied cut short."""
+    first = constants["restart_puts"] * (revision + constants["put_overhead"])
+    return min(batch, max(permille(first, constants["write_batch_copies"]["high"]), constants["restart_batch"]))
+
+
 def components(
     constants: dict[str, Any],
     workload: dict[str, Any],
@@ -141,11 +147,13 @@ def components(
     batch = divide_up(writes * (db["revision"] + constants["put_overhead"]) * constants["write_batch_period"], 1000)
     flying = requests_in_flight(constants, workload, put)
     chunk = min(keys + db["history"], constants["restore_chunk"])
-    pending = chunk * (
-        workload["key_size"] + min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
+    pending = (
+        constants["restore_slack"] + keys * constants["restore_key"] + entries["restart"] * constants["restore_entry"]
     )
-    pending += keys * constants["restore_key"] + entries["restart"] * constants["restore_entry"]
-    pending = max(pending - constants["restore_absorbed"], 0)
+    # Less than a chunk is indexed before the collector runs.
+    if chunk == constants["restore_chunk"]:
+        waiting = min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
+        pending += chunk * (workload["key_size"] + waiting)
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])
     if constants["raft_compacts_every"] > 0:
@@ -268,7 +276,8 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     live = sum(part["high"] for part in parts if part["kind"] == "heap")
     one_entry = high["raft log"] // entries["high"]  # divides evenly
     heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"])
-    restart_live = live - high["raft log"] + entries["restart"] * one_entry
+    restart_live = live - high["raft log"] - high["write batch"] + entries["restart"] * one_entry
+    restart_live += restart_batch(constants, high["write batch"], db["revision"])
     restart_heap, restart = heap_bounds(constants, effective, restart_live, high["start-up"])
     restart_heap, restart = max(heap_peak, restart_heap), max(anon, restart)
     # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which

@@ -92,9 +92,8 @@ _components(constants, work, settings, members, db, entries) := [
 	apart := _watched_ranges(work)
 	flying := _requests_in_flight(constants, work, put)
 	chunk := min([work.keys + db.history, constants.restore_chunk])
-	waiting := chunk * ((work.key_size + constants.restore_pending) + min([work.value_size, constants.restore_value]))
 	indexed := (work.keys * constants.restore_key) + (entries.restart * constants.restore_entry)
-	pending := max([(waiting + indexed) - constants.restore_absorbed, 0])
+	pending := (constants.restore_slack + indexed) + _waiting(constants, work, chunk)
 	transaction := min([db.in_use, constants.defrag_chunk * db.revision])
 }
 
@@ -102,6 +101,12 @@ _requests_in_flight(constants, work, put) := min([work.clients, count_in_time]) 
 	milliseconds := constants.request_time + units.divide_up(put * constants.request_time_mib, _mib)
 	count_in_time := units.divide_up(work.puts_per_second * milliseconds, 1000)
 }
+
+# Less than a chunk is indexed before the collector runs.
+_waiting(constants, work, chunk) := chunk * ((work.key_size + constants.restore_pending) + in_value) if {
+	chunk == constants.restore_chunk
+	in_value := min([work.value_size, constants.restore_value])
+} else := 0
 
 _watched_ranges(work) := work.watched_ranges if work.watched_ranges != null
 

@@ -43,7 +43,8 @@ estimate(version, workload, settings, members) := result if {
 	live := sum([part.high | some part in parts; part.kind == "heap"])
 	one_entry := units.divide_down(high["raft log"], entries.high)
 	running := _heap_bounds(constants, effective, live, high["range answers"])
-	restart_live := (live - high["raft log"]) + (entries.restart * one_entry)
+	quiet := (live - high["raft log"]) - high["write batch"]
+	restart_live := (quiet + (entries.restart * one_entry)) + _restart_batch(constants, high["write batch"], db.revision)
 	replayed := _heap_bounds(constants, effective, restart_live, high["start-up"])
 	restarting := {name: max([running[name], replayed[name]]) | some name in ["heap", "anon"]}
 
@@ -188,6 +189,14 @@ _defrag(constants, settings, parts, live) := min([live + copies.high, max([setti
 }
 
 _part(parts, name) := [part | some part in parts; part.name == name][0]
+
+# What there is of the write batch while the replayed log is in memory, which first entries applied cut short.
+_restart_batch(constants, batch, revision) := min([batch, max([
+	units.permille(first, constants.write_batch_copies.high),
+	constants.restart_batch,
+])]) if {
+	first := constants.restart_puts * (revision + constants.put_overhead)
+}
 
 _limit(constants, needed) := units.divide_up(units.scale_up(needed, 1000, constants.memory_high), _mib) * _mib
 

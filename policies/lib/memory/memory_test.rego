@@ -50,6 +50,19 @@ test_defaults_are_the_versions_own if {
 	count(figures.assumed) == 10
 }
 
+test_watchers_of_a_shared_range_cost_less if {
+	apart := memory.estimate("3.7.3", {"watchers": 10000}, {}, 1)
+	shared := memory.estimate("3.7.3", {"watchers": 10000, "watched_ranges": 10}, {}, 1)
+	contains(_component(shared, "watches").why, "10,000 watchers of 10 ranges")
+	shared.heap_live < apart.heap_live
+}
+
+test_a_start_waits_for_whole_chunks_only if {
+	few := memory.estimate("3.7.3", {"keys": 9000, "puts_per_second": 0}, {}, 1)
+	many := memory.estimate("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
+	_component(many, "start-up").high > _component(few, "start-up").high + 10000000
+}
+
 test_connections_cost_less_with_tls if {
 	secure := memory.estimate("3.7.3", {"clients": 10000}, {}, 1)
 	plain := memory.estimate("3.7.3", {"clients": 10000, "tls": false}, {}, 1)
