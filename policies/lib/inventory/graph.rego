@@ -4,6 +4,7 @@
 #   The graph of groups of each inventory, its order of precedence (rule 7), and the groups of each host. A key is [inventory, group].
 package headroom.inventory.graph
 
+import data.headroom.inventory.closure
 import data.headroom.inventory.definitions
 
 _stated := {[definition.root, definition.group] | some definition in definitions.groups}
@@ -44,7 +45,9 @@ _parents_of([root, group], stated) := stated if {
 }
 
 # Every group's ancestors, itself among them.
-ancestors := {key: graph.reachable(parents, {key}) | some key in keys}
+ancestors := closure.above(parents)
+
+_several_parents := {key | some key, stated in parents; count(stated) > 1}
 
 # Groups that contain themselves, which Ansible refuses.
 cyclic := {key |
@@ -53,26 +56,12 @@ cyclic := {key |
 	key in ancestors[parent]
 }
 
-_edges := [{"parent": parent, "group": key} |
-	some key, stated in parents
-	some parent in stated
-]
-
-# Those without children too: graph.reachable() gives only what the graph names.
-_children := object.union({key: set() | some key in keys}, _stated_children)
-
-_stated_children := {parent: found |
-	some parent in {edge.parent | some edge in _edges}
-	found := {edge.group | some edge in _edges; edge.parent == parent}
-}
-
 # The longest way from `all` to each group: above most groups there is only one way.
-depth := object.union(
+depth := object.union_n([
 	{key: length | some key, above in ancestors; not key in _branching; length := count(above) - 1},
-	_longest_ways,
-)
-
-_several_parents := {key | some key, stated in parents; count(stated) > 1}
+	{key: length | some key in _entangled; length := count(ancestors[key])},
+	{key: length | some key, lengths in _longest; length := lengths[[key[0], "all"]]},
+])
 
 _branching := {key |
 	count(_several_parents) > 0
@@ -80,27 +69,29 @@ _branching := {key |
 	count(above & _several_parents) > 0
 }
 
-# Without recursion: reachability in a graph whose nodes are [key, length of the way]. It grows with the square of the number of groups
-# on one way, so it ends where no real inventory comes; groups of that depth are called undecided.
-_most_ways := 100
+# Where no real inventory comes: the place of these groups among the others is not looked for.
+_most_ancestors := 50
 
-_longest_ways := {key: max(lengths) |
-	some key in _branching
-	lengths := {length | some [way, length] in _ways; way == key}
+_entangled := {key | some key in _branching; count(ancestors[key]) > _most_ancestors}
+
+# Group → ancestor → the longest way between them, for groups above which the ways part, and all above them.
+_longest := _longer(_longer(_longer(_longer(_longer(_longer(shortest)))))) if {
+	measured := union({ancestors[key] | some key in (_branching - _entangled)})
+	shortest := {key: object.union({key: 0}, {parent: 1 | some parent in parents[key]}) | some key in measured}
 }
 
-_ways := graph.reachable(_steps, {[[root, "all"], 0] | some [root, _] in _branching})
-
-_steps := {[parent, length]: next |
-	some parent, below in _children
-	parent[0] in _branching_roots
-	some length in numbers.range(0, min([_most_ways, _longest]))
-	next := {[group, length + 1] | some group in below}
+# Of two ways of some length each, one of up to twice that length.
+_longer(ways) := {key: longer |
+	some key, lengths in ways
+	longer := {other: max(sums) |
+		some other in ancestors[key]
+		sums := {sum |
+			some between, length in lengths
+			sum := length + ways[between][other]
+		}
+		count(sums) > 0
+	}
 }
-
-_branching_roots := {root | some [root, _] in _branching}
-
-_longest := max({count(above) | some above in ancestors})
 
 # `ansible_group_priority` counts in inventory files only (rule 8); the file that is read last wins.
 _priority_entries := [{"key": [definition.root, definition.group], "rank": definition.rank, "priority": priority} |
@@ -137,7 +128,7 @@ _priority(key) := priority if {
 # Group → why its place among the others is not known.
 undecided := object.union(
 	{key: "the priority of a group is given twice in one file" | some key, stated in _priorities; not _decided(stated)},
-	{key: sprintf("a group below more than %d others", [_most_ways]) | some key in _branching; count(ancestors[key]) > _most_ways},
+	{key: sprintf("a group with more than %d others above it", [_most_ancestors]) | some key in _entangled},
 )
 
 _decided(stated) if {
@@ -198,12 +189,18 @@ _groups_of := {key: groups |
 
 # root → group → all hosts that are in it, at any depth.
 members := object.union_n([{root: {group: found}} |
-	some key in keys
-	[root, group] := key
-	found := union({object.get(_below, [each], set()) | some each in graph.reachable(_children, {key})})
+	some [root, group], found in object.union({key: set() | some key in keys}, _below)
 ])
 
-_below := object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
+_below := {key: union(found) |
+	some key in {entry.key | some entry in _below_entries}
+	found := {entry.hosts | some entry in _below_entries; entry.key == key}
+}
+
+_below_entries := [{"key": above, "hosts": found} |
+	some key, found in object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
+	some above in ancestors[key]
+]
 
 # The groups of such a set and all their ancestors, in order of precedence, without `all`.
 merged_groups(root, direct) := [position[count(position) - 1] |

@@ -4,6 +4,7 @@
 #   One document with the variables of every host already merged by Ansible itself: nothing is lost but what a template or a vault hides.
 package headroom.inventory.listed
 
+import data.headroom.inventory.closure
 import data.headroom.inventory.paths
 import data.headroom.inventory.values
 
@@ -23,18 +24,34 @@ _list(body, name) := body[name] if {
 	is_array(body[name])
 } else := []
 
-_children := object.union(
-	{key: set() | some key in _keys},
-	{[path, group]: below | some [path, group], body in _bodies; below := {[path, child] | some child in _list(body, "children")}},
-)
+_parent_entries := [{"key": [path, child], "parent": [path, group]} | some [path, group], body in _bodies; some child in _list(body, "children")]
 
-_direct := {key: found | some key, body in _bodies; found := {host | some host in _list(body, "hosts")}}
+_parents := object.union({key: set() | some key in _keys}, _stated_parents)
+
+_stated_parents := {key: found |
+	some key in {entry.key | some entry in _parent_entries}
+	found := {entry.parent | some entry in _parent_entries; entry.key == key}
+}
+
+_ancestors := closure.above(_parents)
+
+_member_entries := [{"key": above, "hosts": found} |
+	some key, body in _bodies
+	found := {host | some host in _list(body, "hosts")}
+	count(found) > 0
+	some above in _ancestors[key]
+]
+
+_stated_members := {key: union(found) |
+	some key in {entry.key | some entry in _member_entries}
+	found := {entry.hosts | some entry in _member_entries; entry.key == key}
+}
 
 # Path → group → hosts. Hosts without variables have no entry below _meta, and a host that no group names is in `all`.
 groups := object.union_n([{path: {group: found}} |
 	some key in _keys
 	[path, group] := key
-	found := union({object.get(_direct, [each], set()) | some each in graph.reachable(_children, {key})}) | _everywhere(key)
+	found := object.get(_stated_members, [key], set()) | _everywhere(key)
 ])
 
 _everywhere([path, group]) := object.keys(paths.listed[path]._meta.hostvars) if {

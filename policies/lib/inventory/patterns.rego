@@ -4,7 +4,7 @@
 #   A key below `hosts` is a pattern: n[1:3], [01:10] (padded), [1:9:2], [a:c], [:3], several in a name, and NAME:PORT (rule 13).
 package headroom.inventory.patterns
 
-# Set of host names. Undefined for what Ansible refuses, and for more than four ranges in one name.
+# Set of host names. Undefined for what Ansible refuses, for more than four ranges in one name, and for more than 100,000 hosts.
 hosts(pattern) := {pattern} if {
 	not contains(pattern, "[")
 	not contains(pattern, ":")
@@ -31,6 +31,8 @@ _label := sprintf(`(?:(?:[\p{L}\p{N}_]|%[1]s)(?:[\p{L}\p{N}_-]|%[1]s)*)?(?:[\p{L
 
 _hostname := sprintf(`^%[1]s(?:\.%[1]s)*$`, [_label])
 
+_most_hosts := 100000
+
 _ranges_expression := `\[([^\[\]]*)\]`
 
 _expanded(name) := {text |
@@ -44,6 +46,7 @@ _expanded(name) := {text |
 	count(ranges) in {1, 2, 3, 4}
 	between := array.concat(regex.split(_ranges_expression, name), ["", "", ""])
 	every part in between { not regex.match(`[\[\]]`, part) }
+	product([count(_values(text)) | some text in ranges]) <= _most_hosts
 	every text in ranges { _values(text) }
 }
 
@@ -69,7 +72,7 @@ _values(text) := values if {
 	last >= first
 	width := _width(begin)
 	width in {0, count(end)}
-	last - first < 100000
+	last - first < _most_hosts
 	values := [_padded(number, width) | some number in numbers.range_step(first, last, step)]
 }
 
