@@ -49,7 +49,7 @@ def draw(
             color=colour,
             markersize=6,
             alpha=0.85,
-            markerfacecolor=colour if part == "check" else "none",
+            markerfacecolor="none" if part == "fit" else colour,
             linestyle="none",
         )
     axes.set(

@@ -94,27 +94,19 @@ def kept(errors: Sequence[float]) -> bool:
 def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
     """The table that states the error, by version; whether the promise is kept everywhere."""
     rows, whole = [], True
+    checked = [(name, middle(part(found, name))) for name in ("check", "unseen")]
     for version in sorted({point.row["version"] for point in found}):
         for what, _, _ in PEAKS:
-            checked = middle(part(found, "check"))
-            errors = [p.error for p in checked if p.row["version"] == version and p.what == what]
-            if not errors:
-                continue
-            good = kept(errors)
-            whole = whole and good
-            typical = 100 * median(abs(error) for error in errors)
-            rows.append(
-                [
-                    version,
-                    what,
-                    str(len(errors)),
-                    f"{typical:.0f} %",
-                    percent(max(errors)),
-                    percent(min(errors)),
-                    "yes" if good else "**no**",
-                ]
-            )
-    head = ["version", "figure", "cases ", "median error ", "highest above ", "lowest ", "kept"]
+            for name, of_part in checked:
+                errors = [p.error for p in of_part if p.row["version"] == version and p.what == what]
+                if not errors:
+                    continue
+                good = kept(errors)
+                whole = whole and good
+                typical = 100 * median(abs(error) for error in errors)
+                rows.append([version, what, name, str(len(errors)), f"{typical:.0f} %"])
+                rows[-1] += [percent(max(errors)), percent(min(errors)), "yes" if good else "**no**"]
+    head = ["version", "figure", "part", "cases ", "median error ", "highest above ", "lowest ", "kept"]
     return table(head, rows), whole
 
 
@@ -293,6 +285,7 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, b
         ),
         "summary": lambda: "\n".join(stated),
         "check_cases": lambda: "\n".join(cases(middle(part(found, "check")))),
+        "unseen_cases": lambda: "\n".join(cases(middle(part(found, "unseen")))),
         "fit_cases": lambda: "\n".join(cases(middle(part(found, "fit")))),
         "spread": lambda: "\n".join(spread(found)),
         "moments": lambda: "\n".join(moments(rows)),
@@ -318,7 +311,7 @@ def main() -> int:
     rows = read(options.results)
     if not rows:
         raise SystemExit(f"{options.results} has no figures: `make bench-memory` measures them")
-    found = points(row for row in rows if row["part"] in ("fit", "check"))
+    found = points(row for row in rows if row["part"] in ("fit", "check", "unseen"))
     if options.print:
         stated, whole = summary(found)
         print("\n".join([*stated, "", *cases(sorted(found, key=lambda p: (p.row["part"], p.what)))]))

@@ -221,7 +221,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few cases, in less than five minutes")
     parser.add_argument("--case", action="append", default=[], help="only the cases of this name")
     parser.add_argument("--component", action="append", default=[], help="only the cases of this component")
-    parser.add_argument("--part", choices=("fit", "check", "published"), help="only the cases of this part")
+    parser.add_argument("--part", choices=("fit", "check", "unseen", "published"), help="only the cases of this part")
     parser.add_argument("--series", action="append", default=[], help="only this series: 3.5, 3.6 or 3.7")
     parser.add_argument("--repeat", type=int, default=1, help="measure each case so often (default 1)")
     parser.add_argument(
