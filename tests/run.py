@@ -78,6 +78,7 @@ CHECKS = [
     Check("ansible-lint", "rm -rf .ansible/collections && ansible-lint --offline"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),
     pytest("resolver", "tests/policies/test_resolver.py", fast=False),
+    pytest("hostile input", "tests/policies/test_fuzz.py", fast=False),
     Check("ansible-test sanity", "python tests/sanity_and_units.py sanity", fast=False),
     Check(
         "ansible-test units",

@@ -65,10 +65,12 @@ remedy(version, entry) := sprintf("; %s", [text]) if {
 } else := "; it is a flag only, and the config file has no key for it" if {
 	entry.form == "key"
 	entry.spelling in model.series[memory.series(version)].flags_only
-} else := _elsewhere(version, entry.form, other) if {
-	some other, entries in model.settings
-	some spelling in entries
-	_underscored(_flag(entry)) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
+} else := _elsewhere(version, entry.form, others[0]) if {
+	others := sort({name |
+		some name, spellings in model.settings
+		some spelling in spellings
+		_underscored(_flag(entry)) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
+	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
 	close := nearest(entry.spelling, _candidates[memory.series(version)][entry.form])
 } else := ""

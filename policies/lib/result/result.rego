@@ -42,7 +42,12 @@ _by_text(problems) := {key: object.keys(hosts) |
 	some key, hosts in object.union_n([{_key(problem): {host: true | some host in problem.hosts}} | some problem in problems])
 }
 
-_key(problem) := [problem.inventory, problem.about, problem.text, object.get(problem, "whole", false)]
+_key(problem) := [problem.inventory, problem.about, _readable(problem.text), object.get(problem, "whole", false)]
+
+# A value that is a whole file is not for a line.
+_readable(text) := text if {
+	count(text) <= 1500
+} else := sprintf("%s… (%d characters in all)", [substring(text, 0, 1000), count(text)])
 
 # The hosts that no waiver covers; undefined where nothing is left to say.
 _open(rule, _, hosts) := hosts if not waivers.by_rule[rule]
@@ -113,7 +118,8 @@ names(hosts) := concat(", ", sort(hosts)) if {
 	count(hosts) <= 4
 } else := sprintf("%s and %d more", [concat(", ", array.slice(sort(hosts), 0, 3)), count(hosts) - 3])
 
-# The file to look at: where the variable was set, else the inventory itself. There are no line numbers in what conftest hands over.
+# The file to look at: where the variable was set, else the inventory itself. No parser of conftest hands over positions, so line 1 stands
+# for the whole file: SARIF and GitHub's annotations are not valid without a line.
 _location(source, hosts, variable) := {"file": path, "line": 1} if {
 	host := sort(hosts)[0]
 	path := folder.origin(source, host, split(variable, "[")[0])

@@ -49,6 +49,14 @@ test_same_text if {
 	{"topic/name: etcd-1, etcd-2, etcd-3: it is so. Do it"} == {finding.msg | some finding in found}
 }
 
+# A text of 10 MB is cut, with its length.
+test_long_text if {
+	long := object.union(_problem({"etcd-1"}, "etcd_version"), {"text": concat("", [sprintf("%d", [number]) | some number in numbers.range(100, 800)])})
+	some found in result.findings(chain, {long}) with input as testing.example({})
+	count(found.msg) < 1200
+	contains(found.msg, "… (2103 characters in all). Do it")
+}
+
 test_names if {
 	result.names({"a", "b", "c", "d"}) == "a, b, c, d"
 	result.names({"a", "b", "c", "d", "e"}) == "a, b, c and 2 more"

@@ -1,0 +1,142 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hostile input: conftest ends with findings or without, never with an evaluation error, and never late.
+
+Inventories that hypothesis draws are linted with all rules, many below one folder in one run of conftest. HEADROOM_FUZZ_INVENTORIES sets how
+many of each kind (default 150, always the same ones, about half a minute in all; any other number draws new ones).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from .hostile import HOSTILE, folders, others
+from .inventories import write
+from .tools import REPOSITORY, tool
+
+INVENTORIES = int(os.environ.get("HEADROOM_FUZZ_INVENTORIES", "0"))
+BATCH = 50
+# Seconds that one run may take on a busy machine with two cores; a hang is what it is for.
+LIMIT = 120
+
+
+def drawn(strategy: st.SearchStrategy[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What hypothesis draws, the same in each run unless another number is asked for."""
+    found: list[dict[str, Any]] = []
+
+    @settings(
+        max_examples=INVENTORIES or 150,
+        derandomize=not INVENTORIES,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def draw(files: dict[str, Any]) -> None:
+        found.append(files)
+
+    draw()
+    return found
+
+
+def lint(path: Path) -> subprocess.CompletedProcess[str]:
+    """`conftest test` where conftest.toml says the rest; a hang ends in subprocess.TimeoutExpired."""
+    command = [tool("conftest"), "test", str(path), "--output", "json"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT, cwd=REPOSITORY)
+
+
+def findings(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What conftest found; AssertionError if it did not get as far."""
+    assert done.returncode in (0, 1) and done.stdout.startswith("["), done.stderr[:4000]
+    (result,) = json.loads(done.stdout)
+    return [entry["msg"] for kind in ("failures", "warnings") for entry in result.get(kind) or []]
+
+
+def place(base: Path, batch: list[dict[str, Any]]) -> None:
+    """Write what was drawn, each below a folder of its own. JSON is YAML too."""
+    for number, files in enumerate(batch):
+        write(base / f"i{number}", {name: json.dumps(content, ensure_ascii=False) for name, content in files.items()})
+
+
+@pytest.mark.parametrize(("strategy", "least"), [(folders(), 25), (others(), 18)], ids=["folders", "others"])
+def test_no_evaluation_error(strategy: st.SearchStrategy[dict[str, Any]], least: int, tmp_path: Path) -> None:
+    every = drawn(strategy)
+    assert len(every) >= (INVENTORIES or 150)
+    spoke: set[str] = set()
+    for start in range(0, len(every), BATCH):
+        base = tmp_path / f"batch{start}"
+        place(base, every[start : start + BATCH])
+        done = lint(base)
+        if done.returncode in (0, 1) and done.stdout.startswith("["):
+            spoke |= {finding.split(":")[0] for finding in findings(done)}
+            continue
+        for folder in sorted(base.iterdir()):
+            alone = lint(folder)
+            if not alone.stdout.startswith("["):
+                raise AssertionError(
+                    alone.stderr + "\n".join(f"### {path}\n{path.read_text()}" for path in folder.rglob("*.*"))
+                )
+        raise AssertionError(f"only together: {done.stderr}")
+    # Rules that never get as far as to speak are not tested by this.
+    print(f"{len(every)} inventories, {len(spoke)} rules spoke: {', '.join(sorted(spoke))}")
+    assert len(spoke) >= least
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile(name: str, tmp_path: Path) -> None:
+    place(tmp_path, [HOSTILE[name]])
+    began = time.monotonic()
+    found = findings(lint(tmp_path / "i0"))
+    assert max(map(len, found), default=0) < 5000, "a finding that nobody can read"
+    assert time.monotonic() - began < LIMIT / 2
+
+
+# What must be denied, and what the denial names.
+DENIED: dict[str, tuple[dict[str, str], str]] = {
+    "no etcd group": ({"hosts.yml": "web: {hosts: n1}\n"}, 'no host of group "etcd" can be seen'),
+    "a group without hosts": ({"hosts.yml": "etcd: {hosts: }\n"}, 'no host of group "etcd" can be seen'),
+    "another group": ({"hosts.yml": "web: {hosts: n1, vars: {etcd_group: db}}\n"}, 'no host of group "db" can be seen'),
+    "no inventory": ({"notes.yml.txt": "a\n", "x.toml": "[a]\n"}, "inventory/no_members"),
+    "hosts in a list": (
+        {"hosts.yml": "etcd: {hosts: [n1, n2]}\n"},
+        '"hosts" of group "etcd" is neither a mapping nor a name',
+    ),
+    "a cycle": (
+        {"hosts.yml": "etcd: {hosts: n1, children: {a: {children: {etcd: }}}}\n"},
+        'group "etcd" contains itself',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DENIED)
+def test_denied(name: str, tmp_path: Path) -> None:
+    files, expected = DENIED[name]
+    write(tmp_path / "inventory", files)
+    done = lint(tmp_path / "inventory")
+    assert done.returncode == 1
+    assert any(expected in line for line in findings(done)), done.stdout
+
+
+@pytest.mark.parametrize("text", ["etcd: {hosts: [\n", "a: b: c\n", "\tetcd:\n", "etcd: &a *a\n", "a: .inf\n"])
+def test_broken_yaml_names_the_file(text: str, tmp_path: Path) -> None:
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: n1}\n", "group_vars/broken.yml": text})
+    done = lint(tmp_path / "inventory")
+    assert done.returncode == 1
+    assert "group_vars/broken.yml" in done.stderr
+
+
+def test_an_empty_folder_is_no_pass(tmp_path: Path) -> None:
+    done = lint(tmp_path)
+    assert done.returncode == 1
+    assert "no files found" in done.stderr
