@@ -25,19 +25,16 @@ _hosts := {name: object.get(inventory.members, [name, group[name]], set()) | som
 # Inventories in which no member can be seen.
 without_members := {name | some name, hosts in _hosts; count(hosts) == 0}
 
-# What tells members apart and is no setting of them.
-_identifying := {"etcd_cluster_name", "etcd_name"}
-
 _found := [{"key": key, "hosts": hosts} |
 	some name, all_hosts in _hosts
-	some bundle in inventory.bundles(name, ((read.relevant[name] | read.relevant_place[name]) | _identifying))
+	some bundle in inventory.bundles(name, (read.relevant[name] | {"etcd_cluster_name"}))
 	hosts := bundle.hosts & all_hosts
 	count(hosts) > 0
 	key := {"inventory": name, "known": bundle.known, "unknown": bundle.unknown}
 ]
 
-# The members by what they have of the variables that rules look at: [{inventory, hosts, known, unknown, cluster}], the last one null
-# where it is not known or the other members are elsewhere. Everything else here goes by bundles, never by hosts.
+# The members by what they have of the variables that rules about etcd look at: [{inventory, hosts, known, unknown, cluster}], the last one
+# null where it is not known or the other members are elsewhere. Everything else here goes by bundles, never by hosts.
 _bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts)}) |
 	some key in {entry.key | some entry in _found}
 	sets := {entry.hosts | some entry in _found; entry.key == key}
@@ -69,10 +66,12 @@ members := {key: union(sets) |
 }
 
 # [inventory, host] → the member's own name, where it has another than its host.
-names := {[bundle.inventory, host]: own |
-	some bundle in _bundles
+names := {[name, host]: own |
+	some name, all_hosts in _hosts
+	"etcd_name" in object.keys(inventory.examples(name).known)
+	some bundle in inventory.bundles(name, {"etcd_name"})
 	own := vocabulary.name(bundle.known)
-	some host in bundle.hosts
+	some host in (bundle.hosts & all_hosts)
 }
 
 _size(bundle) := count(members[bundle.cluster]) if {
@@ -89,10 +88,13 @@ _entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profi
 	profile := {
 		"inventory": bundle.inventory,
 		"members": _size(bundle),
-		"variables": _only(bundle.known, read.relevant[bundle.inventory]),
-		"unknown": _only(bundle.unknown, read.relevant[bundle.inventory]),
+		"variables": object.remove(bundle.known, _no_setting[bundle.inventory]),
+		"unknown": object.remove(bundle.unknown, _no_setting[bundle.inventory]),
 	}
 ]
+
+# Asked for beside the variables of a profile.
+_no_setting := {name: others | some name, _ in _hosts; others := {"etcd_cluster_name"} - read.relevant[name]}
 
 _profiles_of := {key: profiles_of_cluster |
 	some key, _ in members
@@ -143,13 +145,12 @@ profiles := {object.union(key, {"hosts": union(sets), "etcd": etcd, "unknown": r
 	sets := {entry.hosts | some entry in _all_entries; entry.profile == key}
 }
 
-_place_entries := [{"hosts": bundle.hosts, "place": place} |
-	some bundle in _bundles
-	place := {
-		"inventory": bundle.inventory,
-		"variables": _only(bundle.known, read.relevant_place[bundle.inventory]),
-		"unknown": _only(bundle.unknown, read.relevant_place[bundle.inventory]),
-	}
+_place_entries := [{"hosts": hosts, "place": place} |
+	some name, all_hosts in _hosts
+	some bundle in inventory.bundles(name, read.relevant_place[name])
+	hosts := bundle.hosts & all_hosts
+	count(hosts) > 0
+	place := {"inventory": name, "variables": bundle.known, "unknown": bundle.unknown}
 ]
 
 # The same for what is said of the hosts themselves: {inventory, hosts, facts, names, unknown}. Kept apart, because these differ within a

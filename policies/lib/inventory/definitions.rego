@@ -122,9 +122,9 @@ _refusals := {{"root": definition.root, "path": definition.path, "problem": prob
 }
 
 _problems(definition) := ((({problem |
-	some section in ["hosts", "children", "vars"]
-	value := definition.body[section]
-	not _mapping_or_null(value)
+	some section, value in object.filter(definition.body, {"hosts", "children", "vars"})
+	not is_object(value)
+	not value == null
 	not is_string(value)
 	problem := sprintf("%q of group %q is neither a mapping nor a name", [section, definition.group])
 } | {problem |

@@ -218,7 +218,7 @@ _with_own_in_host_vars(root, names) := {host |
 # The sections that say something of their hosts, with one value of each variable.
 _telling_sections := [object.union(section, {"names": object.keys(example.values), "example": example}) |
 	some section in definitions.sections
-	stated := [variables | some variables in section.hosts; is_object(variables); count(variables) > 0]
+	stated := [variables | some variables in section.hosts; is_object(variables)]
 	count(stated) > 0
 	example := _example(stated, section.plain)
 ]

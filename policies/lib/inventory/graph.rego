@@ -189,17 +189,28 @@ _groups_of := {key: groups |
 
 # root → group → all hosts that are in it, at any depth.
 members := object.union_n([{root: {group: found}} |
-	some [root, group], found in object.union({key: set() | some key in keys}, _below)
+	some key in keys
+	[root, group] := key
+	found := _members(key)
 ])
 
+_members([root, "all"]) := hosts[root]
+
+_members(key) := object.get(_below, [key], set()) | object.get(_direct_or_alone, [key], set()) if {
+	key[1] != "all"
+}
+
+_direct_or_alone := object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
+
+# What groups have of the groups below them.
 _below := {key: union(found) |
 	some key in {entry.key | some entry in _below_entries}
 	found := {entry.hosts | some entry in _below_entries; entry.key == key}
 }
 
 _below_entries := [{"key": above, "hosts": found} |
-	some key, found in object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
-	some above in ancestors[key]
+	some key, found in _direct_or_alone
+	some above in (ancestors[key] - {key, [key[0], "all"]})
 ]
 
 # The groups of such a set and all their ancestors, in order of precedence, without `all`.

@@ -31,7 +31,9 @@ _indices := {path: indices |
 
 # A comment above the first `---` makes conftest deliver the file twice, once as null: the other one is the file (rule 17).
 # Two real documents in one file are refused by Ansible, so they are not a file here either.
-contents := object.union(
+contents := {entry.path: entry.contents | some entry in entries} if {
+	count(_repeated) == 0
+} else := object.union(
 	{entry.path: entry.contents | some entry in entries; not entry.path in _repeated},
 	{path: content |
 		some path in _repeated
@@ -52,22 +54,23 @@ listed := {path: content |
 }
 
 # Path → the folder that directly holds it or the group_vars or host_vars around it.
-_anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)$`, "") |
-	some path in _paths
-	not listed[path]
-	not path in files.recognised
-	not waivers(path)
-}
+_anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)$`, "") | some path in _files}
+
+_files := {path | some path in _paths} - (object.keys(listed) | (files.recognised | _waivers))
 
 # What is waived is no part of an inventory, wherever it lies. Ansible passes over the hidden one.
 waivers(path) if regex.match(`(^|/)\.?waivers\.ya?ml$`, path)
 
+_waivers := {path | some path in _paths; waivers(path)} if {
+	contains(concat("\n", _paths), "waivers.")
+} else := set()
+
 # conftest does not say which folder it was given. An inventory is the topmost folder that directly holds an inventory file,
 # group_vars or host_vars; so production/ and staging/ below one folder stay apart, unless that folder holds such files itself.
 _anchors := {anchor |
-	some path, anchor in _anchor_of
-	not path in several_documents
+	some path in (_files - several_documents)
 	not regex.match(_hidden_file, path)
+	anchor := _anchor_of[path]
 }
 
 _hidden_file := sprintf(`(^|/)\.[^/]*$|%s$`, [_ignored_ending])
@@ -102,8 +105,8 @@ _ignored_ending := `(\.(orig|bak|cfg|retry|txt|md|rst|rpm|swp|pyc|pyo)|~)`
 _ignored := sprintf(`(^|/)(\.[^/]*|group_vars|host_vars|vars_plugins|[^/]*%s)(/|$)`, [_ignored_ending])
 
 _inventory_paths := {path |
-	some path, place in _placed
-	not regex.match(_ignored, place.rest)
+	some path in (object.keys(_placed) - _vars_paths)
+	not regex.match(_ignored, _placed[path].rest)
 }
 
 # Endings that Ansible's YAML reader accepts, in lower case only.
