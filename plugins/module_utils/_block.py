@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices, mounts and fstab as Linux shows them. Private to the collection.
+"""Block devices, their mounts and fstab as Linux shows them. Private to the collection.
 
 The parsers take text; what reads the machine takes the roots of sysfs and procfs, so that tests show it trees of
 their own. Nothing here writes.
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import Mount, mount_of, mounted_at, unescape
 
 # (return code, standard output) of a command; a command that does not exist returns 127.
 Runner = Callable[[Sequence[str]], "tuple[int, str]"]
@@ -23,19 +24,6 @@ Runner = Callable[[Sequence[str]], "tuple[int, str]"]
 # blkid(8): nothing found, or nothing could be read; several signatures contradict each other.
 BLKID_NOTHING = 2
 BLKID_AMBIVALENT = 8
-
-_OCTAL = re.compile(r"\\([0-7]{3})")
-
-
-@dataclass(frozen=True)
-class Mount:
-    """One line of /proc/self/mountinfo (proc(5))."""
-
-    device: str
-    mount_point: str
-    fstype: str
-    source: str
-    options: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -50,33 +38,6 @@ class FstabEntry:
     passno: str
 
 
-def _unescape(text: str) -> str:
-    """Undo the octal escapes of mountinfo and fstab (a space is written as \\040)."""
-    return _OCTAL.sub(lambda found: chr(int(found.group(1), 8)), text)
-
-
-def parse_mountinfo(text: str) -> list[Mount]:
-    """All mounts, in the order in which they were made: of two on one mount point the later one is seen."""
-    mounts = []
-    for line in text.splitlines():
-        left, dash, right = line.partition(" - ")
-        before, after = left.split(), right.split()
-        if not dash or len(before) < 6 or len(after) < 2:
-            continue
-        super_options = after[2].split(",") if len(after) > 2 else []
-        options = before[5].split(",")
-        mounts.append(
-            Mount(
-                device=before[2],
-                mount_point=_unescape(before[4]),
-                fstype=after[0],
-                source=_unescape(after[1]),
-                options=tuple(options + [option for option in super_options if option not in options]),
-            )
-        )
-    return mounts
-
-
 def parse_fstab(text: str) -> list[FstabEntry]:
     """The entries of an fstab without its comments."""
     entries = []
@@ -85,14 +46,14 @@ def parse_fstab(text: str) -> list[FstabEntry]:
         if len(fields) < 3 or fields[0].startswith("#"):
             continue
         fields += ["defaults", "0", "0"][len(fields) - 3 :]
-        source, mount_point, fstype, options, dump, passno = (_unescape(field) for field in fields[:6])
+        source, mount_point, fstype, options, dump, passno = (unescape(field) for field in fields[:6])
         entries.append(FstabEntry(source, mount_point, fstype, options, dump, passno))
     return entries
 
 
 def parse_swaps(text: str) -> list[str]:
     """Paths of the active swap areas in /proc/swaps."""
-    return [_unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
+    return [unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
 
 
 def parse_blkid(text: str) -> dict[str, str]:
@@ -112,23 +73,6 @@ def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
     if active is None and len(names) == 1:
         active = names[0]
     return active, [name.strip("[]") for name in names]
-
-
-def covering_mount(mounts: Sequence[Mount], path: str) -> Mount | None:
-    """The mount on which an absolute, resolved path lies."""
-    found: Mount | None = None
-    for mount in mounts:
-        root = mount.mount_point.rstrip("/") + "/"
-        if (path.rstrip("/") + "/").startswith(root) and (
-            found is None or len(mount.mount_point) >= len(found.mount_point)
-        ):
-            found = mount
-    return found
-
-
-def mounted_at(mounts: Sequence[Mount], path: str) -> Mount | None:
-    """The mount seen at exactly this mount point."""
-    return next((mount for mount in reversed(mounts) if mount.mount_point == (path.rstrip("/") or "/")), None)
 
 
 def signature(probe: dict[str, str]) -> str | None:
@@ -237,7 +181,7 @@ def device_facts(
         label=values.get("LABEL"),
         uuid=values.get("UUID"),
         partition_table=values.get("PTTYPE"),
-        mounted_at=sorted({mount.mount_point for mount in mounts if mount.device == number}),
+        mounted_at=sorted({mount.mountpoint for mount in mounts if mount.device_number == number}),
         swap=resolved in [os.path.realpath(swap) for swap in swaps],
         busy=_busy(resolved),
     )
@@ -251,15 +195,15 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
     """
     # The mount table has real paths, fstab may have the one that was written.
     point = os.path.realpath(path)
-    here, under = mounted_at(mounts, point), covering_mount(mounts, point)
+    here, under = mounted_at(point, mounts), mount_of(point, mounts)
     entry = next((item for item in fstab if (item.mount_point.rstrip("/") or "/") in (path.rstrip("/"), point)), None)
     facts: dict[str, Any] = {
         "path": path,
         "exists": os.path.isdir(point),
         "mounted": here is not None,
         "entries": len(_names(point)),
-        "covered_by": under.mount_point if under else None,
-        "number": under.device if under else None,
+        "covered_by": under.mountpoint if under else None,
+        "number": under.device_number if under else None,
         "source": under.source if under else None,
         "fstype": under.fstype if under else None,
         "options": list(under.options) if under else [],
@@ -274,11 +218,6 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
         facts["mode"], facts["uid"] = f"{stat.S_IMODE(status.st_mode):04o}", status.st_uid
         facts["size"], facts["available"] = room.f_blocks * room.f_frsize, room.f_bavail * room.f_frsize
     return facts
-
-
-def read_mounts(proc: str = "/proc") -> list[Mount]:
-    """The mounts that this process sees."""
-    return parse_mountinfo(_read(f"{proc}/self/mountinfo"))
 
 
 def read_swaps(proc: str = "/proc") -> list[str]:

@@ -3,19 +3,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which filesystem a path lies on, from mountinfo. Private to the collection.
 
-Source: proc_pid_mountinfo(5).
+Source: proc_pid_mountinfo(5). The parser is the only one of the collection; fstab shares its escapes.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of mountinfo. ``root`` is the part of the filesystem that is seen at ``mountpoint``."""
+    """One line of mountinfo. ``root`` is the part of the filesystem that is seen at ``mountpoint``.
+
+    ``device_number`` is the filesystem's, in decimal ("254:16"); ``super_options`` are the filesystem's options and
+    ``mount_options`` those of this mount of it.
+    """
 
     device_number: str
     root: str
@@ -23,10 +30,20 @@ class Mount:
     fstype: str
     source: str
     super_options: str
+    mount_options: str = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """All options, those of the mount first, each once."""
+        words = [*self.mount_options.split(","), *self.super_options.split(",")]
+        return tuple(dict.fromkeys(word for word in words if word))
 
 
 def parse_mountinfo(text: str) -> list[Mount]:
-    """Read /proc/PID/mountinfo; lines that are not understood are left out."""
+    """Read /proc/PID/mountinfo; lines that are not understood are left out.
+
+    The order is that in which they were made: of two on one mount point the later one is seen.
+    """
     mounts = []
     for line in text.splitlines():
         left, separator, right = line.partition(" - ")
@@ -36,27 +53,42 @@ def parse_mountinfo(text: str) -> list[Mount]:
         mounts.append(
             Mount(
                 device_number=before[2],
-                root=_unescape(before[3]),
-                mountpoint=_unescape(before[4]),
+                root=unescape(before[3]),
+                mountpoint=unescape(before[4]),
                 fstype=after[0],
-                source=_unescape(after[1]),
+                source=unescape(after[1]),
                 super_options=after[2] if len(after) > 2 else "",
+                mount_options=before[5],
             )
         )
     return mounts
 
 
-def mount_of(path: str, mounts: list[Mount]) -> Mount | None:
+def read_mounts(proc: str = "/proc") -> list[Mount]:
+    """The mounts that this process sees; none where /proc does not show them."""
+    try:
+        with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="replace") as stream:
+            return parse_mountinfo(stream.read())
+    except OSError:
+        return []
+
+
+def mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
     """Return the mount that holds an absolute, resolved path: the deepest one, and of several the last."""
     best = None
     for mount in mounts:
-        inside = mount.mountpoint == "/" or path == mount.mountpoint or path.startswith(mount.mountpoint + "/")
+        inside = (path.rstrip("/") + "/").startswith(mount.mountpoint.rstrip("/") + "/")
         if inside and (best is None or len(mount.mountpoint) >= len(best.mountpoint)):
             best = mount
     return best
 
 
-def describe(path: str, process_mounts: list[Mount], host_mounts: list[Mount]) -> dict[str, str] | None:
+def mounted_at(path: str, mounts: Sequence[Mount]) -> Mount | None:
+    """Return the mount that is seen at exactly this mount point."""
+    return next((mount for mount in reversed(mounts) if mount.mountpoint == (path.rstrip("/") or "/")), None)
+
+
+def describe(path: str, process_mounts: Sequence[Mount], host_mounts: Sequence[Mount]) -> dict[str, str] | None:
     """Say where a directory of the process is mounted.
 
     The device and filesystem are those that the process sees. A sandboxed unit sees its directories as mounts of
@@ -82,5 +114,6 @@ def resolve(path: str, root: str = "/") -> str:
     return os.path.normpath(path)
 
 
-def _unescape(text: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), text)
+def unescape(text: str) -> str:
+    """Undo the octal escapes of mountinfo, fstab and swaps (a space is written as \\040)."""
+    return _OCTAL.sub(lambda found: chr(int(found.group(1), 8)), text)

@@ -214,7 +214,7 @@ from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _fio, _host
+from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _fio, _host, _mounts
 
 FILE_PREFIX = ".headroom-fio-"
 
@@ -236,20 +236,20 @@ class Volume:
     """The filesystem that a directory lies on, and the disk below it."""
 
     def __init__(self, path: str) -> None:
-        mount = _block.covering_mount(_block.read_mounts(), os.path.realpath(path))
+        mount = _mounts.mount_of(os.path.realpath(path), _mounts.read_mounts())
         if mount is None:
             raise ValueError(f"{path} is on no filesystem that /proc/self/mountinfo shows.")
         self.mount = mount
-        name = _block.queue_facts(mount.device)["name"]
+        name = _block.queue_facts(mount.device_number)["name"]
         # Anonymous device numbers (btrfs, zfs, nfs) have no disk of their own in sysfs.
         self.disk = _block.device_facts(f"/dev/{name}", [], [], _host.run) if name else {}
         # The filesystem's UUID is the disk's wherever it is attached; device names are dealt out anew at each boot.
-        self.identity = self.disk.get("uuid") or f"{mount.source} {mount.fstype} {mount.mount_point}"
+        self.identity = self.disk.get("uuid") or f"{mount.source} {mount.fstype} {mount.mountpoint}"
 
     @property
     def place(self) -> str:
         """How people name it."""
-        return f"{self.mount.source} ({self.mount.fstype} at {self.mount.mount_point})"
+        return f"{self.mount.source} ({self.mount.fstype} at {self.mount.mountpoint})"
 
     def facts(self) -> dict[str, Any]:
         """The part of the result that describes the volume."""
@@ -257,7 +257,7 @@ class Volume:
             "device": self.mount.source,
             "filesystem": self.mount.fstype,
             "network_filesystem": self.mount.fstype in _fio.NETWORK_FILESYSTEMS,
-            "mount": self.mount.mount_point,
+            "mount": self.mount.mountpoint,
             "scheduler": self.disk.get("scheduler"),
             "rotational": self.disk.get("rotational"),
             "write_cache": self.disk.get("write_cache"),

@@ -317,7 +317,7 @@ import socket
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _host
+from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _host, _mounts
 
 UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
 
@@ -398,7 +398,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     asked = module.params
-    mounts, swaps, fstab = _block.read_mounts(), _block.read_swaps(), _block.read_fstab()
+    mounts, swaps, fstab = _mounts.read_mounts(), _block.read_swaps(), _block.read_fstab()
     facts = system_facts()
     facts.update(
         commands={name: _host.find_command(name) for name in asked["commands"]},

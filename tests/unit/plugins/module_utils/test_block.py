@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices, mounts and fstab."""
+"""Block devices, their mounts and fstab."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block
-
-MOUNTINFO = r"""
-21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
-30 21 7:0 / /var/lib/etcd rw,noatime - ext4 /dev/loop0 rw
-31 21 0:40 / /var/lib/my\040data rw shared:5 master:2 - tmpfs tmpfs rw,size=64k
-32 30 7:1 / /var/lib/etcd rw,noatime - xfs /dev/loop1 rw
-short line
-"""
+from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _mounts
 
 FSTAB = """
 # UUID=1 /old ext4
@@ -27,34 +19,6 @@ UUID=5c14 /var/lib/etcd ext4 noatime 0 2
 LABEL=x none swap sw
 broken
 """
-
-
-def test_mountinfo_is_read_with_optional_fields_and_escapes() -> None:
-    mounts = _block.parse_mountinfo(MOUNTINFO)
-    assert [mount.mount_point for mount in mounts] == ["/", "/var/lib/etcd", "/var/lib/my data", "/var/lib/etcd"]
-    assert mounts[0] == _block.Mount("254:0", "/", "ext4", "/dev/vda", ("rw", "relatime", "discard"))
-    assert mounts[2].options == ("rw", "size=64k")
-
-
-@pytest.mark.parametrize(
-    ("path", "device"),
-    [
-        ("/", "254:0"),
-        ("/var/lib/etcd", "7:1"),
-        ("/var/lib/etcd/data/member", "7:1"),
-        ("/var/lib/etcd-wal", "254:0"),
-        ("/var/lib/my data/x", "0:40"),
-    ],
-)
-def test_the_last_and_longest_mount_covers_a_path(path: str, device: str) -> None:
-    found = _block.covering_mount(_block.parse_mountinfo(MOUNTINFO), path)
-    assert found is not None and found.device == device
-
-
-@pytest.mark.parametrize(("path", "device"), [("/var/lib/etcd/", "7:1"), ("/", "254:0"), ("/var/lib", None)])
-def test_mounted_at_wants_the_very_mount_point(path: str, device: str | None) -> None:
-    found = _block.mounted_at(_block.parse_mountinfo(MOUNTINFO), path)
-    assert (found.device if found else None) == device
 
 
 def test_fstab_without_comments_and_with_defaults() -> None:
@@ -162,7 +126,7 @@ def test_a_path_that_is_missing_or_no_device(tmp_path: Path) -> None:
 
 def test_mount_facts_of_a_folder_that_is_not_mounted(tmp_path: Path) -> None:
     (tmp_path / "left-behind").touch()
-    mounts = _block.parse_mountinfo(MOUNTINFO)
+    mounts = _mounts.parse_mountinfo("21 1 254:0 / / rw - ext4 /dev/vda rw\n")
     fstab = _block.parse_fstab(f"/dev/vdb {tmp_path}/ ext4 noatime 0 2")
     facts = _block.mount_facts(str(tmp_path), mounts, fstab)
     assert not facts["mounted"] and facts["covered_by"] == "/" and facts["number"] == "254:0"
@@ -170,10 +134,10 @@ def test_mount_facts_of_a_folder_that_is_not_mounted(tmp_path: Path) -> None:
 
 
 def test_mount_facts_of_a_folder_that_does_not_exist() -> None:
-    facts = _block.mount_facts("/no/such/folder", _block.parse_mountinfo(MOUNTINFO), [])
+    facts = _block.mount_facts("/no/such/folder", _mounts.read_mounts(), [])
     assert not facts["exists"] and facts["mode"] is None and facts["size"] is None and facts["fstab"] is None
 
 
 def test_this_machine_has_a_root() -> None:
-    facts = _block.mount_facts("/", _block.read_mounts(), _block.read_fstab())
+    facts = _block.mount_facts("/", _mounts.read_mounts(), _block.read_fstab())
     assert facts["mounted"] and facts["covered_by"] == "/" and facts["size"] > 0

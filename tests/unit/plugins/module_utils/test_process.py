@@ -113,21 +113,6 @@ def test_nice(stat: str, nice: int | None) -> None:
     assert _process.parse_nice(stat) == nice
 
 
-@pytest.mark.parametrize(
-    ("path", "mountpoint", "fstype"),
-    [
-        ("/var/lib/etcd/data", "/var/lib/etcd", "ext4"),
-        ("/var/lib/etcd-wal/wal", "/", "overlay"),
-        ("/var/lib/etcdother", "/", "overlay"),
-        ("/", "/", "overlay"),
-    ],
-)
-def test_mount_of(path: str, mountpoint: str, fstype: str) -> None:
-    found = _mounts.mount_of(path, mounts("self_mountinfo"))
-    assert found is not None
-    assert (found.mountpoint, found.fstype) == (mountpoint, fstype)
-
-
 def test_a_sandbox_does_not_hide_the_mount_point(root: Path) -> None:
     inside = _mounts.mount_of("/var/lib/etcd/data", mounts("mountinfo"))
     assert inside is not None
@@ -148,11 +133,6 @@ def test_a_mount_that_the_process_does_not_see() -> None:
     assert found is not None
     assert (found["mountpoint"], found["fstype"]) == ("/", "overlay")
     assert _mounts.describe("/data", [], mounts("self_mountinfo")) is None
-
-
-def test_mountinfo_escapes_and_noise() -> None:
-    (only,) = _mounts.parse_mountinfo("1 2 8:1 / /mnt/a\\040b rw - ext4 /dev/sd\\134a rw\nnoise\n1 2 3 - x\n")
-    assert (only.mountpoint, only.source) == ("/mnt/a b", "/dev/sd\\a")
 
 
 V2 = "36 24 0:31 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"

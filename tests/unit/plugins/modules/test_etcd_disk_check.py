@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _fio
+from ansible_collections.etcdops.headroom.plugins.module_utils import _fio, _mounts
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_disk_check
 
 ANSWER = Path(__file__).parent.parent / "module_utils/fio/3.33-loop-ext4.json"
@@ -47,7 +47,7 @@ def disk_folder(tmp_path: Path) -> Path:
     """An empty folder on a real filesystem."""
     folder = tmp_path / "a folder: with a colon"
     folder.mkdir()
-    mount = _block.covering_mount(_block.read_mounts(), str(folder))
+    mount = _mounts.mount_of(str(folder), _mounts.read_mounts())
     if mount is None or mount.fstype in _fio.REFUSED_FILESYSTEMS:
         pytest.skip("the folder for temporary files is on no disk")
     return folder
