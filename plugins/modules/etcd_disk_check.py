@@ -11,28 +11,56 @@ module: etcd_disk_check
 short_description: Measure whether a disk is fast enough for etcd
 version_added: 0.1.0
 description:
-  - Writes 22 MiB with C(fio) as etcd writes its write-ahead log, in records of 2300 bytes with an fdatasync after each, and compares the
-    99th percentile of the fdatasync latency with a limit. etcd's documentation asks for less than 10 ms.
+  - Writes with C(fio) as etcd writes its write-ahead log, in small records with an fdatasync after each, and compares the 99th percentile of
+    the fdatasync latency with a limit. etcd's documentation asks for less than 10 ms.
+  - Measures several times after a short warm-up. The verdict rests on the median, and says so if the runs lie far apart.
   - The figures are kept on the host, so that running a play again does not load a disk that is in use.
-  - The file written is removed, also when the run fails or is interrupted.
+  - The files written are removed, also when a run fails or is interrupted.
 options:
   path:
     description: The directory in which etcd's data or WAL will live. It must exist.
     type: path
     required: true
+  profile:
+    description:
+      - The pattern that is written.
+      - V(etcd) is that of etcd's guide, records of 2300 bytes, 22 MiB a run.
+      - V(rke2) is the same with 100 MiB a run, which reaches further into a disk's cache.
+      - V(openshift) writes records of 8000 bytes for 60 seconds a run, as OpenShift's etcd-perf.
+    type: str
+    choices: [etcd, rke2, openshift]
+    default: etcd
+    version_added: 0.2.0
   fsync_p99_max_ms:
     description: The limit of the 99th percentile, in milliseconds.
     type: float
     default: 10
+  fsync_p99_warn_ms:
+    description:
+      - Above this many milliseconds RV(verdict) is V(ignore:warn), since little is left for busy hours. Not above O(fsync_p99_max_ms).
+      - The default is half of O(fsync_p99_max_ms).
+    type: float
+    version_added: 0.2.0
   fail_on_slow:
     description: Whether the module fails when the disk is slower than the limit. Otherwise only RV(verdict) says so.
     type: bool
     default: true
+  repeats:
+    description: How often it is measured, 1 to 9 times. O(timeout) may allow fewer; each run gets at least a second.
+    type: int
+    default: 3
+    version_added: 0.2.0
+  warmup:
+    description: Seconds that are written before the first run and not counted, 0 to 60.
+    type: int
+    default: 1
+    version_added: 0.2.0
   timeout:
     description:
-      - Seconds after which writing stops. A disk that is too slow for the whole amount is judged by what it did until then.
+      - Seconds, 1 to 600, after which writing stops, for all runs and the warm-up together. A disk that is too slow for the whole amount is
+        judged by what it did until then.
+      - The default is 30, with O(profile=rke2) 120, and with O(profile=openshift) 200.
     type: int
-    default: 30
   max_age:
     description:
       - For how many days figures that were kept are used instead of a new measurement.
@@ -40,9 +68,17 @@ options:
     type: int
     default: 30
   force:
-    description: Measure even if figures were kept. Load on the disk of a running member can cost it its leadership.
+    description: Measure even if figures were kept.
     type: bool
     default: false
+  allow_running_member:
+    description:
+      - Measure in the directory of a member that runs, or above it. Load on its disk can cost it its leadership; without this option it is
+        refused.
+      - M(etcdops.headroom.etcd_disk_live_info) asks a running member for its latencies instead.
+    type: bool
+    default: false
+    version_added: 0.2.0
   cached_only:
     description: Never measure. Without kept figures of this volume, whatever their age, RV(verdict) is V(ignore:unknown).
     type: bool
@@ -68,6 +104,7 @@ notes:
   - Volumes with burst credits and volatile write caches make figures look better than the disk will be under steady load.
   - Directories on tmpfs, overlay and the like are refused, since an fdatasync there says nothing about a disk.
 seealso:
+  - module: etcdops.headroom.etcd_disk_live_info
   - name: Hardware recommendations of etcd
     description: What etcd asks of disks, and why.
     link: https://etcd.io/docs/latest/op-guide/hardware/
@@ -86,23 +123,31 @@ EXAMPLES = r"""
     fsync_p99_max_ms: 5
     fail_on_slow: false
   register: disk
+
+- name: Measure as OpenShift does, once
+  etcdops.headroom.etcd_disk_check:
+    path: /var/lib/etcd
+    profile: openshift
+    repeats: 1
 """
 
 RETURN = r"""
 verdict:
-  description: V(ignore:ok), V(ignore:fail), or V(ignore:unknown) if nothing was measured (check mode or O(cached_only)).
+  description:
+    - V(ignore:ok), V(ignore:warn), V(ignore:fail), or V(ignore:unknown) if nothing was measured (check mode or O(cached_only)).
+    - It warns above O(fsync_p99_warn_ms), of runs that lie far apart and came near the limit, and of a network filesystem.
   type: str
   returned: always
   sample: ok
 msg:
-  description: The verdict as a sentence with the figures it rests on.
+  description: The verdict in words, with the figures it rests on.
   type: str
   returned: always
   sample: >-
-    99 % of 10029 fdatasync calls on /dev/vdb (ext4 at /var/lib/etcd) took at most 1.73 ms (half of them 0.42 ms, the slowest 5.75 ms);
-    the limit is 10 ms: fast enough.
+    99 % of 30087 fdatasync calls on /dev/vdb (ext4 at /var/lib/etcd) took at most 1.73 ms (median of 3 runs, 1.61 ms to 1.80 ms; half of
+    them 0.42 ms, the slowest 5.75 ms); the limit is 10 ms: fast enough.
 p50_us:
-  description: Median latency of fdatasync in microseconds.
+  description: Median latency of fdatasync in microseconds, of several runs the median, as with the other percentiles.
   type: int
   returned: when measured
   sample: 420
@@ -117,15 +162,28 @@ p999_us:
   returned: when measured
   sample: 3162
 max_us:
-  description: The slowest fdatasync in microseconds.
+  description: The slowest fdatasync of all runs in microseconds.
   type: int
   returned: when measured
   sample: 5754
 samples:
-  description: Number of fdatasync calls measured.
+  description: Number of fdatasync calls measured in all runs.
   type: int
   returned: when measured
-  sample: 10029
+  sample: 30087
+p99_runs_us:
+  description: The 99th percentile of each run in microseconds.
+  type: list
+  elements: int
+  returned: when measured
+  version_added: 0.2.0
+  sample: [1729, 1614, 1802]
+spread_percent:
+  description: How far the runs lie apart, the slowest 99th percentile less the fastest as a share of the median. Above 50 it is said in RV(msg).
+  type: int
+  returned: when measured
+  version_added: 0.2.0
+  sample: 11
 iops:
   description: Records written and synchronised in a second.
   type: int
@@ -137,10 +195,10 @@ bandwidth:
   returned: when measured
   sample: 4668427
 runtime_ms:
-  description: How long fio wrote, in milliseconds.
+  description: How long fio wrote, in milliseconds, all runs together.
   type: int
   returned: when measured
-  sample: 4941
+  sample: 14823
 fio_version:
   description: The fio that measured.
   type: str
@@ -161,6 +219,12 @@ limit_us:
   type: int
   returned: always
   sample: 10000
+warn_us:
+  description: Above this many microseconds it warns.
+  type: int
+  returned: always
+  version_added: 0.2.0
+  sample: 5000
 device:
   description: The device below the directory, as it is mounted.
   type: str
@@ -197,144 +261,25 @@ write_cache:
   returned: always
   sample: write back
 command:
-  description: The command that is run, in O(path). In check mode, the one that would be run.
+  description: The command of the first run, in O(path). In check mode, the one that would be run.
   type: str
   returned: always
-  sample: fio --name=etcd --rw=write --ioengine=sync --fdatasync=1 --size=23068672 --bs=2300 --runtime=30 --filename=.headroom-fio-XXXXXXXX --output-format=json
+  sample: >-
+    fio --name=etcd --rw=write --ioengine=sync --fdatasync=1 --thread --size=23068672 --bs=2300 --runtime=9
+    --filename=.headroom-fio-XXXXXXXX --output-format=json
 """
 
-import hashlib
 import os
 import shlex
-import signal
-import subprocess
 import tempfile
 import time
-from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _fio, _host, _mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils import _disk_check, _fio, _host
 
-FILE_PREFIX = ".headroom-fio-"
-
-# Beyond the time that fio is told: for starting, and for the flush at its end on a slow disk.
-GRACE_SECONDS = 15
-
-INSTALL = {
-    "apt": "apt-get install fio",
-    "dnf": "dnf install fio",
-    "dnf5": "dnf install fio",
-    "yum": "yum install fio",
-    "zypper": "zypper install fio",
-    "pacman": "pacman -S fio",
-    "apk": "apk add fio",
-}
-
-
-class Volume:
-    """The filesystem that a directory lies on, and the disk below it."""
-
-    def __init__(self, path: str) -> None:
-        mount = _mounts.mount_of(os.path.realpath(path), _mounts.read_mounts())
-        if mount is None:
-            raise ValueError(f"{path} is on no filesystem that /proc/self/mountinfo shows.")
-        self.mount = mount
-        name = _block.queue_facts(mount.device_number)["name"]
-        # Anonymous device numbers (btrfs, zfs, nfs) have no disk of their own in sysfs.
-        self.disk = _block.device_facts(f"/dev/{name}", [], [], _host.run) if name else {}
-        # The filesystem's UUID is the disk's wherever it is attached; device names are dealt out anew at each boot.
-        self.identity = self.disk.get("uuid") or f"{mount.source} {mount.fstype} {mount.mountpoint}"
-
-    @property
-    def place(self) -> str:
-        """How people name it."""
-        return f"{self.mount.source} ({self.mount.fstype} at {self.mount.mountpoint})"
-
-    def facts(self) -> dict[str, Any]:
-        """The part of the result that describes the volume."""
-        return {
-            "device": self.mount.source,
-            "filesystem": self.mount.fstype,
-            "network_filesystem": self.mount.fstype in _fio.NETWORK_FILESYSTEMS,
-            "mount": self.mount.mountpoint,
-            "scheduler": self.disk.get("scheduler"),
-            "rotational": self.disk.get("rotational"),
-            "write_cache": self.disk.get("write_cache"),
-        }
-
-
-def refusal(path: str, volume: Volume) -> str | None:
-    """Why nothing can be measured here, None if it can."""
-    kind = _fio.REFUSED_FILESYSTEMS.get(volume.mount.fstype)
-    if kind:
-        return (
-            f"{path} is on {volume.mount.fstype}, which is {kind}: an fdatasync there says nothing about a disk. "
-            "Give the directory of a mounted volume."
-        )
-    if "ro" in volume.mount.options:
-        return f"{path} is mounted read-only: etcd could not write there."
-    room = os.statvfs(path)
-    available, needed = room.f_bavail * room.f_frsize, 2 * _fio.TOTAL_BYTES
-    if available < needed:
-        return f"{path} has {available >> 20} MiB free, the measurement needs {needed >> 20} MiB: free some space."
-    if not os.access(path, os.W_OK | os.X_OK):
-        return f"{path} cannot be written by user {os.geteuid()}: become root (become: true)."
-    if _host.find_command("fio") is None:
-        managers = [name for command, name in _host.PACKAGE_MANAGERS.items() if _host.find_command(command)]
-        return f"fio is not installed on this host: {INSTALL.get(managers[0] if managers else '', 'install fio')}."
-    return None
-
-
-def remove_leftovers(path: str, older_than: float) -> None:
-    """Remove files of runs that were killed outright (SIGKILL, power loss)."""
-    for name in os.listdir(path):
-        if name.startswith(FILE_PREFIX):
-            leftover = os.path.join(path, name)
-            if os.lstat(leftover).st_mtime < older_than:
-                os.unlink(leftover)
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
-def measure(path: str, seconds: int) -> _fio.Figures:
-    """Run fio in path; its file is gone afterwards, whatever happened."""
-    before = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    remove_leftovers(path, time.time() - seconds - 10 * GRACE_SECONDS)
-    handle, name = tempfile.mkstemp(prefix=FILE_PREFIX, dir=path)
-    os.close(handle)
-    try:
-        command = _fio.command(os.path.basename(name), seconds)
-        command[0] = _host.find_command("fio") or command[0]
-        try:
-            # fio runs as one process (--thread), and run() kills it when the time is over or this module is stopped.
-            fio = subprocess.run(
-                command,
-                cwd=path,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds + GRACE_SECONDS,
-                check=False,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except subprocess.TimeoutExpired as problem:
-            raise _fio.FioError(
-                f"fio did not end within {seconds + GRACE_SECONDS} s: the disk hangs or is far too slow for etcd."
-            ) from problem
-        if fio.returncode < 0:
-            raise _fio.FioError(f"fio was killed by signal {-fio.returncode} before it had measured.")
-        return _fio.parse((fio.stdout or fio.stderr).decode("utf-8", "replace"))
-    finally:
-        os.unlink(name)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def record_file(state_dir: str, identity: str) -> str:
-    """Where the figures of one volume are kept."""
-    return os.path.join(state_dir, f"disk-check-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json")
+# Option -> the least and the most that it may be, and an example.
+RANGES = {"timeout": (1, 600, 30), "repeats": (1, 9, 3), "warmup": (0, 60, 1)}
 
 
 def keep(module: AnsibleModule, target: str, text: str) -> None:
@@ -347,62 +292,83 @@ def keep(module: AnsibleModule, target: str, text: str) -> None:
     module.atomic_move(temporary, target)
 
 
+def measured_facts(measured: _fio.Measurement, measured_at: int) -> dict[str, Any]:
+    """The part of the result that was measured."""
+    return {
+        **vars(measured.figures),
+        "p99_runs_us": list(measured.p99_runs_us),
+        "spread_percent": measured.spread_percent,
+        "measured_at": measured_at,
+    }
+
+
 def check(module: AnsibleModule) -> dict[str, Any]:
     """The module's result. Raises ValueError with one message if no verdict can be given."""
     asked = module.params
-    path, limit_us = asked["path"], round(asked["fsync_p99_max_ms"] * 1000)
-    if limit_us <= 0:
-        raise ValueError(f"fsync_p99_max_ms is {asked['fsync_p99_max_ms']}, but must be above 0, for example 10.")
-    if not 1 <= asked["timeout"] <= 600:
-        raise ValueError(f"timeout is {asked['timeout']}, but must be 1 to 600 seconds, for example 30.")
+    path, profile = asked["path"], _fio.PROFILES[asked["profile"]]
+    limits = _fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
+    seconds = profile.timeout if asked["timeout"] is None else asked["timeout"]
+    for name, (least, most, example) in RANGES.items():
+        if asked[name] is not None and not least <= asked[name] <= most:
+            unit = "" if name == "repeats" else " seconds"
+            raise ValueError(f"{name} is {asked[name]}, but must be {least} to {most}{unit}, for example {example}.")
     if not os.path.isdir(path):
         raise ValueError(f"{path} is no directory on this host: make it, or mount its volume, first.")
-    volume = Volume(path)
-    target = record_file(asked["state_dir"], volume.identity)
+    volume = _disk_check.Volume(path)
+    target = _disk_check.record_file(asked["state_dir"], volume.identity, profile)
+    warmup, repeats = _fio.schedule(seconds, asked["warmup"], asked["repeats"])
+    first = _fio.command(
+        profile, f"{_disk_check.FILE_PREFIX}XXXXXXXX", _fio.run_seconds(profile, seconds - warmup, repeats)
+    )
     result: dict[str, Any] = {
         "changed": False,
         "cached": True,
-        "limit_us": limit_us,
-        "command": shlex.join(_fio.command(FILE_PREFIX + "XXXXXXXX", asked["timeout"])),
+        "limit_us": limits.fail_us,
+        "warn_us": limits.warn_us,
+        "command": shlex.join(first),
         **volume.facts(),
     }
 
-    kept = None if asked["force"] else _fio.load_record(_host.read_text(target), volume.identity)
-    if kept:
-        figures, measured_at = kept
-        verdict, sentence = _fio.judge(figures, limit_us, volume.place)
+    kept = None if asked["force"] else _fio.load_record(_host.read_text(target), volume.identity, profile)
+    # A few samples that proved a disk slow do not prove it fast under a higher limit.
+    if kept and _fio.conclusive(kept[0], limits):
+        measured, measured_at = kept
+        verdict, sentence = _fio.judge(measured, limits, volume.place, network=volume.network)
         fresh = time.time() - measured_at < asked["max_age"] * 86400
-        if asked["cached_only"] or (fresh and (verdict == "ok" or not asked["fail_on_slow"])):
+        if asked["cached_only"] or (fresh and (verdict != "fail" or not asked["fail_on_slow"])):
             date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
             return {
                 **result,
-                **vars(figures),
-                "measured_at": measured_at,
+                **measured_facts(measured, measured_at),
                 "verdict": verdict,
                 "msg": f"{sentence} Measured {date}.",
             }
     if asked["cached_only"]:
         return {**result, "cached": False, "verdict": "unknown", "msg": f"{volume.place} has not been measured yet."}
 
-    problem = refusal(path, volume)
+    problem = _disk_check.refusal(
+        path, volume, profile, beside_member=asked["allow_running_member"]
+    ) or _disk_check.unwritable(asked["state_dir"])
     if module.check_mode:
         # On a fresh host the role that installs fio has not run for real either: a refusal is foretold, not raised.
-        sentence = f"Would run in {path}: {result['command']}" + (
+        times = ("once" if repeats == 1 else f"{repeats} times") + (f", after {warmup} s of warm-up" if warmup else "")
+        sentence = f"Would run in {path}, {times}: {result['command']}" + (
             f". As it is now, that fails: {problem}" if problem else ""
         )
         return {**result, "changed": True, "cached": False, "verdict": "unknown", "msg": sentence}
     if problem:
         raise ValueError(problem)
-    figures = measure(path, asked["timeout"])
-    verdict, sentence = _fio.judge(figures, limit_us, volume.place)
+    measured = _disk_check.measure(path, profile, seconds, asked["warmup"], asked["repeats"])
+    verdict, sentence = _fio.judge(measured, limits, volume.place, network=volume.network)
     measured_at = int(time.time())
-    keep(module, target, _fio.dump_record(figures, volume.identity, measured_at))
+    keep(module, target, _fio.dump_record(measured, volume.identity, profile, measured_at))
+    if verdict == "warn" or (verdict == "fail" and not asked["fail_on_slow"]):
+        module.warn(sentence)
     return {
         **result,
-        **vars(figures),
+        **measured_facts(measured, measured_at),
         "changed": True,
         "cached": False,
-        "measured_at": measured_at,
         "verdict": verdict,
         "msg": sentence,
     }
@@ -413,11 +379,16 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "path": {"type": "path", "required": True},
+            "profile": {"type": "str", "choices": ["etcd", "rke2", "openshift"], "default": "etcd"},
             "fsync_p99_max_ms": {"type": "float", "default": 10},
+            "fsync_p99_warn_ms": {"type": "float"},
             "fail_on_slow": {"type": "bool", "default": True},
-            "timeout": {"type": "int", "default": 30},
+            "repeats": {"type": "int", "default": 3},
+            "warmup": {"type": "int", "default": 1},
+            "timeout": {"type": "int"},
             "max_age": {"type": "int", "default": 30},
             "force": {"type": "bool", "default": False},
+            "allow_running_member": {"type": "bool", "default": False},
             "cached_only": {"type": "bool", "default": False},
             "state_dir": {"type": "path", "default": "/var/lib/headroom"},
         },

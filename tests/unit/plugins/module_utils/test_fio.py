@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils import _fio
 
+ETCD, OPENSHIFT = _fio.PROFILES["etcd"], _fio.PROFILES["openshift"]
+LIMITS = _fio.Limits(fail_us=10000, warn_us=5000)
 ANSWERS = Path(__file__).parent / "fio"
 
 FIGURES = _fio.Figures(
@@ -25,6 +27,11 @@ FIGURES = _fio.Figures(
     runtime_ms=4941,
     fio_version="fio-3.33",
 )
+
+
+def runs(*p99_us: int) -> _fio.Measurement:
+    """A measurement whose runs differ in this figure only."""
+    return _fio.combine([replace(FIGURES, p99_us=value) for value in p99_us])
 
 
 def answer(name: str) -> str:
@@ -51,6 +58,8 @@ def test_warnings_before_the_answer_do_not_matter() -> None:
         ("{}", r"fio 3\.5 or newer"),
         ('{"jobs": []}', r"fio 3\.5 or newer"),
         (json.dumps({"jobs": [{"error": 0, "write": {}}]}), r"fio 3\.5 or newer"),
+        (json.dumps({"jobs": [{"error": 10**30}]}), r"fio 3\.5 or newer"),
+        ('{"jobs": [{"error": 0, "sync": {"lat_ns": {"N": Infinity}}, "write": {}}]}', r"fio 3\.5 or newer"),
     ],
 )
 def test_answers_that_cannot_be_trusted(text: str, message: str) -> None:
@@ -67,48 +76,155 @@ def test_milliseconds(microseconds: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p99_us", "verdict"),
-    [(1729, "ok"), (10000, "ok"), (10001, "fail"), (250000, "fail")],
+    ("p99_us", "verdict", "words"),
+    [
+        (1729, "ok", "fast enough."),
+        (5000, "ok", "fast enough."),
+        (5001, "warn", "above 5.00 ms little is left"),
+        (10000, "warn", "above 5.00 ms little is left"),
+        (10001, "fail", "too slow. etcd would"),
+        (250000, "fail", "too slow. etcd would"),
+    ],
 )
-def test_verdict_and_its_sentence(p99_us: int, verdict: str) -> None:
-    found, sentence = _fio.judge(replace(FIGURES, p99_us=p99_us), 10000, "/dev/vdb")
-    assert found == verdict
+def test_verdict_and_its_sentence(p99_us: int, verdict: str, words: str) -> None:
+    found, sentence = _fio.judge(runs(p99_us), LIMITS, "/dev/vdb")
+    assert found == verdict and words in sentence
     assert sentence.startswith("99 % of 10029 fdatasync calls on /dev/vdb took at most")
-    assert "the limit is 10 ms" in sentence
+    assert "the limit is 10 ms" in sentence and "runs" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("p99_us", "verdict", "spread", "said"),
+    [
+        ((1700, 1600, 1800), "ok", 12, False),
+        ((1000, 1250, 1500), "ok", 40, False),
+        ((1000, 1001, 1600), "ok", 60, True),
+        # One run near the limit is a warning, though the median is far from it.
+        ((1000, 1001, 6000), "warn", 500, True),
+        ((6000, 6100, 6200), "warn", 3, False),
+        ((9000, 10001, 30000), "fail", 210, True),
+        # Of an even number the worse one in the middle counts.
+        ((4000, 11000), "fail", 64, True),
+    ],
+)
+def test_runs_that_lie_far_apart_say_so(p99_us: tuple[int, ...], verdict: str, spread: int, said: bool) -> None:
+    measured = runs(*p99_us)
+    found, sentence = _fio.judge(measured, LIMITS, "/dev/vdb")
+    assert (found, measured.spread_percent) == (verdict, spread)
+    assert f"median of {len(p99_us)} runs, {_fio.milliseconds(min(p99_us))} to" in sentence
+    assert (f"The runs lie {spread} % apart" in sentence) == said
+
+
+def test_several_runs_count_as_one() -> None:
+    slow = replace(FIGURES, p50_us=900, max_us=9000, iops=1000, bandwidth=2300000, samples=5000, runtime_ms=5000)
+    figures = _fio.combine([FIGURES, slow]).figures
+    assert (figures.p50_us, figures.max_us, figures.iops, figures.bandwidth) == (900, 9000, 1000, 2300000)
+    assert (figures.samples, figures.runtime_ms) == (15029, 9941)
+
+
+@pytest.mark.parametrize(("p99_us", "verdict"), [(1729, "warn"), (7000, "warn"), (20000, "fail")])
+def test_a_network_filesystem_is_never_just_good(p99_us: int, verdict: str) -> None:
+    found, sentence = _fio.judge(runs(p99_us), LIMITS, "/dev/vdb", network="nfs4")
+    assert found == verdict and "nfs4 is a network filesystem" in sentence
 
 
 def test_few_samples_are_enough_to_call_a_disk_slow_but_not_to_call_it_fast() -> None:
     partial = _fio.parse(answer("one-second"))
-    assert partial.samples < _fio.MIN_SAMPLES
+    assert partial.samples < _fio.MIN_SAMPLES <= 3 * partial.samples
     with pytest.raises(_fio.FioError, match="1000 are needed"):
-        _fio.judge(partial, 10000, "/dev/vdb")
-    assert _fio.judge(partial, partial.p50_us - 1, "/dev/vdb")[0] == "fail"
+        _fio.judge(_fio.combine([partial]), LIMITS, "/dev/vdb")
+    strict = _fio.Limits(partial.p50_us - 1, 1)
+    assert _fio.judge(_fio.combine([partial]), strict, "/dev/vdb")[0] == "fail"
+    assert _fio.judge(_fio.combine([partial] * 3), _fio.Limits(10**6, 10**6), "/dev/vdb")[0] == "ok"
 
 
-def test_a_record_comes_back_for_its_own_volume_only() -> None:
-    record = _fio.dump_record(FIGURES, "uuid-1", 1795239113)
-    assert _fio.load_record(record, "uuid-1") == (FIGURES, 1795239113)
-    assert _fio.load_record(record, "uuid-2") is None
+@pytest.mark.parametrize(
+    ("max_ms", "warn_ms", "expected"),
+    [(10, None, (10000, 5000)), (10, 8, (10000, 8000)), (5, 5, (5000, 5000)), (0.001, None, (1, 0))],
+)
+def test_limits(max_ms: float, warn_ms: float | None, expected: tuple[int, int]) -> None:
+    assert _fio.limits(max_ms, warn_ms) == _fio.Limits(*expected)
+
+
+@pytest.mark.parametrize(
+    ("max_ms", "warn_ms", "message"),
+    [
+        (0, None, "fsync_p99_max_ms is 0, but must be above 0"),
+        (float("nan"), None, "fsync_p99_max_ms is nan"),
+        (float("inf"), None, "fsync_p99_max_ms is inf"),
+        (10, -1, "fsync_p99_warn_ms is -1"),
+        (10, 0, "fsync_p99_warn_ms is 0"),
+        (10, 11, r"fsync_p99_warn_ms is 11, above fsync_p99_max_ms \(10\)"),
+    ],
+)
+def test_limits_that_cannot_be_meant(max_ms: float, warn_ms: float | None, message: str) -> None:
+    with pytest.raises(_fio.FioError, match=message):
+        _fio.limits(max_ms, warn_ms)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "warmup", "repeats", "expected"),
+    [
+        (30, 1, 3, (1, 3)),
+        (10, 0, 1, (0, 1)),
+        (1, 1, 3, (0, 1)),
+        (2, 1, 3, (1, 1)),
+        (3, 1, 3, (1, 2)),
+        (5, 60, 3, (4, 1)),
+    ],
+)
+def test_a_short_time_is_for_fewer_runs(seconds: int, warmup: int, repeats: int, expected: tuple[int, int]) -> None:
+    assert _fio.schedule(seconds, warmup, repeats) == expected
+
+
+@pytest.mark.parametrize(
+    ("profile", "left", "count", "seconds"),
+    [("etcd", 29, 3, 9), ("etcd", 20, 1, 20), ("etcd", 0.5, 2, 1), ("openshift", 199, 3, 60), ("openshift", 30, 3, 10)],
+)
+def test_each_run_gets_its_share_of_the_time(profile: str, left: float, count: int, seconds: int) -> None:
+    assert _fio.run_seconds(_fio.PROFILES[profile], left, count) == seconds
+
+
+def test_a_record_comes_back_for_its_own_volume_and_pattern_only() -> None:
+    record = _fio.dump_record(runs(1729, 1800, 1700), "uuid-1", ETCD, 1795239113)
+    assert _fio.load_record(record, "uuid-1", ETCD) == (runs(1729, 1800, 1700), 1795239113)
+    assert _fio.load_record(record, "uuid-2", ETCD) is None
+    assert _fio.load_record(record, "uuid-1", OPENSHIFT) is None
+
+
+def test_a_record_of_release_0_1_0_is_read() -> None:
+    record = {
+        "identity": "uuid-1",
+        "measured_at": 1795239113,
+        "block_bytes": 2300,
+        "total_bytes": 23068672,
+        "figures": vars(FIGURES),
+    }
+    assert _fio.load_record(json.dumps(record), "uuid-1", ETCD) == (runs(1729), 1795239113)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "no json", '{"identity": "uuid-1"}'])
 def test_a_broken_record_counts_as_none(text: str) -> None:
-    assert _fio.load_record(text, "uuid-1") is None
+    assert _fio.load_record(text, "uuid-1", ETCD) is None
 
 
-def test_a_record_of_another_pattern_counts_as_none() -> None:
-    record = json.loads(_fio.dump_record(FIGURES, "uuid-1", 1))
-    record["block_bytes"] = 8000
-    assert _fio.load_record(json.dumps(record), "uuid-1") is None
+@pytest.mark.parametrize(("name", "value"), [("figures", []), ("figures", {"p50_us": "x"}), ("p99_runs_us", 5)])
+def test_a_record_with_broken_figures_counts_as_none(name: str, value: object) -> None:
+    record = {**json.loads(_fio.dump_record(runs(1729), "uuid-1", ETCD, 1)), name: value}
+    assert _fio.load_record(json.dumps(record), "uuid-1", ETCD) is None
 
 
-def test_the_pattern_is_that_of_etcds_guide() -> None:
-    assert _fio.command("f", 30)[1:8] == [
-        "--name=etcd",
-        "--rw=write",
-        "--ioengine=sync",
-        "--fdatasync=1",
-        "--thread",
-        "--size=23068672",
-        "--bs=2300",
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("etcd", ["--size=23068672", "--bs=2300", "--runtime=30", "--filename=f"]),
+        ("rke2", ["--size=104857600", "--bs=2300", "--runtime=30", "--filename=f"]),
+        ("openshift", ["--size=104857600", "--bs=8000", "--runtime=30", "--time_based", "--filename=f"]),
+    ],
+)
+def test_the_patterns_are_those_of_the_guides(profile: str, words: list[str]) -> None:
+    assert _fio.command(_fio.PROFILES[profile], "f", 30) == [
+        *("fio", "--name=etcd", "--rw=write", "--ioengine=sync", "--fdatasync=1", "--thread"),
+        *words,
+        "--output-format=json",
     ]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _fio, _mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils import _disk_check, _fio, _mounts
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_disk_check
 
 ANSWER = Path(__file__).parent.parent / "module_utils/fio/3.33-loop-ext4.json"
@@ -62,14 +63,62 @@ def state_folder(tmp_path: Path) -> str:
 def test_measured_once_and_kept(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
 ) -> None:
-    first = run(capsys, path=str(disk), state_dir=state)
+    once = {"path": str(disk), "state_dir": state, "repeats": 1, "warmup": 0}
+    first = run(capsys, **once)
     assert (first["changed"], first["cached"], first["verdict"], first["p99_us"]) == (True, False, "ok", 1729)
-    again = run(capsys, path=str(disk), state_dir=state)
+    again = run(capsys, **once)
     assert (again["changed"], again["cached"], again["verdict"], again["p99_us"]) == (False, True, "ok", 1729)
-    assert run(capsys, path=str(disk), state_dir=state, force=True)["changed"]
-    assert run(capsys, path=str(disk), state_dir=state, max_age=0)["changed"]
+    assert run(capsys, **once, force=True)["changed"]
+    assert run(capsys, **once, max_age=0)["changed"]
     assert (tmp_path / "runs").read_text(encoding="utf-8") == "\n" * 3
     assert list(disk.iterdir()) == []
+
+
+def test_three_runs_after_a_warm_up_by_default(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
+) -> None:
+    """A run that is slower than the others shows in the spread, not in the verdict's figure."""
+    slow = tmp_path / "slow.json"
+    slow.write_text(ANSWER.read_text(encoding="utf-8").replace("1728512", "9000000"), encoding="utf-8")
+    fio.write_text(
+        f"#!/bin/sh\necho >> '{tmp_path}/runs'\n"
+        f"case $(wc -l < '{tmp_path}/runs') in 3) cat '{slow}';; *) cat '{ANSWER}';; esac\n",
+        encoding="utf-8",
+    )
+    result = run(capsys, path=str(disk), state_dir=state)
+    assert (tmp_path / "runs").read_text(encoding="utf-8") == "\n" * 4
+    assert (result["p99_us"], result["p99_runs_us"], result["samples"]) == (1729, [1729, 9000, 1729], 3 * 10029)
+    assert (result["verdict"], result["spread_percent"], result["warn_us"]) == ("warn", 421, 5000)
+    assert "The runs lie 421 % apart" in result["msg"] and result["msg"] in json.dumps(result["warnings"])
+    kept = run(capsys, path=str(disk), state_dir=state)
+    assert kept["cached"] and kept["p99_runs_us"] == [1729, 9000, 1729]
+    assert list(disk.iterdir()) == []
+
+
+def test_each_profile_keeps_its_own_figures(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str
+) -> None:
+    for profile, size in (("etcd", 23068672), ("rke2", 104857600), ("openshift", 104857600)):
+        first = run(capsys, path=str(disk), state_dir=state, profile=profile)
+        assert first["changed"] and f"--size={size}" in first["command"]
+    for profile in ("etcd", "rke2", "openshift"):
+        assert run(capsys, path=str(disk), state_dir=state, profile=profile)["cached"]
+    assert len(os.listdir(state)) == 3
+
+
+@pytest.mark.parametrize("name", ["member/snap/db", "data/member/wal/0-0.wal", "0-0.wal"])
+def test_the_directory_of_a_running_member_is_refused(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path, name: str
+) -> None:
+    held = disk / name
+    held.parent.mkdir(parents=True, exist_ok=True)
+    held.touch()
+    assert run(capsys, path=str(disk), state_dir=state)["changed"], "a member that does not run is no hindrance"
+    with held.open("rb") as member:
+        fcntl.flock(member, fcntl.LOCK_EX)
+        result = run(capsys, path=str(disk), state_dir=state, force=True)
+        assert result["failed"] and f"which holds {held} locked" in result["msg"]
+        assert run(capsys, path=str(disk), state_dir=state, force=True, allow_running_member=True)["changed"]
 
 
 def test_a_slow_disk_fails_with_its_figures_and_is_measured_again(
@@ -87,6 +136,17 @@ def test_a_slow_disk_fails_with_its_figures_and_is_measured_again(
     assert seen["cached"] and seen["verdict"] == "fail" and "failed" not in seen
 
 
+def test_few_samples_of_a_slow_disk_are_not_used_under_a_higher_limit(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str
+) -> None:
+    fio.write_text(f"#!/bin/sh\ncat '{ANSWER.with_name('3.33-one-second.json')}'\n", encoding="utf-8")
+    arguments = {"path": str(disk), "state_dir": state, "fail_on_slow": False, "repeats": 1}
+    assert run(capsys, **arguments, fsync_p99_max_ms=0.001)["verdict"] == "fail"
+    fio.write_text(f"#!/bin/sh\ncat '{ANSWER}'\n", encoding="utf-8")
+    again = run(capsys, **arguments)
+    assert (again["verdict"], again["changed"]) == ("ok", True)
+
+
 def test_cached_only_never_measures(capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str) -> None:
     before = run(capsys, path=str(disk), state_dir=state, cached_only=True)
     assert (before["verdict"], before["changed"]) == ("unknown", False)
@@ -100,6 +160,7 @@ def test_check_mode_says_what_it_would_run(
 ) -> None:
     result = run(capsys, path=str(disk), state_dir=state, _ansible_check_mode=True)
     assert result["changed"] and result["verdict"] == "unknown" and "fio --name=etcd --rw=write" in result["msg"]
+    assert "3 times, after 1 s of warm-up" in result["msg"]
     assert not (tmp_path / "runs").exists() and not os.path.exists(state)
 
 
@@ -108,6 +169,10 @@ def test_check_mode_says_what_it_would_run(
     [
         ("echo 'fio: garbage'", "it printed: fio: garbage"),
         ("exit 3", "it printed: nothing"),
+        (
+            'echo \'{"jobs": [{"error": 0, "sync": {"lat_ns": {"N": 0}}, "write": {}}]}\'',
+            "measured no fdatasync at all",
+        ),
         ("kill -9 $$", "killed by signal 9"),
         ("sleep 60", "did not end within 1 s"),
     ],
@@ -122,7 +187,7 @@ def test_fio_that_misbehaves(
     message: str,
 ) -> None:
     fio.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    monkeypatch.setattr(etcd_disk_check, "GRACE_SECONDS", 0)
+    monkeypatch.setattr(_disk_check, "GRACE_SECONDS", 0)
     result = run(capsys, path=str(disk), state_dir=state, timeout=1)
     assert result["failed"] and message in result["msg"]
     assert list(disk.iterdir()) == [] and not os.path.exists(state)
@@ -135,7 +200,13 @@ def test_fio_that_misbehaves(
         ({"path": "/no/such/folder"}, "is no directory on this host"),
         ({"fsync_p99_max_ms": 0}, "fsync_p99_max_ms is 0.0, but must be above 0"),
         ({"fsync_p99_max_ms": -1}, "fsync_p99_max_ms is -1.0, but must be above 0"),
+        ({"fsync_p99_max_ms": "nan"}, "fsync_p99_max_ms is nan, but must be above 0"),
+        ({"fsync_p99_warn_ms": 0}, "fsync_p99_warn_ms is 0.0, but must be above 0"),
+        ({"fsync_p99_warn_ms": 11}, "fsync_p99_warn_ms is 11.0, above fsync_p99_max_ms (10.0)"),
         ({"timeout": 0}, "timeout is 0, but must be 1 to 600 seconds"),
+        ({"repeats": 0}, "repeats is 0, but must be 1 to 9, for example 3"),
+        ({"warmup": 61}, "warmup is 61, but must be 0 to 60 seconds"),
+        ({"state_dir": "/dev/null/state"}, "state_dir is /dev/null/state, but /dev/null is no directory"),
     ],
 )
 def test_refusals(
@@ -152,6 +223,33 @@ def test_without_fio_it_says_how_to_install_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     result = run(capsys, path=str(disk), state_dir=state)
     assert result["failed"] and "fio is not installed on this host" in result["msg"]
+
+
+def test_a_fio_that_cannot_be_run(capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str) -> None:
+    fio.write_text("#!/no/such/interpreter\n", encoding="utf-8")
+    result = run(capsys, path=str(disk), state_dir=state)
+    assert result["failed"] and "cannot be run (No such file or directory): install fio anew" in result["msg"]
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("which", ["path", "state_dir"])
+def test_without_permission(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, which: str, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    result = run(capsys, **{"path": str(disk), "state_dir": state, which: str(closed)})
+    assert result["failed"] and "cannot be written by user" in result["msg"] and "become: true" in result["msg"]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_too_little_room_is_told_in_figures(disk: Path) -> None:
+    """No test fills a disk: a pattern larger than any is asked for instead."""
+    volume = _disk_check.Volume(str(disk))
+    huge = _fio.Profile("huge", block_bytes=2300, total_bytes=1 << 62, timeout=30)
+    problem = _disk_check.refusal(str(disk), volume, huge, beside_member=False)
+    assert problem and "MiB free, the measurement needs 8796093022208 MiB" in problem
 
 
 def test_leftovers_of_killed_runs_are_removed(
@@ -172,6 +270,16 @@ def test_fio_itself(capsys: pytest.CaptureFixture[str], disk: Path, state: str) 
     )
     assert result["verdict"] == "fail" and result["samples"] > 0 and result["fio_version"].startswith("fio-")
     assert list(disk.iterdir()) == []
+
+
+def test_locks_of_open_files_and_of_processes() -> None:
+    text = (
+        "1: OFDLCK ADVISORY  WRITE -1 fe:00:10357098 0 EOF\n"
+        "2: FLOCK  ADVISORY  WRITE 10748 fd:10:97 0 EOF\n"
+        "2: -> FLOCK  ADVISORY  WRITE 10749 fd:10:97 0 EOF\n"
+        "noise\n"
+    )
+    assert _disk_check.parse_locks(text) == {("254:0", 10357098), ("253:16", 97)}
 
 
 def test_an_interrupted_run_leaves_nothing(fio: Path, disk: Path, tmp_path: Path) -> None:
