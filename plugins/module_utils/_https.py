@@ -45,12 +45,17 @@ def member_list(connection: Connection, url: str) -> MemberList:
 
 def quota_backend_bytes(connection: Connection, url: str) -> int | None:
     """Return the quota in bytes that this member works with, from ``/metrics``; None if it does not say."""
-    return parse_quota(_request(connection, url, "GET", "/metrics", None))
+    return parse_quota(metrics(connection, url))
 
 
-def parse_quota(metrics: str) -> int | None:
+def metrics(connection: Connection, url: str) -> str:
+    """Return the page of metrics of the member at this URL; raises EtcdctlError if it gives none."""
+    return _request(connection, url, "GET", "/metrics", None)
+
+
+def parse_quota(page: str) -> int | None:
     """Read ``etcd_server_quota_backend_bytes`` (a float in Prometheus' text form) from a page of metrics."""
-    found = re.search(r"^etcd_server_quota_backend_bytes (\S+)$", metrics, re.MULTILINE)
+    found = re.search(r"^etcd_server_quota_backend_bytes (\S+)$", page, re.MULTILINE)
     return int(float(found.group(1))) if found else None
 
 
