@@ -7,9 +7,9 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documentation of the arguments in plugins/module_utils/_local.py."""
+    """Documentation of the arguments in plugins/module_utils/_local.py; ``etcdctl.connection`` is without the unit."""
 
-    DOCUMENTATION = r"""
+    CONNECTION = r"""
 options:
   etcdctl_path:
     description: The etcdctl to ask with, of any release from 3.5 on.
@@ -35,10 +35,6 @@ options:
     description: The key of O(client_cert).
     type: path
     default: /etc/etcd/tls/client.key
-  unit:
-    description: The systemd unit that runs etcd on this host.
-    type: str
-    default: etcd.service
   request_timeout:
     description:
       - Seconds that one question to one member may take.
@@ -46,3 +42,13 @@ options:
     type: float
     default: 3.0
 """
+
+    DOCUMENTATION = (
+        CONNECTION
+        + r"""
+  unit:
+    description: The systemd unit that runs etcd on this host.
+    type: str
+    default: etcd.service
+"""
+    )

@@ -96,10 +96,13 @@ class Alarm:
 
 
 def run(connection: Connection, endpoints: list[str], *words: str) -> Answer:
-    """Run one etcdctl command and never wait longer than the connection's timeout and a second.
+    """Run one etcdctl command and never wait longer than the connection's timeout and a second."""
+    argv = [*command(connection, endpoints), *words, "-w", "json"]
+    return run_program(argv, connection.timeout + 1.0, "etcdctl")
 
-    Variables named ``ETCDCTL_*`` are kept out: etcdctl refuses to run when one says the same thing as a flag.
-    """
+
+def command(connection: Connection, endpoints: list[str]) -> list[str]:
+    """Return the start of every etcdctl command line: the program, where to reach etcd, and the time it has."""
     argv = [
         connection.etcdctl_path,
         f"--endpoints={','.join(endpoints)}",
@@ -116,22 +119,30 @@ def run(connection: Connection, endpoints: list[str], *words: str) -> Answer:
             )
             if path
         ]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ETCDCTL_")}
+    return argv
+
+
+def run_program(argv: list[str], timeout: float, name: str) -> Answer:
+    """Run etcdctl or etcdutl (``name``) and kill it after ``timeout`` seconds; raises EtcdctlError if it cannot run.
+
+    Variables named ``ETCDCTL_*`` are kept out: etcdctl refuses to run when one says the same thing as a flag.
+    """
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
     try:
         done = subprocess.run(
-            [*argv, *words, "-w", "json"],
+            argv,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
             errors="replace",
             env=environment,
-            timeout=connection.timeout + 1.0,
+            timeout=timeout,
             check=False,
         )
     except FileNotFoundError as error:
-        raise EtcdctlError(f"{connection.etcdctl_path} does not exist: install etcdctl or set etcdctl_path") from error
+        raise EtcdctlError(f"{argv[0]} does not exist: install {name} or set {name}_path") from error
     except PermissionError as error:
-        raise EtcdctlError(f"{connection.etcdctl_path} may not be run by this user: {error.strerror}") from error
+        raise EtcdctlError(f"{argv[0]} may not be run by this user: {error.strerror}") from error
     except subprocess.TimeoutExpired:
         return Answer(returncode=None, stdout="", stderr="")
     return Answer(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
