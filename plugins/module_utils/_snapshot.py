@@ -1,0 +1,361 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take a snapshot of a cluster that can be trusted, and say whether one still can be. Private to the collection.
+
+Knows nothing of Ansible: a timer's program uses it too. ``plan`` only looks, ``save`` does what it planned, ``verify``
+reads one snapshot. Everything that goes wrong is one SnapshotError or EtcdctlError; the snapshots kept are untouched then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import (
+    Answer,
+    Connection,
+    command,
+    failure,
+    run_program,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
+
+# Runs a program: its arguments, the seconds that it has, its name for messages. Raises EtcdctlError.
+Runner = Callable[[list[str], float, str], Answer]
+
+# etcd appends the SHA-256 of the database file, whose size is a multiple of a disk sector.
+# Source: hasChecksum in etcdutl/snapshot/v3_snapshot.go.
+_DIGEST = 32
+_SECTOR = 512
+_CHUNK = 1 << 20
+_LONGEST = 86400
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to take and what to keep.
+
+    ``member`` is the name of the member to take it from, empty for a healthy follower. ``keep_days`` None: only the
+    number counts. ``reserve`` is the bytes that have to stay free; ``timeout`` the seconds for each long step.
+    """
+
+    directory: str
+    prefix: str
+    member: str
+    keep: int
+    keep_days: int | None
+    reserve: int
+    timeout: int
+
+
+@dataclass(frozen=True)
+class Tools:
+    """How to ask etcd, and the program that reads snapshots."""
+
+    connection: Connection
+    etcdutl_path: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be done: from whom, where to, about how large, and what it would replace. Sizes are bytes."""
+
+    cluster_id: str
+    member: Member
+    path: str
+    size: int
+    stored: list[store.Stored]
+    removed: list[str]
+    left_alone: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was done. ``failures`` says why snapshots that should be gone are not; ``duration`` is in seconds."""
+
+    plan: Plan
+    metadata: Metadata
+    duration: float
+    removed: list[str]
+    failures: list[str]
+
+
+@dataclass(frozen=True)
+class Status:
+    """What etcdutl reads in a snapshot."""
+
+    hash: str
+    revision: int
+    total_keys: int
+    storage_version: str
+
+
+def check_request(request: Request) -> None:
+    """Raise SnapshotError for a request that cannot be meant."""
+    store.check_prefix(request.prefix)
+    if request.keep < 1:
+        raise SnapshotError(f"keep is {request.keep}, but must be at least 1: the newest snapshot is always kept")
+    if request.keep_days is not None and request.keep_days < 1:
+        raise SnapshotError(f"keep_days is {request.keep_days}, but must be at least 1; leave it out to keep by number")
+    check_timeout(request.timeout)
+
+
+def check_timeout(timeout: int) -> None:
+    """Raise SnapshotError for seconds in which nothing, or nothing soon, ends."""
+    if not 1 <= timeout <= _LONGEST:
+        raise SnapshotError(f"timeout is {timeout}, but must be 1 to {_LONGEST} seconds, for example 1800")
+
+
+def choose_member(cluster: Cluster, name: str, near: str) -> Member:
+    """Choose whom to take the snapshot from. Raises SnapshotError if nobody is fit.
+
+    name: the member that was asked for, or empty: then a healthy follower, rather the one named ``near``, then the one
+    that lags least; the leader only if no follower is healthy.
+    While the alarm CORRUPT is set it is not known whose data is right, and a wrong snapshot would in time push out
+    the right ones. A learner and a member without quorum may be behind the cluster by any amount.
+    """
+    if not cluster.members:
+        raise SnapshotError(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
+    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
+    if corrupt:
+        raise SnapshotError(f"the alarm CORRUPT is set for {', '.join(corrupt)}; restore or replace that member first")
+    voters = [member for member in cluster.members if member.votes]
+    if name:
+        wanted = cluster.member(name)
+        if wanted is None or not wanted.votes:
+            names = ", ".join(member.name or member.id for member in voters)
+            raise SnapshotError(f"the cluster has no voting member named {name!r}; those are {names}")
+        if not wanted.healthy or wanted.version is None:
+            raise SnapshotError(f"{name} is not healthy: {wanted.health_error}; choose another member, or none")
+        return wanted
+    fit = [member for member in voters if member.healthy and member.version is not None]
+    if not fit:
+        ill = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in voters)
+        raise SnapshotError(f"no voting member is healthy ({ill}); repair the cluster first")
+    return min(fit, key=lambda one: (one.role == "leader", one.name != near, one.lag or 0, one.name))
+
+
+def plan(request: Request, tools: Tools, endpoints: list[str], now: float) -> Plan:
+    """Look at the directory and the cluster, and say what a backup would do. Changes nothing.
+
+    now: seconds since 1970. Raises SnapshotError or EtcdctlError for whatever would stop the backup.
+    """
+    check_request(request)
+    _check_directory(request.directory)
+    _check_program(tools.etcdutl_path)
+    cluster, answered_by = observe(tools.connection, endpoints)
+    at_first = (member.name for member in cluster.members if member.endpoint == endpoints[0])
+    near = answered_by if len(endpoints) == 1 else next(at_first, "")
+    member = choose_member(cluster, request.member, near)
+    size = (member.db_size or 0) + _DIGEST
+    with _clear_errors(request.directory):
+        room = os.statvfs(request.directory)
+        stored = store.scan(request.directory, request.prefix)
+    free = room.f_bavail * room.f_frsize
+    if free < size + request.reserve:
+        raise SnapshotError(
+            f"{request.directory} has {format_size(free)} free, but the snapshot needs {format_size(size)} and "
+            f"{format_size(request.reserve)} are to stay free: free some space, or lower keep or reserve"
+        )
+    return Plan(
+        cluster_id=cluster.id,
+        member=member,
+        path=store.new_path(request.directory, request.prefix, now),
+        size=size,
+        stored=stored,
+        removed=store.removable(stored, cluster_id=cluster.id, keep=request.keep, keep_days=request.keep_days, now=now),
+        left_alone=store.left_alone(stored, cluster.id),
+    )
+
+
+def _check_directory(directory: str) -> None:
+    if not os.path.isdir(directory):
+        raise SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        raise SnapshotError(
+            f"{directory} cannot be read and written by user {os.geteuid()}: choose another directory or user (become: true)"
+        )
+
+
+@contextlib.contextmanager
+def _clear_errors(path: str) -> Iterator[None]:
+    """Turn what the system refuses into a SnapshotError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise SnapshotError(f"{error.filename or path}: {error.strerror}; the snapshots kept are untouched") from error
+
+
+def _check_program(path: str) -> None:
+    """Find out before the download whether the snapshot can be checked after it."""
+    if shutil.which(path) is None:
+        raise SnapshotError(f"{path} is no program that can be run: install etcdutl or set etcdutl_path")
+
+
+def save(
+    request: Request,
+    tools: Tools,
+    endpoints: list[str],
+    *,
+    run: Runner = run_program,
+    clock: Callable[[], float] = time.time,
+) -> Saved:
+    """Take a snapshot, verify it, put it in place, and only then remove what retention no longer wants.
+
+    Raises SnapshotError or EtcdctlError; no snapshot has been removed then, and no new one is in sight.
+    """
+    began = time.monotonic()
+    check_request(request)
+    _check_directory(request.directory)
+    with _clear_errors(request.directory), store.locked(request.directory):
+        store.remove_leftovers(request.directory, request.prefix)
+        now = clock()
+        planned = plan(request, tools, endpoints, now)
+        with store.workplace(request.directory) as folder:
+            temporary = os.path.join(folder, "snapshot.db")
+            _download(planned.member, temporary, tools, request.timeout, run)
+            metadata = _examine(temporary, planned, tools, request.timeout, run, int(now))
+            store.publish(temporary, planned.path, metadata)
+        removed, failures = store.remove(planned.removed)
+    return Saved(planned, metadata, time.monotonic() - began, removed, failures)
+
+
+def _download(member: Member, path: str, tools: Tools, timeout: int, run: Runner) -> None:
+    """Let etcdctl save a snapshot of one member. It writes beside ``path``, synchronises and renames."""
+    link = replace(tools.connection, timeout=float(timeout))
+    answer = run([*command(link, [member.endpoint]), "snapshot", "save", path], timeout + 1.0, "etcdctl")
+    if answer.returncode != 0:
+        # Beside the reason why the file could not be written, etcdctl logs a closed pipe, which says nothing.
+        refused = (
+            line for line in answer.stderr.splitlines() if line.startswith("Error: ") and f"{path}.part: " in line
+        )
+        cause = next((line.rpartition(".part: ")[2] for line in refused), failure(answer))
+        late = answer.returncode is None or "deadline exceeded" in cause
+        hint = f" (it had {timeout} s: raise timeout)" if late else ""
+        raise SnapshotError(f"no snapshot of {member.name}: {cause}{hint}; the snapshots kept are untouched")
+    os.chmod(path, 0o600)
+
+
+def _examine(path: str, planned: Plan, tools: Tools, timeout: int, run: Runner, now: int) -> Metadata:
+    """Verify what arrived and describe it."""
+    try:
+        size, sha256 = digest(path)
+        status = read_status(path, tools.etcdutl_path, timeout, run)
+    except SnapshotError as error:
+        # Its name is a passing one.
+        text = str(error).replace(path, f"the snapshot from {planned.member.name}")
+        raise SnapshotError(f"{text}; the snapshots kept are untouched") from error
+    return Metadata(
+        cluster_id=planned.cluster_id,
+        member=planned.member.name,
+        member_id=planned.member.id,
+        etcd_version=planned.member.version or "",
+        size=size,
+        sha256=sha256,
+        taken_at=now,
+        **asdict(status),
+    )
+
+
+def digest(path: str) -> tuple[int, str]:
+    """Return size in bytes and SHA-256 of a snapshot, once etcd's own digest at its end is found to be right.
+
+    ``etcdutl snapshot status`` does not look at that digest, only ``restore`` does.
+    Raises SnapshotError for a snapshot that is cut off or altered, OSError if it cannot be read.
+    """
+    size = os.stat(path).st_size
+    if size % _SECTOR != _DIGEST:
+        raise SnapshotError(f"{path} is cut off, or no snapshot: its {size} bytes do not end with etcd's SHA-256")
+    running, left = hashlib.sha256(), size - _DIGEST
+    with open(path, "rb") as stream:
+        while left:
+            chunk = stream.read(min(_CHUNK, left))
+            if not chunk:
+                raise SnapshotError(f"{path} became shorter while it was read")
+            running.update(chunk)
+            left -= len(chunk)
+        content, recorded = running.digest(), stream.read(_DIGEST)
+    if content != recorded:
+        raise SnapshotError(
+            f"{path} was altered: the SHA-256 of its content is {content.hex()}, etcd recorded {recorded.hex()} in it"
+        )
+    running.update(recorded)
+    return size, running.hexdigest()
+
+
+def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Status:
+    """Let etcdutl check a snapshot's pages and describe it. Raises SnapshotError or EtcdctlError."""
+    answer = run([etcdutl_path, "snapshot", "status", path, "-w", "json"], float(timeout), "etcdutl")
+    if answer.returncode != 0:
+        # On some damage etcdutl panics: then the first line says why, the last one where.
+        panic = next((line for line in answer.stderr.splitlines() if line.startswith(("panic: ", "fatal error: "))), "")
+        cause = panic or failure(answer)
+        if answer.returncode is None:
+            cause = f"etcdutl did not end within {timeout} s, raise timeout"
+        raise SnapshotError(f"{path} is not sound: {cause}")
+    try:
+        data: dict[str, Any] = json.loads(answer.stdout)
+        return Status(
+            hash=format(int(data["hash"]), "x"),
+            revision=int(data["revision"]),
+            total_keys=int(data["totalKey"]),
+            storage_version=str(data.get("version", "")),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise SnapshotError(f"etcdutl printed no status of {path} but {answer.stdout[:80]!r}") from error
+
+
+def verify(path: str, etcdutl_path: str, timeout: int, *, run: Runner = run_program) -> Metadata:
+    """Compare a snapshot with the records beside it, and let etcdutl check it. Returns its metadata.
+
+    Raises SnapshotError or EtcdctlError if it must not be relied upon.
+    """
+    check_timeout(timeout)
+    _check_program(etcdutl_path)
+    if not os.path.isfile(path):
+        raise SnapshotError(f"{path} is no file on this host")
+    with _clear_errors(path):
+        metadata, recorded = store.read_metadata(path), store.read_checksum(path)
+        size = os.stat(path).st_size
+        if size != metadata.size:
+            raise SnapshotError(f"{path} is cut off or altered: it has {size} bytes, when taken {metadata.size}")
+        _size, sha256 = digest(path)
+    for record, value in ((store.CHECKSUM, recorded), (store.METADATA, metadata.sha256)):
+        if value != sha256:
+            raise SnapshotError(f"{path} was altered: its SHA-256 is {sha256}, {path + record} says {value}")
+    read_status(path, etcdutl_path, timeout, run)
+    return metadata
+
+
+def check_fits(metadata: Metadata, *, cluster_id: str, etcd_version: str) -> None:
+    """Raise SnapshotError if a snapshot must not be restored here; an empty argument is not compared.
+
+    etcd_version: the release that shall run on it. An older minor version does not read a newer one's database.
+    """
+    if cluster_id and metadata.cluster_id != cluster_id:
+        raise SnapshotError(
+            f"the snapshot is of the cluster {metadata.cluster_id} (member {metadata.member}), not of {cluster_id}"
+        )
+    if etcd_version and _minor(metadata.etcd_version) > _minor(etcd_version):
+        raise SnapshotError(
+            f"the snapshot is of etcd {metadata.etcd_version}, which etcd {etcd_version} cannot read: "
+            f"restore it with {'.'.join(map(str, _minor(metadata.etcd_version)))} or newer"
+        )
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in version.split(".")[:2])
+    except ValueError as error:
+        raise SnapshotError(f"{version!r} is no etcd version: write it like 3.6.16") from error

@@ -1,0 +1,317 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Save a verified snapshot of an etcd cluster, or verify one."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_snapshot
+short_description: Save a verified snapshot of an etcd cluster, or verify one
+version_added: 0.2.0
+description:
+  - With O(state=saved) it saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then it gets its name, and only
+    then the snapshots that are no longer wanted are removed.
+  - A snapshot is verified by the SHA-256 that etcd appends to it (which C(etcdutl snapshot status) does not look at) and by C(etcdutl).
+  - Beside each snapshot lie its SHA-256, for C(sha256sum -c), and a JSON file that says of which cluster, member, version, revision and time it is.
+    All three have mode 0600.
+  - A backup that is interrupted at any point leaves no file that looks like a snapshot. The next one cleans up after it.
+  - With O(state=verified) it compares a snapshot with its records, and with the cluster and the etcd that it shall be restored to.
+  - A snapshot holds every key and value of the cluster in the clear. Encrypt the volume, or what is copied elsewhere.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl.connection
+options:
+  state:
+    description: Whether to save a new snapshot or to verify the one at O(path). Saving always makes a new one.
+    type: str
+    choices: [saved, verified]
+    default: saved
+  dest:
+    description:
+      - With O(state=saved), the directory for the snapshots, required. It must exist, so that a volume that is not mounted is noticed.
+    type: path
+  name:
+    description: With O(state=saved), what the names of the snapshots start with, before the date. Retention looks at no others.
+    type: str
+    default: etcd
+  member:
+    description:
+      - With O(state=saved), the member to take the snapshot from. It has to be healthy.
+      - Default is a healthy follower, rather the one at the first of the O(endpoints); the leader only if there is no other.
+    type: str
+    default: ""
+  keep:
+    description: How many snapshots of this cluster are kept at least, the new one included.
+    type: int
+    default: 7
+  keep_days:
+    description:
+      - Snapshots younger than so many days are kept too, however many they are.
+      - What is damaged, or of another cluster, is neither counted nor removed.
+    type: int
+  reserve:
+    description: How much has to stay free in O(dest) beside the new snapshot, in bytes or with a unit (1 KB = 1024 bytes).
+    type: str
+    default: 256MB
+  path:
+    description: With O(state=verified), the snapshot to verify, required.
+    type: path
+  cluster_id:
+    description: With O(state=verified), the hexadecimal id of the cluster that the snapshot has to be of.
+    type: str
+    default: ""
+  etcd_version:
+    description: With O(state=verified), the release of etcd that shall run on it. A snapshot of a newer minor version is refused.
+    type: str
+    default: ""
+  etcdutl_path:
+    description: The etcdutl to verify with, of the members' minor version.
+    type: path
+    default: /usr/local/bin/etcdutl
+  timeout:
+    description: Seconds that saving and verifying may take, each.
+    type: int
+    default: 1800
+attributes:
+  check_mode:
+    description: Looks at the cluster and the directory, says what would be saved and removed, and fails if that could not work as it is now.
+    support: full
+  diff_mode:
+    description: Shows the snapshots in O(dest) before and after.
+    support: full
+  platform:
+    description: Linux.
+    support: full
+    platforms: linux
+seealso:
+  - module: etcdops.headroom.etcd_cluster_info
+  - name: Disaster recovery of etcd
+    description: How a cluster is restored from a snapshot.
+    link: https://etcd.io/docs/latest/op-guide/recovery/
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Save a snapshot, keep 14 and everything of the last 30 days
+  etcdops.headroom.etcd_snapshot:
+    dest: /var/backups/etcd
+    keep: 14
+    keep_days: 30
+  run_once: true
+  register: backup
+
+- name: Make sure that a snapshot may be restored here
+  etcdops.headroom.etcd_snapshot:
+    state: verified
+    path: "{{ backup.path }}"
+    cluster_id: "{{ backup.metadata.cluster_id }}"
+    etcd_version: 3.6.16
+"""
+
+RETURN = r"""
+msg:
+  description: What was done, or would be, as a sentence.
+  type: str
+  returned: always
+  sample: Saved 20.0 MiB of etcd-2 at revision 8123 as /var/backups/etcd/etcd-20261121T101500Z.db; removed 1 snapshot.
+path:
+  description: The snapshot. In check mode, where it would be.
+  type: str
+  returned: success
+  sample: /var/backups/etcd/etcd-20261121T101500Z.db
+size:
+  description: Its size in bytes. In check mode, that of the member's database.
+  type: int
+  returned: success
+  sample: 20971552
+revision:
+  description: The revision of the newest change in it.
+  type: int
+  returned: success, not in check mode with O(state=saved)
+  sample: 8123
+hash:
+  description: Hash of its content, as C(etcdutl snapshot status) prints it.
+  type: str
+  returned: success, not in check mode with O(state=saved)
+  sample: b3cf2f0a
+total_keys:
+  description: Number of keys, as C(etcdutl snapshot status) counts. From 3.6 on it counts live keys, 3.5 counts all entries of the database.
+  type: int
+  returned: success, not in check mode with O(state=saved)
+  sample: 2000
+metadata:
+  description: All that is recorded beside the snapshot.
+  type: dict
+  returned: success, not in check mode with O(state=saved)
+  sample:
+    format: 1
+    cluster_id: 75cf3c2d0b2f0a4c
+    member: etcd-2
+    member_id: 8e9e05c52164694d
+    etcd_version: 3.6.16
+    storage_version: 3.6.0
+    revision: 8123
+    hash: b3cf2f0a
+    total_keys: 2000
+    size: 20971552
+    sha256: 0f343b0931126a20f133d67c2b018a3b5b2d5d7d8f0a35cba2f0a9d0a4b9b8a1
+    taken_at: "2026-11-21T10:15:00Z"
+member:
+  description: The member that it is taken from.
+  type: str
+  returned: success
+  sample: etcd-2
+duration:
+  description: Seconds that saving, verifying and removing took.
+  type: float
+  returned: success with O(state=saved), not in check mode
+  sample: 1.4
+removed:
+  description: Paths of the snapshots that were removed, oldest first. In check mode, of those that would be.
+  type: list
+  elements: str
+  returned: success with O(state=saved)
+  sample: [/var/backups/etcd/etcd-20261114T101500Z.db]
+left_alone:
+  description: Snapshots in O(dest) that retention neither counts nor removes, each with the reason.
+  type: list
+  elements: dict
+  returned: success with O(state=saved)
+  sample: [{path: /var/backups/etcd/etcd-20261113T101500Z.db, reason: it is of the cluster 3c2d0b2f0a4c75cf}]
+"""
+
+import os
+import signal
+import time
+from types import FrameType
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def described(metadata: Metadata) -> dict[str, Any]:
+    """The part of the result that describes a snapshot."""
+    return {
+        "size": metadata.size,
+        "revision": metadata.revision,
+        "hash": metadata.hash,
+        "total_keys": metadata.total_keys,
+        "member": metadata.member,
+        "metadata": metadata.as_dict(),
+    }
+
+
+def diff(plan: _snapshot.Plan, removed: list[str]) -> dict[str, str]:
+    """The names in the directory before and after."""
+    before = [item.path for item in plan.stored]
+    after = [*(path for path in before if path not in removed), plan.path]
+    names = ["".join(f"{os.path.basename(path)}\n" for path in sorted(paths)) for paths in (before, after)]
+    return {"before": names[0], "after": names[1]}
+
+
+def counted(paths: list[str]) -> str:
+    """The number of snapshots in words."""
+    return f"{len(paths)} snapshot{'' if len(paths) == 1 else 's'}"
+
+
+def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+    """Save a snapshot, or say what that would do."""
+    asked = module.params
+    request = _snapshot.Request(
+        directory=asked["dest"],
+        prefix=asked["name"],
+        member=asked["member"],
+        keep=asked["keep"],
+        keep_days=asked["keep_days"],
+        reserve=parse_size(asked["reserve"], "reserve"),
+        timeout=asked["timeout"],
+    )
+    if module.check_mode:
+        plan = _snapshot.plan(request, tools, asked["endpoints"], time.time())
+        module.exit_json(
+            changed=True,
+            msg=f"Would save {format_size(plan.size)} of {plan.member.name} ({plan.member.role}) as {plan.path} "
+            f"and remove {counted(plan.removed)}.",
+            path=plan.path,
+            size=plan.size,
+            member=plan.member.name,
+            removed=plan.removed,
+            left_alone=plan.left_alone,
+            diff=diff(plan, plan.removed),
+        )
+    saved = _snapshot.save(request, tools, asked["endpoints"])
+    plan, metadata = saved.plan, saved.metadata
+    done = f"Saved {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {plan.path}"
+    result = {
+        **described(metadata),
+        "changed": True,
+        "path": plan.path,
+        "duration": round(saved.duration, 3),
+        "removed": saved.removed,
+        "left_alone": plan.left_alone,
+        "diff": diff(plan, saved.removed),
+    }
+    if saved.failures:
+        module.fail_json(msg=f"{done}, but old snapshots could not be removed: {'; '.join(saved.failures)}", **result)
+    module.exit_json(msg=f"{done}; removed {counted(saved.removed)}.", **result)
+
+
+def verify(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+    """Verify a snapshot, and that it fits."""
+    asked = module.params
+    metadata = _snapshot.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
+    _snapshot.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
+    taken = f"of {metadata.member} at revision {metadata.revision}, taken {metadata.as_dict()['taken_at']}"
+    module.exit_json(
+        changed=False, msg=f"{asked['path']} is sound: {taken}.", path=asked["path"], **described(metadata)
+    )
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
+            "state": {"type": "str", "choices": ["saved", "verified"], "default": "saved"},
+            "dest": {"type": "path"},
+            "name": {"type": "str", "default": "etcd"},
+            "member": {"type": "str", "default": ""},
+            "keep": {"type": "int", "default": 7},
+            "keep_days": {"type": "int"},
+            "reserve": {"type": "str", "default": "256MB"},
+            "path": {"type": "path"},
+            "cluster_id": {"type": "str", "default": ""},
+            "etcd_version": {"type": "str", "default": ""},
+            "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
+            "timeout": {"type": "int", "default": 1800},
+        },
+        required_if=[("state", "saved", ["dest"]), ("state", "verified", ["path"])],
+        supports_check_mode=True,
+    )
+    needed = "dest" if module.params["state"] == "saved" else "path"
+    if not module.params[needed]:  # given, but null or ""
+        module.fail_json(msg=f"{needed} is empty: write a path, for example /var/backups/etcd")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, _stop)
+    try:
+        tools = _snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
+        if module.params["state"] == "saved":
+            save(module, tools)
+        else:
+            verify(module, tools)
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+
+
+if __name__ == "__main__":
+    main()
