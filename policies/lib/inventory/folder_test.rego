@@ -185,6 +185,49 @@ test_cycle if {
 	inventory.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
 }
 
+# A group with more groups above it than are put in order: what it says is not known.
+test_entangled if {
+	steps := {sprintf("%s%d", [side, step]): {"children": {sprintf("a%d", [step + 1]): null, sprintf("b%d", [step + 1]): null}} |
+		some step in numbers.range(0, 40)
+		some side in ["a", "b"]
+	}
+	last := {"a41": {"hosts": "n1", "vars": {"v": 1}}, "a2": {"vars": {"w": 1}, "children": {"a3": null, "b3": null}}}
+	files := {"inv/hosts.yml": object.union(steps, last)}
+	inventory.hosts.n1 == {"w": 1} with input as _entries(files)
+	inventory.unknown.n1 == {"v": "a group with more than 50 others above it"} with input as _entries(files)
+	inventory.groups.a0 == {"n1"} with input as _entries(files)
+}
+
+# A host has for itself what a rule asks for: by a port in its name, or under the name of a group.
+test_bundles if {
+	files := {
+		"inv/hosts.yml": {"etcd": {"hosts": {"n1:22": null, "n2": {"v": 1}, "n3": null, "n4": null}}, "n4": {"hosts": "n3"}},
+		"inv/host_vars/n3.yml": {"w": 1},
+		"inv/group_vars/etcd.yml": {"v": 2, "w": 2, "x": 2},
+	}
+	found := inventory.bundles("inv", {"v", "w", "ansible_port"}) with input as _entries(files)
+	{host: bundle.known | some bundle in found; some host in bundle.hosts} == {
+		"n1": {"ansible_port": 22, "v": 2, "w": 2},
+		"n2": {"v": 1, "w": 2},
+		"n3": {"v": 2, "w": 1},
+		"n4": {"v": 2, "w": 2},
+	}
+}
+
+# What has no ending, and what is kept for later, is not read among the files of a host.
+test_files_in_a_folder if {
+	files := {
+		"inv/hosts.yml": {"etcd": {"hosts": "n1"}},
+		"inv/host_vars/n1/a.yml": {"v": 1},
+		"inv/host_vars/n1/b.toml": {"v": 2},
+		"inv/host_vars/n1/c.yml~": {"v": 3},
+		"inv/host_vars/n1/.d.yml": {"v": 4},
+		"inv/host_vars/n1.yml": {"v": 5},
+		"inv/host_vars/n2.yml/a.yml": {"v": 6},
+	}
+	inventory.hosts.n1 == {"v": 1} with input as _entries(files)
+}
+
 test_origin if {
 	folder.origin("inv", "n2", "h") == "inv/host_vars/n2.json" with input as _entries(cases.layers)
 	folder.origin("inv", "n2", "d") == "inv/group_vars/etcd/z.yml" with input as _entries(cases.layers)

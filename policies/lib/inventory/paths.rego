@@ -180,13 +180,11 @@ vars_files(root, kind, name) := _in_order(_vars_tree[[root, kind, name]]) if {
 	_vars_tree[[root, kind, name]]
 } else := _in_order(_vars_tree[_with_ending[[root, kind, name]]])
 
+# Nothing below NAME: it is the file itself, whatever its ending.
 _in_order(entries_below) := [entries_below[0].path] if {
 	count(entries_below) == 1
 	count(entries_below[0].rest) == 0
 } else := [path | some [_, path] in sort([[entry.rest, entry.path] | some entry in entries_below; _vars_file(entry.rest)])]
-
-# Nothing below NAME: it is the file itself, whatever its ending.
-_vars_file([])
 
 _vars_file(rest) if {
 	every part in rest {
