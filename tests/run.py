@@ -87,7 +87,7 @@ CHECKS = [
         r"(\d+) passed",
         r"(\d+) (?:failed|errors?)\b",
     ),
-    pytest("memory of real etcd", "tests/measured", fast=False),
+    pytest("real etcd", "tests/measured", fast=False),
     pytest("artifact", "tests/artifact", fast=False),
     *(
         Check(f"molecule {scenario}", f"molecule test --no-command-borders --scenario-name {scenario}", fast=False)
