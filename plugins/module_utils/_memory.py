@@ -121,8 +121,9 @@ def requests_in_flight(constants: dict[str, Any], workload: dict[str, Any], put:
 
 def restart_batch(constants: dict[str, Any], batch: int, revision: int) -> int:
     """Return what there is of the write batch while the replayed log is in memory, which first entries applied cut short."""
+    least: int = constants["restart_batch"]
     first = constants["restart_puts"] * (revision + constants["put_overhead"])
-    return min(batch, max(permille(first, constants["write_batch_copies"]["high"]), constants["restart_batch"]))
+    return min(batch, max(permille(first, constants["write_batch_copies"]["high"]), least))
 
 
 def components(
