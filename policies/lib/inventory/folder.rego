@@ -197,6 +197,7 @@ _only(variables, names) := object.filter(variables, object.keys(variables) & nam
 
 # The hosts that have one of these variables for themselves, in inventory files and in host_vars.
 _with_own_in_files(root, names) := {host |
+	count(_names_in_files & names) > 0
 	some section in _telling_sections
 	section.root == root
 	count(section.names & names) > 0
@@ -209,11 +210,21 @@ _with_own_in_files(root, names) := {host |
 	other == root
 })
 
-_with_own_in_host_vars(root, names) := {host |
-	some [other, "host_vars", host] in paths.vars_names
-	other == root
-	count(object.keys(_vars_files(root, "host_vars", host).values) & names) > 0
+_names_in_files := union({section.names | some section in _telling_sections})
+
+_with_own_in_host_vars(root, names) := {entry.host |
+	count(_names_in_host_vars & names) > 0
+	some entry in _host_vars_entries
+	entry.root == root
+	count(entry.names & names) > 0
 }
+
+_names_in_host_vars := union({entry.names | some entry in _host_vars_entries})
+
+_host_vars_entries := [{"root": root, "host": host, "names": object.keys(layer.values), "layer": layer} |
+	some [root, "host_vars", host] in paths.vars_names
+	layer := _vars_files(root, "host_vars", host)
+]
 
 # The sections that say something of their hosts, with one value of each variable.
 _telling_sections := [object.union(section, {"names": object.keys(example.values), "example": example}) |
@@ -237,10 +248,10 @@ examples(root) := values.examples(array.concat(
 	],
 	array.concat(
 		[section.example | some section in _telling_sections; section.root == root],
-		[_vars_files(root, "host_vars", host) |
-			some [other, "host_vars", host] in paths.vars_names
-			other == root
-			host in graph.hosts[root]
+		[entry.layer |
+			some entry in _host_vars_entries
+			entry.root == root
+			entry.host in graph.hosts[root]
 		],
 	),
 ))

@@ -64,17 +64,11 @@ settle(found) := {"known": found.values, "unknown": {}} if {
 
 # Of several layers' variables, each with one of its values, and maps with all that is in them anywhere.
 examples(layers) := {
-	"known": object.union(
-		settle(unite([found | some found in sure])).known,
-		object.union_n([_maps(found) | some found in sure; count(found.maps) > 0]),
-	),
-	"unknown": object.union_n([settle(found).unknown | some found in layers; count(found.unknown) > 0]),
+	"known": object.union(settled.known, object.union_n([_maps(found) | some found in layers; count(found.maps) > 0])),
+	"unknown": object.union({name: "not known everywhere" | some name in united.unknown}, settled.unknown),
 } if {
-	count(unite(layers).unknown) > 0
-	sure := [{"values": object.remove(found.values, found.unknown), "maps": found.maps, "unknown": set()} | some found in layers]
-} else := {
-	"known": object.union(settle(unite(layers)).known, object.union_n([_maps(found) | some found in layers; count(found.maps) > 0])),
-	"unknown": {},
+	united := unite(layers)
+	settled := settle(united)
 }
 
 _maps(found) := {name: found.values[name][1] | some name in found.maps; found.values[name][0] == _map}
