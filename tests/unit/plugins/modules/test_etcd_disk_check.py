@@ -89,7 +89,7 @@ def test_three_runs_after_a_warm_up_by_default(
     assert (tmp_path / "runs").read_text(encoding="utf-8") == "\n" * 4
     assert (result["p99_us"], result["p99_runs_us"], result["samples"]) == (1729, [1729, 9000, 1729], 3 * 10029)
     assert (result["verdict"], result["spread_percent"], result["warn_us"]) == ("warn", 421, 5000)
-    assert "The runs lie 421 % apart" in result["msg"] and result["msg"] in json.dumps(result["warnings"])
+    assert "The runs lie 421 % apart" in result["msg"]
     kept = run(capsys, path=str(disk), state_dir=state)
     assert kept["cached"] and kept["p99_runs_us"] == [1729, 9000, 1729]
     assert list(disk.iterdir()) == []
