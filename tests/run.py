@@ -71,6 +71,7 @@ CHECKS = [
     pytest(
         "conftest",
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py tests/policies/test_plan_agreement.py",
+        fast=False,
     ),
     Check("accuracy", "python -m bench.memory.report --check"),
     Check("changelog", "antsibull-changelog lint"),
