@@ -2,7 +2,7 @@
 # title: The files of each inventory
 # description: |
 #   Which of the files that conftest hands over belong to which inventory, and which of them Ansible reads as an inventory file, as
-#   group variables or as host variables. Rule numbers are those of the inventory plugins' behaviour as docs/policies/README.md lists it.
+#   group variables or as host variables. Rule numbers are those of the inventory plugins' behaviour as docs/inventory.md lists it.
 package headroom.inventory.paths
 
 import data.headroom.files
