@@ -220,7 +220,7 @@ def defects_page() -> str:
     ]
     for folder in sorted(path for path in SHAPES.iterdir() if path.is_dir()):
         text = (folder / "hosts.yml").read_text(encoding="utf-8").removeprefix("---\n")
-        comment, _, rest = text.partition("\n")
+        comment, rest = text.split("\n", 1)
         parts += [
             f"## {folder.name.replace('_', ' ').capitalize()}\n",
             comment.removeprefix("# ") + "\n",

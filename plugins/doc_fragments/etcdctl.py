@@ -7,9 +7,9 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documentation of the arguments in plugins/module_utils/_local.py; ``etcdctl.connection`` is without the unit."""
+    """Documentation of the arguments in plugins/module_utils/_local.py; the unit is apart, as ``etcdctl.unit``."""
 
-    CONNECTION = r"""
+    DOCUMENTATION = r"""
 options:
   etcdctl_path:
     description: The etcdctl to ask with, of any release from 3.5 on.
@@ -43,12 +43,10 @@ options:
     default: 3.0
 """
 
-    DOCUMENTATION = (
-        CONNECTION
-        + r"""
+    UNIT = r"""
+options:
   unit:
     description: The systemd unit that runs etcd on this host.
     type: str
     default: etcd.service
 """
-    )

@@ -82,9 +82,8 @@ class Case(NamedTuple):
 
     @property
     def volume_room(self) -> int:
-        """What the database may take of the volume, in bytes; the volume must be known."""
-        assert self.volume is not None
-        return permille_down(self.volume, self.rules["volume_share"])
+        """What the database may take of the volume, in bytes; nothing where the volume is not known."""
+        return permille_down(self.volume or 0, self.rules["volume_share"])
 
     @property
     def has_gomemlimit(self) -> bool:

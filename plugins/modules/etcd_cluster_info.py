@@ -19,6 +19,7 @@ description:
   - Reading another user's process environment needs root.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.unit
 options:
   data_dir:
     description: The data directory to look for among the mounts. Default is the one that the running etcd uses.

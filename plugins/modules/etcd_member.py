@@ -20,6 +20,7 @@ description:
   - Learners count neither for health nor for quorum.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.unit
 options:
   name:
     description: Name of the member on this host, as etcd knows it.

@@ -20,7 +20,7 @@ description:
   - With O(state=verified) it compares a snapshot with its records, and with the cluster and the etcd that it shall be restored to.
   - A snapshot holds every key and value of the cluster in the clear. Encrypt the volume, or what is copied elsewhere.
 extends_documentation_fragment:
-  - etcdops.headroom.etcdctl.connection
+  - etcdops.headroom.etcdctl
 options:
   state:
     description: Whether to save a new snapshot or to verify the one at O(path). Saving always makes a new one.

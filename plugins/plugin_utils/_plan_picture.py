@@ -56,10 +56,10 @@ MARGIN = 0.015
 # Points of the axes, and those that a character of the labels takes, on the wide side.
 WIDTH = SIZE[0] * (RIGHT - LEFT) * 72
 CHARACTER = 5.0
-# A bar that is this many times the limit is cut off, because the plan below it would be too small to read; and so is the limit itself,
-# where it is that far from any bar.
+# A stack that is this many times the limit is cut off, because the plan below it would be too small to read; and so is the limit itself,
+# where it is that far from any stack.
 CUT = 3.5
-# What the longest bar is stretched by to have room for its label.
+# What the longest stack is stretched by to have room for its label.
 LABEL = 1.32
 GIB = 1 << 30
 MIB = 1 << 20
@@ -90,8 +90,8 @@ def compose(figure: Figure, report: Report) -> None:
     figure.text(MARGIN, 0.908, below, fontsize=9, color=QUIET, va="center")
     axes = figure.add_axes((LEFT, BOTTOM, RIGHT - LEFT, TOP - BOTTOM))
     shown = groups(report)
-    highest = max(sum(bar.high.values()) for group in shown for bar in group.bars)
-    planned = max(sum(bar.high.values()) for bar in shown[-1].bars)
+    highest = max(sum(stack.high.values()) for group in shown for stack in group.bars)
+    planned = max(sum(stack.high.values()) for stack in shown[-1].bars)
     limit = report.plan["memory_max"]
     end = math.ceil(scale_end(highest, planned, limit))
     y = 0.0
@@ -105,9 +105,9 @@ def compose(figure: Figure, report: Report) -> None:
             va="center",
         )
         y += 0.62
-        for bar in group.bars:
-            axes.text(-0.012, y, bar.label, transform=axes.get_yaxis_transform(), ha="right", va="center")
-            _bars(axes, bar, y, end, limit)
+        for stack in group.bars:
+            axes.text(-0.012, y, stack.label, transform=axes.get_yaxis_transform(), ha="right", va="center")
+            _bars(axes, stack, y, end, limit)
             y += 1.0
         y += 0.1
     _limits(axes, report, end)
@@ -115,7 +115,7 @@ def compose(figure: Figure, report: Report) -> None:
     _scale(axes, end)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    present = [part for part in PARTS if any(bar.high.get(part) for group in shown for bar in group.bars)]
+    present = [part for part in PARTS if any(stack.high.get(part) for group in shown for stack in group.bars)]
     handles = [Patch(facecolor=COLOURS[part][0], hatch=_hatch(part), edgecolor="white", label=part) for part in present]
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.008, 0.045), ncol=4, frameon=False, fontsize=8.5)
     figure.text(
@@ -137,15 +137,15 @@ def scale_end(highest: int, planned: int, limit: int) -> float:
     return max(highest * LABEL, limit * 1.4)
 
 
-def _bars(axes: Axes, bar: Bar, y: float, end: int, limit: int) -> None:
-    """Draw what a moment takes at most as a thick bar, and at least as a thin one below it."""
-    high, low = sum(bar.high.values()), sum(bar.low.values())
+def _bars(axes: Axes, stack: Bar, y: float, end: int, limit: int) -> None:
+    """Draw what a moment takes at most as a thick stack, and at least as a thin one below it."""
+    high, low = sum(stack.high.values()), sum(stack.low.values())
     over = high - limit
     verdict = f"{format_size(high)}, {format_size(over)} over" if over > 0 else f"{format_size(high)}, fits"
     style = {"fontweight": "bold", "color": LIMIT if over > 0 else "black", "fontsize": 9}
     clear = _total(axes, high, verdict, y, end, limit, style)
     _total(axes, low, f"at least {format_size(low)}", y + 0.34, end, limit, {"color": QUIET, "fontsize": 7.5})
-    for sizes, centre, height in ((bar.high, y, 0.46), (bar.low, y + 0.34, 0.12)):
+    for sizes, centre, height in ((stack.high, y, 0.46), (stack.low, y + 0.34, 0.12)):
         left = 0
         for part in PARTS:
             size = sizes.get(part, 0)
@@ -156,15 +156,15 @@ def _bars(axes: Axes, bar: Bar, y: float, end: int, limit: int) -> None:
                 axes.barh(
                     centre, width, height, left, color=colour, hatch=_hatch(part), edgecolor="white", linewidth=line
                 )
-                if sizes is bar.high:
+                if sizes is stack.high:
                     _inside(axes, left, min(left + size, clear) - left, end, y, part, size)
             left += size
 
 
 def _total(axes: Axes, size: int, text: str, y: float, end: int, limit: int, style: dict[str, Any]) -> int:
-    """Write a sum behind its bar, clear of the line of the limit, or at the end of one that is cut off.
+    """Write a sum behind its stack, clear of the line of the limit, or at the end of one that is cut off.
 
-    Returns up to where the bar is free for other text.
+    Returns up to where the stack is free for other text.
     """
     gap = end // 150
     length: int = round(len(text) * CHARACTER * style["fontsize"] / 8 / WIDTH * end)

@@ -94,10 +94,10 @@ def test_stacks_add_up(asked: dict[str, Any]) -> None:
     report = prepare(**asked)
     for group, figures in zip(groups(report), (report.defaults, report.plan["estimate"])):
         running, restart = group.bars
-        for bar, peak in ((running, "rss_anon_peak"), (restart, "restart_rss_anon_peak")):
-            assert set(bar.high) | set(bar.low) <= set(PARTS)
-            assert sum(bar.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["beside_go"]
-            assert bar.high[GARBAGE] > 0
+        for stack, peak in ((running, "rss_anon_peak"), (restart, "restart_rss_anon_peak")):
+            assert set(stack.high) | set(stack.low) <= set(PARTS)
+            assert sum(stack.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["beside_go"]
+            assert stack.high[GARBAGE] > 0
         assert all(running.low.get(part, 0) <= size for part, size in running.high.items())
         assert sum(restart.low.values()) <= sum(restart.high.values())
     assert "(assumed)" in caption(report)[1] or asked["workload"] == LARGE

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-import xml.etree.ElementTree as ElementTree
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan_bars import PARTS
