@@ -185,34 +185,16 @@ def after_restart(members: Sequence[Member], case: Case) -> None:
 
 def certificates(folder: Path) -> Path:
     """A CA, a server's and a client's certificate, for loopback and a day."""
-    openssl = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "1",
-    ]
     folder.mkdir(parents=True, exist_ok=True)
-    quiet = {"cwd": folder, "check": True, "capture_output": True}
-    subprocess.run([*openssl, "-subj", "/CN=bench", "-keyout", "ca.key", "-out", "ca.crt"], **quiet)  # type: ignore[call-overload]
+    issue(folder, "ca", "bench", [])
+    signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
     for name in ("server", "client"):
-        issued = [
-            "-CA",
-            "ca.crt",
-            "-CAkey",
-            "ca.key",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            "-addext",
-            "basicConstraints=CA:FALSE",
-        ]
-        subprocess.run(
-            [*openssl, "-subj", f"/CN={name}", *issued, "-keyout", f"{name}.key", "-out", f"{name}.crt"],
-            **quiet,  # type: ignore[call-overload]
-        )
+        issue(folder, name, name, [*signed, "-addext", "subjectAltName=IP:127.0.0.1"])
     return folder
+
+
+def issue(folder: Path, file: str, name: str, options: Sequence[str]) -> None:
+    """Make a key and a certificate by openssl."""
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1".split()
+    command += ["-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -28,6 +28,7 @@ from pathlib import Path
 from bench.member import Member, Sampler, binary, metrics, releases, running
 from bench.memory import load, published
 from bench.memory.cases import GIB, MIB, Case, grid
+from bench.plan.sides import flags
 
 RESULTS = Path(__file__).parent / "results.csv"
 PORT = 24300
@@ -36,7 +37,6 @@ MEASURED = (
     "restart_rss_anon_peak restart_rss_peak restart_seconds snapshot_rss_anon_peak defrag_rss_anon_peak defrag_db_size"
 ).split()
 COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASURED, "date", "machine"]
-CATCHUP_FLAG = {"3.5": "experimental-snapshot-catchup-entries"}
 NEEDED_DISK = 25 * GIB
 NEEDED_MEMORY = 10 * GIB
 
@@ -47,15 +47,10 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {memory / GIB:.0f} GiB, Linux {platform.release().split('-')[0]}"
 
 
-def flags_of(case: Case) -> list[str]:
+def flags_of(case: Case, version: str) -> list[str]:
     """The member's flags: those of the case, and a quota that no case reaches."""
-    catchup = CATCHUP_FLAG.get(case.series, "snapshot-catchup-entries")
-    return [
-        f"--snapshot-count={case.snapshot_count}",
-        f"--{catchup}={case.catchup}",
-        f"--quota-backend-bytes={16 * GIB}",
-        "--enable-pprof",
-    ]
+    log = {"snapshot_count": case.snapshot_count, "snapshot_catchup_entries": case.catchup}
+    return [*flags(version, {**log, "quota_backend_bytes": 16 * GIB}), "--enable-pprof"]
 
 
 def go_environment(case: Case) -> dict[str, str]:
@@ -69,7 +64,7 @@ def members_of(case: Case, version: str, folder: Path) -> list[Member]:
     ports = {f"m{number}": PORT + 10 * number for number in range(case.members)}
     tls = load.certificates(folder / "tls") if case.tls else None
     return [
-        Member(version, folder, port, flags_of(case), go_environment(case), (), name, ports, tls)
+        Member(version, folder, port, flags_of(case, version), go_environment(case), (), name, ports, tls)
         for name, port in ports.items()
     ]
 
