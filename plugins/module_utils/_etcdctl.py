@@ -95,10 +95,16 @@ class Alarm:
     type: str
 
 
-def run(connection: Connection, endpoints: list[str], *words: str) -> Answer:
-    """Run one etcdctl command and never wait longer than the connection's timeout and a second."""
+def run(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> Answer:
+    """Run one etcdctl command, with ``text`` to read, and never wait longer than the connection's timeout and a second."""
     argv = [*command(connection, endpoints), *words, "-w", "json"]
-    return run_program(argv, connection.timeout + 1.0, "etcdctl")
+    return run_program(argv, connection.timeout + 1.0, "etcdctl", text)
+
+
+def move_leader(connection: Connection, endpoint: str, target_id: str) -> str:
+    """Let the leader at ``endpoint`` hand over to the member of this id. Returns why that failed, or an empty string."""
+    answer = run(connection, [endpoint], "move-leader", target_id)
+    return "" if answer.returncode == 0 else failure(answer)
 
 
 def command(connection: Connection, endpoints: list[str]) -> list[str]:
@@ -122,16 +128,17 @@ def command(connection: Connection, endpoints: list[str]) -> list[str]:
     return argv
 
 
-def run_program(argv: list[str], timeout: float, name: str) -> Answer:
+def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> Answer:
     """Run etcdctl or etcdutl (``name``) and kill it after ``timeout`` seconds; raises EtcdctlError if it cannot run.
 
+    ``text`` is what it reads from standard input.
     Variables named ``ETCDCTL_*`` are kept out: etcdctl refuses to run when one says the same thing as a flag.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
     try:
         done = subprocess.run(
             argv,
-            stdin=subprocess.DEVNULL,
+            input=text,
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -137,7 +137,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import (
     observe,
     serving_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection, EtcdctlError, failure, run
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection, EtcdctlError, move_leader
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import (
     CONNECTION_ARGUMENTS,
     connection,
@@ -166,7 +166,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
             )
         late = time.monotonic() >= deadline
         if verdict.allowed and not late:
-            trouble = move_leader(link, cluster, name, verdict.move_to)
+            trouble = hand_over(link, cluster, name, verdict.move_to)
             moved_to = moved_to if trouble else verdict.move_to
         elif late or not verdict.may_pass:
             waited = f" (waited {params['timeout']} s)" if late else ""
@@ -175,13 +175,13 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         time.sleep(PAUSE)
 
 
-def move_leader(link: Connection, cluster: Cluster, name: str, target: str) -> str:
+def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
     """Hand leadership to another member. Returns why that failed, or an empty string."""
     leader, successor = cluster.member(name), cluster.member(target)
     if leader is None or successor is None:
         return f"{target} is no member"
-    answer = run(link, [leader.endpoint], "move-leader", successor.id)
-    return "" if answer.returncode == 0 else f"moving leadership to {target}: {failure(answer)}"
+    trouble = move_leader(link, leader.endpoint, successor.id)
+    return f"moving leadership to {target}: {trouble}" if trouble else ""
 
 
 def serve(module: AnsibleModule, link: Connection) -> NoReturn:

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a member is busy with and what its database holds, from its metrics. Private to the collection. Pure.
+
+etcd 3.5, 3.6 and 3.7 have all of these: server/etcdserver/api/rafthttp/metrics.go, server/storage/backend/metrics.go,
+server/storage/mvcc/metrics.go, and the counters of gRPC's server.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A line of Prometheus' text format without its optional time.
+_SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)", re.MULTILINE)
+_SNAPSHOT = 'grpc_method="Snapshot"'
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One reading of /metrics.
+
+    raft_snapshots: whole databases on their way to or from another member. downloads: of clients, as
+    ``etcdctl snapshot save`` makes them. revision: mean bytes of a revision in the database, None if it is not known.
+    quota: bytes, None if the member does not say.
+    """
+
+    raft_snapshots: int
+    downloads: int
+    defragmenting: bool
+    revision: int | None
+    quota: int | None
+    keys: int | None = None
+    history: int | None = None
+
+    def obstacle(self) -> str:
+        """Say what a defragmentation would get in the way of, or return an empty string."""
+        if self.defragmenting:
+            return "is being defragmented"
+        if self.raft_snapshots:
+            return "sends or receives a snapshot for a member that fell behind"
+        if self.downloads:
+            return (
+                "sends a snapshot to a client, which a defragmentation would have to wait for, holding up all requests"
+            )
+        return ""
+
+
+def parse(page: str, in_use: int) -> Activity:
+    """Read a page of metrics of a member whose database has ``in_use`` bytes of data."""
+    sums: dict[str, float] = {}
+    downloads = 0.0
+    for name, labels, value in _SAMPLE.findall(page):
+        try:
+            number = float(value)
+        except ValueError:
+            continue
+        if _SNAPSHOT in labels and name in ("grpc_server_started_total", "grpc_server_handled_total"):
+            downloads += number if name == "grpc_server_started_total" else -number
+        elif name != "grpc_server_handled_total":
+            sums[name] = sums.get(name, 0.0) + number
+    keys = _whole(sums, "etcd_debugging_mvcc_keys_total")
+    newest = _whole(sums, "etcd_debugging_mvcc_current_revision")
+    oldest = _whole(sums, "etcd_debugging_mvcc_compact_revision")
+    history = max(0, newest - max(oldest or 0, 0)) if newest is not None else None
+    return Activity(
+        raft_snapshots=round(
+            sums.get("etcd_network_snapshot_send_inflights_total", 0)
+            + sums.get("etcd_network_snapshot_receive_inflights_total", 0)
+        ),
+        downloads=max(0, round(downloads)),
+        defragmenting=sums.get("etcd_disk_defrag_inflight", 0) > 0,
+        revision=_revision(sums, in_use, (keys or 0) + (history or 0)),
+        quota=_whole(sums, "etcd_server_quota_backend_bytes"),
+        keys=keys,
+        history=history,
+    )
+
+
+def _revision(sums: dict[str, float], in_use: int, revisions: int) -> int | None:
+    """Return the mean bytes of a revision: what the database has for each, or what a put had, whichever is more."""
+    puts = sums.get("etcd_mvcc_put_total", 0)
+    found = [in_use / revisions] if revisions else []
+    if puts:
+        found.append(sums.get("etcd_debugging_mvcc_total_put_size_in_bytes", 0) / puts)
+    return round(max(found)) if found else None
+
+
+def _whole(sums: dict[str, float], name: str) -> int | None:
+    return round(sums[name]) if name in sums else None
