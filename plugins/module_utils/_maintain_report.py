@@ -1,0 +1,144 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What maintenance did: the last record of each operation, metrics for the node exporter, a summary. Private to the collection.
+
+A record is a map: ``operation``, ``result`` (done, skipped, failed), ``reason`` (a sentence), ``started_at`` (UTC, ISO
+8601), ``seconds``, ``settled`` (nothing is left to be done), and what the operation adds. What is kept of it also says
+``last_done`` (the newest record that was done) and ``last_settled_at``.
+"""
+
+from __future__ import annotations
+
+import calendar
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import Any
+
+METRICS_FILE = "headroom.prom"
+_DATE = "%Y-%m-%dT%H:%M:%SZ"
+# Name, help and what it says of a record; None where the record says nothing of it.
+_GAUGES = (
+    ("last_run_timestamp_seconds", "When the operation last ended, whatever came of it.", lambda one: _ended(one)),
+    ("last_run_failed", "Whether it failed then.", lambda one: int(one["result"] == "failed")),
+    (
+        "last_done_timestamp_seconds",
+        "When it last did something.",
+        lambda one: _ended(one["last_done"]) if one.get("last_done") else None,
+    ),
+    (
+        "last_settled_timestamp_seconds",
+        "When nothing was left to be done for the last time.",
+        lambda one: _seconds(one["last_settled_at"]) if one.get("last_settled_at") else None,
+    ),
+    ("last_run_duration_seconds", "How long the last run took.", lambda one: one["seconds"]),
+)
+
+
+def keep(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a record as the last one of its operation, with what is worth knowing of those before. Returns what is kept."""
+    path = os.path.join(state_dir, f"{record['operation']}.json")
+    before = read(path) or {}
+    kept = {
+        **record,
+        "last_done": dict(record) if record["result"] == "done" else before.get("last_done"),
+        "last_settled_at": _stamp(_ended(record)) if record.get("settled") else before.get("last_settled_at"),
+    }
+    write(path, json.dumps(kept, indent=2) + "\n")
+    return kept
+
+
+def read(path: str) -> dict[str, Any] | None:
+    """Return the record at ``path``; None if there is none that can be read."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError):
+        return None
+    needed = ("operation", "result", "reason", "started_at", "seconds")
+    return data if isinstance(data, dict) and all(name in data for name in needed) else None
+
+
+def read_all(state_dir: str, operations: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return the last record of each operation that has one."""
+    found = {name: read(os.path.join(state_dir, f"{name}.json")) for name in operations}
+    return {name: record for name, record in found.items() if record is not None}
+
+
+def write(path: str, text: str) -> None:
+    """Replace a file at once, readable by everyone."""
+    handle, temporary = tempfile.mkstemp(prefix=".headroom-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            os.fchmod(stream.fileno(), 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the records in Prometheus' text format, for the node exporter's textfile collector."""
+    lines = []
+    for name, text, value in _GAUGES:
+        samples = [(operation, value(record)) for operation, record in sorted(records.items())]
+        known = [(operation, number) for operation, number in samples if number is not None]
+        lines += _gauge(f"headroom_maintenance_{name}", text, cluster, member, known)
+    defrag = (records.get("defrag") or {}).get("last_done")
+    if defrag:
+        freed = defrag["before"]["size"] - defrag["after"]["size"]
+        lines += _gauge("headroom_defrag_freed_bytes", "What the last one gave back.", cluster, member, [("", freed)])
+    backup = (records.get("snapshot") or {}).get("newest_at")
+    if backup:
+        text = "When the newest backup of the cluster was taken, on whichever host."
+        lines += _gauge("headroom_backup_newest_timestamp_seconds", text, cluster, member, [("", _seconds(backup))])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _gauge(name: str, text: str, cluster: str, member: str, samples: list[tuple[str, float]]) -> list[str]:
+    if not samples:
+        return []
+    lines = [f"# HELP {name} {text}", f"# TYPE {name} gauge"]
+    for operation, value in samples:
+        labels = {"cluster": cluster, "member": member, **({"operation": operation} if operation else {})}
+        listed = ",".join(f"{key}={json.dumps(text)}" for key, text in labels.items())
+        lines.append(f"{name}{{{listed}}} {value}")
+    return lines
+
+
+def summary(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
+    """Return what was done and what comes next, a line for each operation and one for what it last did.
+
+    timers: for each operation when its timer elapses next, in words; empty if it is off.
+    """
+    lines = []
+    for operation in sorted({*records, *timers}):
+        record, following = records.get(operation), timers.get(operation) or "off"
+        if record is None:
+            lines.append(f"{operation:9} has not run yet; next: {following}")
+            continue
+        lines.append(
+            f"{operation:9} {record['result']:7} {record['started_at']}  {record['reason']}; next: {following}"
+        )
+        done = record.get("last_done")
+        if done and record["result"] != "done":
+            lines.append(f"{'':9} {'before':7} {done['started_at']}  {done['reason']}")
+    return lines
+
+
+def _ended(record: Mapping[str, Any]) -> float:
+    return round(_seconds(record["started_at"]) + record["seconds"])
+
+
+def _seconds(date: str) -> float:
+    return calendar.timegm(time.strptime(date, _DATE))
+
+
+def _stamp(seconds: float) -> str:
+    return time.strftime(_DATE, time.gmtime(seconds))

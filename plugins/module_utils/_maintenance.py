@@ -1,0 +1,142 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program that maintains etcd from timers, without a controller: ``headroom defrag|snapshot|drill|status``.
+
+Private to the collection. The role etcd_maintenance installs it, with the modules that it needs, as they are here: what
+Ansible does and what a timer does is one implementation. Which host acts is decided in the cluster, not here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _maintain_config,
+    _maintain_defrag,
+    _maintain_report,
+    _maintain_snapshot,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._lock import LockError, read, stamp
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory_limit import restore
+
+# Each returns a record without what ``perform`` adds, and raises ValueError or OSError.
+RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
+    "defrag": _maintain_defrag.run,
+    "snapshot": _maintain_snapshot.run,
+}
+
+
+def main(argv: list[str]) -> int:
+    """Run one operation or show what was done. Returns the exit status: 1 if the operation failed."""
+    parser = argparse.ArgumentParser(prog="headroom", description="Maintain the etcd member on this host.")
+    parser.add_argument("--config", default=_maintain_config.PATH, help=f"default {_maintain_config.PATH}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in (
+        ("defrag", "defragment this host's member, if it pays and may be done"),
+        ("snapshot", "take the cluster's backup, if no other host has yet"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--check", action="store_true", help="only say what would be done, and why not")
+    commands.add_parser("status", help="show what was done last, and what comes next")
+    commands.add_parser("settle", help="put back what a run that was killed left: the memory limit")
+    asked = parser.parse_args(argv)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        config = _maintain_config.load(asked.config)
+    except ValueError as error:
+        print(f"headroom: {error}", file=sys.stderr)
+        return 1
+    if asked.command == "status":
+        print("\n".join(status(config)))
+        return 0
+    if asked.command == "settle":
+        problem = restore(config.unit)
+        if problem:
+            print(f"headroom: {problem}", file=sys.stderr)
+        return 1 if problem else 0
+    record = perform(asked.command, config, asked.check)
+    print(json.dumps(record), flush=True)
+    return 1 if record["result"] == "failed" else 0
+
+
+def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
+    """Run an operation and keep its record; in check mode nothing is kept."""
+    began, clock = time.time(), time.monotonic()
+    try:
+        found = RUNS[operation](config, check)
+    except (ValueError, OSError) as error:
+        found = {"result": "failed", "reason": str(error), "settled": False}
+    record = {
+        "operation": operation,
+        "result": found["result"],
+        "reason": found["reason"],
+        "started_at": stamp(began),
+        "seconds": round(time.monotonic() - clock, 3),
+        "cluster": config.cluster,
+        "host": os.uname().nodename,
+        **found,
+    }
+    if check:
+        return {**record, "check": True}
+    try:
+        _maintain_report.keep(config.state_dir, record)
+        publish(config)
+    except OSError as error:
+        record["result"] = "failed"
+        record["reason"] += f"; the report could not be written: {error.filename}: {error.strerror}"
+    return record
+
+
+def publish(config: Config) -> None:
+    """Write the metrics of all operations, where that is wanted. Raises OSError."""
+    if config.metrics_dir:
+        records = _maintain_report.read_all(config.state_dir, _maintain_config.OPERATIONS)
+        text = _maintain_report.metrics(config.cluster, config.member, records)
+        _maintain_report.write(os.path.join(config.metrics_dir, _maintain_report.METRICS_FILE), text)
+
+
+def status(config: Config) -> list[str]:
+    """Return what was done last, what comes next, and who holds the cluster's lock, for a person to read."""
+    records = _maintain_report.read_all(config.state_dir, _maintain_config.OPERATIONS)
+    timers = {name: next_elapse(f"headroom-{name}.timer") for name in _maintain_config.OPERATIONS}
+    lines = [f"etcd cluster {config.cluster}, member {config.member}"]
+    try:
+        held = read(config.link, config.endpoints)
+        lines.append(str(held) if held else "nobody holds the cluster's lock")
+    except LockError as error:
+        lines.append(f"who holds the cluster's lock is not known: {error}")
+    return [*lines, *_maintain_report.summary(records, timers)]
+
+
+def next_elapse(timer: str) -> str:
+    """Return when a timer elapses next, in systemd's words; empty if it is off."""
+    try:
+        done = subprocess.run(
+            ["systemctl", "show", timer, "--property=ActiveState", "--property=NextElapseUSecRealtime"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    return found.get("NextElapseUSecRealtime", "") if found.get("ActiveState") == "active" else ""
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    """End in an orderly way when systemd says so: locks are let go, unfinished files removed."""
+    raise SystemExit(128 + number)
