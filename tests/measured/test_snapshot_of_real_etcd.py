@@ -61,7 +61,22 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         for number in range(KEYS):
             etcdctl(members[0], "put", f"key-{number}", "v" * 20_000)
         etcdctl(members[0], "del", "key-0")
+        wait_for_storage_version(members)
         yield members
+
+
+def wait_for_storage_version(members: list[Member]) -> None:
+    """Each member writes it into its own database, some time after the cluster has agreed on its version; 3.5 never does."""
+    deadline = time.monotonic() + 60
+    while not members[0].version.startswith("3.5.") and not all(storage_version(member) for member in members):
+        assert time.monotonic() < deadline, "a member has no storage version after 60 s"
+        time.sleep(0.2)
+
+
+def storage_version(member: Member) -> str:
+    """What the member says of itself; empty until it is set."""
+    (status,) = json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))
+    return str(status["Status"].get("storageVersion", ""))
 
 
 def etcdctl(member: Member, *words: str) -> str:
