@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Set up what the project needs, in a cache folder of its own; a second run only looks.
 
-Debian packages, a virtual environment with pinned requirements, etcd packed as upstream packs it, and conftest, opa and etcd's
-benchmark, all built from the Go modules that go.sum pins. Each result lies under a name that carries the digest of its inputs and
-appears there only when it is complete, so that an interrupted run leaves nothing half-made and several runs may go side by side.
+Debian packages, a virtual environment with pinned requirements, etcd packed as upstream packs it, and conftest, opa, etcd's
+benchmark and a load of our own, all built from the Go modules that go.sum pins. Each result lies under a name that carries the
+digest of its inputs and appears there only when it is complete, so that an interrupted run leaves nothing half-made and several
+runs may go side by side.
 
 Runs with nothing but the standard library, before there is a virtual environment.
 """
@@ -39,6 +40,7 @@ PROGRAMS = {
     "conftest": "github.com/open-policy-agent/conftest",
     "opa": "github.com/open-policy-agent/opa",
     "benchmark": "go.etcd.io/etcd/v3/tools/benchmark",
+    "load": ".",
 }
 ACTIVATE = """# Puts ansible-playbook, conftest, etcdctl and the other pinned tools on PATH: . .headroom/activate
 PATH="{links}/bin:{links}/venv/bin:$PATH"
@@ -211,7 +213,8 @@ def architecture() -> str:
 def built(name: str) -> Path:
     """Where what is built from tools/NAME lies."""
     folder = PROJECT / "tools" / name
-    return CACHE / f"{name}-{digest(folder / 'go.mod', folder / 'go.sum', architecture())}"
+    sources = sorted(folder.glob("*.go"))
+    return CACHE / f"{name}-{digest(folder / 'go.mod', folder / 'go.sum', architecture(), *sources)}"
 
 
 @contextlib.contextmanager
