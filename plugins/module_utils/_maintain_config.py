@@ -17,21 +17,18 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import Thresholds, check_thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_count, parse_size
 
 PATH = "/etc/etcd/maintenance.json"
 OPERATIONS = ("defrag", "snapshot", "drill")
+_LONGEST = 86400
+_MOST = 100_000
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
-_KINDS: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "bool": (bool,),
-    "int | None": (int, type(None)),
-    "list[str]": (list,),
-}
+# Entries that are sizes, which may be given with a unit.
+_SIZES = ("free_size", "reserve", "memory_max")
 
 
 class ConfigError(ValueError):
@@ -119,7 +116,8 @@ def parse(data: Any) -> Config:
     known = {*_PLAIN, "connection", *OPERATIONS}
     _names(data, known, "")
     for name in _PLAIN:
-        _type(data[name], "str", name)
+        if not isinstance(data[name], str):
+            raise ConfigError(f"{name} is {data[name]!r}, which is no text")
     link = data["connection"]
     if not isinstance(link, Mapping):
         raise ConfigError("connection is no map")
@@ -141,9 +139,31 @@ def _section(kind: type, data: Any, name: str) -> dict[str, Any]:
         raise ConfigError(f"{name} is no map")
     entries = {field.name: str(field.type) for field in fields(kind)}
     _names(data, set(entries), f"{name}.")
-    for entry, wanted in entries.items():
-        _type(data[entry], wanted, f"{name}.{entry}")
-    return {entry: data[entry] for entry in entries}
+    return {entry: _value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
+
+
+def variable(section: str, entry: str) -> str:
+    """Return the role's variable for an entry, which is what a message has to name."""
+    entry = {"directory": "dir"}.get(entry, entry)
+    return f"etcd_maintenance_{'backup' if section == 'snapshot' else section}_{entry}"
+
+
+def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
+    """Return a value as the type that is wanted, whether it came as YAML or as text. Raises ValueError."""
+    name = variable(section, entry)
+    if entry in _SIZES:
+        return parse_size(value, name)
+    if wanted == "int | None" and value in ("", None):
+        return None
+    if wanted.startswith("int"):
+        return parse_count(value, name)
+    if wanted == "list[str]":
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return list(value)
+        raise ConfigError(f"{name} is {value!r}, which is no list of text")
+    if not isinstance(value, bool if wanted == "bool" else str):
+        raise ConfigError(f"{name} is {value!r}, which is no {'boolean' if wanted == 'bool' else 'text'}")
+    return value
 
 
 def _names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
@@ -155,37 +175,27 @@ def _names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
         raise ConfigError("; ".join(found))
 
 
-def _type(value: Any, wanted: str, name: str) -> None:
-    """Refuse a value of another type; a bool is no number."""
-    if not isinstance(value, _KINDS[wanted]) or (isinstance(value, bool) and wanted != "bool"):
-        raise ConfigError(f"{name} is {value!r}, which is no {wanted}")
-
-
 def _check(config: Config) -> None:
     """Refuse what cannot be meant, naming the role's variables."""
     defrag, snapshot, drill = config.defrag, config.snapshot, config.drill
-    check_thresholds(Thresholds(defrag.free_share, defrag.free_size))
-    for name, value, least in (
-        ("defrag.pause", defrag.pause, 0),
-        ("defrag.wait", defrag.wait, 0),
-        ("defrag.timeout", defrag.timeout, 1),
-        ("snapshot.timeout", snapshot.timeout, 1),
-        ("drill.timeout", drill.timeout, 1),
-    ):
-        if not least <= value <= 86400:
-            raise ConfigError(f"{name} is {value}, but must be {least} to 86400 seconds")
-    if snapshot.enabled and not snapshot.directory:
-        raise ConfigError("backups are enabled without a directory: set etcd_maintenance_backup_dir")
-    if snapshot.keep < 1:
-        raise ConfigError(
-            f"etcd_maintenance_backup_keep is {snapshot.keep}, but must be at least 1: the newest is kept"
-        )
-    if snapshot.keep_days is not None and snapshot.keep_days < 1:
-        raise ConfigError(
-            f"etcd_maintenance_backup_keep_days is {snapshot.keep_days}, but must be at least 1; leave it empty to keep by number"
-        )
-    if drill.enabled and not snapshot.directory:
-        raise ConfigError("drills are enabled without backups: set etcd_maintenance_backup_dir")
+    bounds = [
+        ("defrag", "free_share", defrag.free_share, 0, 99, "percent of the database; 45 is usual"),
+        ("defrag", "pause", defrag.pause, 0, _LONGEST, "seconds"),
+        ("defrag", "wait", defrag.wait, 0, _LONGEST, "seconds"),
+        ("defrag", "timeout", defrag.timeout, 1, _LONGEST, "seconds"),
+        ("snapshot", "keep", snapshot.keep, 1, _MOST, "backups: the newest is always kept"),
+        ("snapshot", "keep_days", snapshot.keep_days, 1, _MOST, "days; leave it empty to keep by number alone"),
+        ("snapshot", "timeout", snapshot.timeout, 1, _LONGEST, "seconds"),
+        ("drill", "timeout", drill.timeout, 1, _LONGEST, "seconds"),
+    ]
+    for section, entry, value, least, most, what in bounds:
+        if value is not None and not least <= value <= most:
+            raise ConfigError(f"{variable(section, entry)} is {value}, but must be {least} to {most} {what}")
+    for name, enabled in (("backups", snapshot.enabled), ("drills", drill.enabled)):
+        if enabled and not snapshot.directory:
+            raise ConfigError(
+                f"{name} are enabled, but etcd_maintenance_backup_dir is empty: write a directory of this host"
+            )
 
 
 def problems(config: Config) -> list[str]:
@@ -197,7 +207,7 @@ def problems(config: Config) -> list[str]:
             try:
                 elapses(section.calendar)
             except ConfigError as error:
-                found.append(f"{_VARIABLES[name]}: {error}")
+                found.append(f"{variable(name, 'calendar')}: {error}")
     folders = []
     if config.snapshot.enabled:
         folders.append(("etcd_maintenance_backup_dir", config.snapshot.directory))
@@ -205,23 +215,16 @@ def problems(config: Config) -> list[str]:
             folders.append(("etcd_maintenance_backup_copy_dir", config.snapshot.copy_dir))
     if config.metrics_dir:
         folders.append(("etcd_maintenance_metrics_dir", config.metrics_dir))
-    for variable, path in folders:
+    for name, path in folders:
         if not os.path.isabs(path):
-            found.append(f"{variable} is {path!r}, but must be an absolute path")
+            found.append(f"{name} is {path!r}, but must be an absolute path")
         elif not os.path.isdir(path):
-            found.append(f"{variable}: {path} is no directory on this host: make it, or mount its volume, first")
+            found.append(f"{name}: {path} is no directory on this host: make it, or mount its volume, first")
         elif not _writable(path):
             found.append(
                 f"{variable}: {path} cannot be written to: it is mounted read-only, or belongs to another system"
             )
     return found
-
-
-_VARIABLES = {
-    "defrag": "etcd_maintenance_defrag_calendar",
-    "snapshot": "etcd_maintenance_backup_calendar",
-    "drill": "etcd_maintenance_drill_calendar",
-}
 
 
 def _writable(path: str) -> bool:

@@ -137,7 +137,7 @@ def _ended(record: Mapping[str, Any]) -> float:
 
 
 def _seconds(date: str) -> float:
-    return calendar.timegm(time.strptime(date, _DATE))
+    return float(calendar.timegm(time.strptime(date, _DATE)))
 
 
 def _stamp(seconds: float) -> str:

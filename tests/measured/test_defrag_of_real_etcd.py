@@ -1,0 +1,228 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Defragmentation and the cluster's lock on real etcd of each series: turns, refusals, a holder that is killed, NOSPACE."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import _defrag_turns as turns
+from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Member as Described
+from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import MIB, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_run import Outcome, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+
+from bench.member import Member, binary, releases, running
+
+PORT = 25650
+QUOTA = 96 * MIB
+VALUE = "v" * 1_000_000
+PAYS = Thresholds(45, 10 * MIB)
+
+# Takes the lock with a short lease, says so, and waits to be killed.
+HOLDER = """
+import sys, time
+from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+link = Connection(sys.argv[1], None, None, None, 3.0)
+with _lock.held(link, [sys.argv[2]], _lock.Holder("other-host", "m9", "backup"), ttl=4):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(scope="module", params=releases())
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Member]]:
+    """Three members of one release with a small quota."""
+    version: str = request.param
+    folder = tmp_path_factory.mktemp(f"etcd-{version}")
+    ports = {f"m{number}": PORT + 10 * number for number in range(3)}
+    flags = (f"--quota-backend-bytes={QUOTA}",)
+    members = [Member(version, folder, port, flags, {}, (), name, ports) for name, port in ports.items()]
+    with running(members):
+        yield members
+
+
+def etcdctl(member: Member, *words: str, text: str = "") -> str:
+    """What etcdctl of the member's release prints; a value too long for an argument is read as ``text``."""
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30, input=text).stdout
+
+
+def link_to(members: list[Member]) -> Connection:
+    return Connection(str(binary(members[0].version, "etcdctl")), None, None, None, 3.0)
+
+
+def compact(member: Member) -> None:
+    revision = json.loads(etcdctl(member, "get", "key", "-w", "json"))["header"]["revision"]
+    etcdctl(member, "compact", str(revision), "--physical")
+
+
+def wait_for_free_pages(members: list[Member]) -> None:
+    """Each member compacts for itself, and counts the pages that it freed with the second write after that."""
+    deadline = time.monotonic() + 30
+    while any((member.db_size_in_use or 0) > 20 * MIB for member in sizes(members)):
+        assert time.monotonic() < deadline, sizes(members)
+        etcdctl(members[0], "put", "other", "value")
+        time.sleep(0.2)
+
+
+def sizes(members: list[Member]) -> list[Described]:
+    return observe(link_to(members), [member.endpoint for member in members])[0].members
+
+
+def fragment(members: list[Member]) -> None:
+    """Leave some 40 MB of free pages in each member's database."""
+    for _number in range(45):
+        etcdctl(members[0], "put", "key", text=VALUE)
+    compact(members[0])
+    wait_for_free_pages(members)
+
+
+def asked(members: list[Member], member: Member, **more: object) -> Request:
+    others = [other.endpoint for other in members if other is not member]
+    base = Request(
+        [member.endpoint, *others],
+        member.name,
+        False,
+        PAYS,
+        pause=0,
+        wait=60,
+        data_dir=str(member.folder / member.name),
+    )
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def on_all_hosts(members: list[Member], thresholds: Thresholds = PAYS) -> list[Outcome]:
+    """What the timers of three hosts do when they elapse together."""
+    link = link_to(members)
+
+    def host(member: Member) -> Outcome:
+        (outcome,) = turns.run_defrag(asked(members, member, thresholds=thresholds), link)
+        return outcome
+
+    with ThreadPoolExecutor(3) as pool:
+        return list(pool.map(host, members))
+
+
+def leader(members: list[Member]) -> str:
+    return observe(link_to(members), [member.endpoint for member in members])[0].leader
+
+
+def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
+    fragment(cluster)
+    led = leader(cluster)
+    spans: list[tuple[float, float, str]] = []
+    real = turns.turn
+
+    def watched(request: Request, link: Connection, name: str, guard: _lock.Guard | None) -> Outcome:
+        began = time.monotonic()
+        outcome = real(request, link, name, guard)
+        spans.append((began, time.monotonic(), name))
+        return outcome
+
+    monkeypatch.setattr(turns, "turn", watched)
+    outcomes = on_all_hosts(cluster)
+    assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
+    assert all(outcome.after["size"] < outcome.before["size"] // 2 for outcome in outcomes)
+    spans.sort()
+    assert spans[-1][2] == led
+    assert all(earlier[1] <= later[0] for earlier, later in zip(spans, spans[1:], strict=False)), spans
+    assert [bool(outcome.moved_to) for outcome in outcomes] == [member.name == led for member in cluster]
+    assert leader(cluster) != led
+    assert _lock.read(link_to(cluster), [cluster[0].endpoint]) is None
+    again = on_all_hosts(cluster)
+    assert [(outcome.result, outcome.settled) for outcome in again] == [("skipped", True)] * 3
+    assert "does not pay" in again[0].reason
+
+
+def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
+    fragment(cluster)
+    link = link_to(cluster)
+    everyone = asked(cluster, cluster[0], everyone=True)
+    foretold = turns.run_defrag(everyone, link, check=True)
+    assert [(outcome.result, outcome.would) for outcome in foretold] == [("skipped", True)] * 3
+    assert sum("after" in outcome.reason for outcome in foretold) == 2
+    down = cluster[2]
+    down.stop()
+    try:
+        request = asked(cluster, cluster[0], wait=0)
+        (outcome,) = turns.run_defrag(request, link)
+        assert (outcome.result, outcome.settled) == ("skipped", False)
+        assert "not every voting member is healthy: m2" in outcome.reason
+        assert outcome.before == outcome.after
+    finally:
+        down.start()
+        down.wait_ready()
+
+
+def test_the_lock(cluster: list[Member]) -> None:
+    link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
+    command = [sys.executable, "-c", HOLDER, link.etcdctl_path, cluster[1].endpoint]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout and holder.stdout.readline() == "held\n"
+        name = next(member for member in cluster if member.name != leader(cluster))
+        (outcome,) = turns.run_defrag(asked(cluster, name, wait=0), link)
+        assert outcome.result == "skipped"
+        assert "other-host holds the cluster's lock since" in outcome.reason
+        time.sleep(5)  # longer than its lease: it is kept alive
+        assert _lock.read(link, endpoints) is not None
+        holder.send_signal(signal.SIGKILL)
+    began = time.monotonic()
+    with _lock.held(link, endpoints, _lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
+        assert time.monotonic() - began < 15
+        guard.check()
+        found = _lock.read(link, endpoints)
+        assert found is not None and found.holder.host == "this-host"
+
+
+def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
+    link = link_to(cluster)
+    if not turns.run_defrag(asked(cluster, cluster[0], everyone=True), link, check=True)[0].would:
+        fragment(cluster)
+    real = turns.turn
+
+    def then_lose(request: Request, link: Connection, name: str, guard: _lock.Guard | None) -> Outcome:
+        outcome = real(request, link, name, guard)
+        if guard is not None:
+            guard._gone = "its lease is gone"
+        return outcome
+
+    monkeypatch.setattr(turns, "turn", then_lose)
+    outcomes = turns.run_defrag(asked(cluster, cluster[0], everyone=True), link)
+    assert sorted(outcome.result for outcome in outcomes) == ["done", "skipped", "skipped"]
+    assert all("lock was lost" in outcome.reason for outcome in outcomes if outcome.result == "skipped")
+
+
+def test_all_members_from_one_host(cluster: list[Member]) -> None:
+    fragment(cluster)
+    led = leader(cluster)
+    outcomes = turns.run_defrag(asked(cluster, cluster[0], everyone=True), link_to(cluster))
+    assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
+    assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
+
+
+def test_out_of_space_and_back(cluster: list[Member]) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        for _number in range(150):
+            etcdctl(cluster[0], "put", "key", text=VALUE)
+    link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
+    with pytest.raises(_lock.NoSpaceError):
+        _lock.take(link, endpoints, _lock.Holder("this-host", "m0", "backup"), 10)
+    compact(cluster[0])
+    # Without writes the pages that were freed are not counted: what shall be tried is any free page.
+    outcomes = on_all_hosts(cluster, Thresholds(5, MIB))
+    assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
+    assert [outcome.disarmed for outcome in outcomes].count(True) == 1
+    etcdctl(cluster[0], "put", "key", "again")
