@@ -9,6 +9,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/health" // without it a client cannot ask for health
 )
@@ -44,7 +45,7 @@ type summary struct {
 
 func newGroup(name string, o options, began time.Time) (*group, error) {
 	g := &group{options: o, name: name, began: began}
-	config := clientv3.Config{Endpoints: o.endpoints, DialTimeout: 10 * time.Second}
+	config := clientv3.Config{Endpoints: o.endpoints, DialTimeout: 10 * time.Second, Logger: zap.NewNop()}
 	if name == "health" {
 		config.DialOptions = []grpc.DialOption{grpc.WithDisableServiceConfig(), grpc.WithDefaultServiceConfig(askForHealth)}
 	}

@@ -44,7 +44,7 @@ func parse() options {
 	var o options
 	endpoints := flag.String("endpoints", "", "client URLs of all members, separated by commas")
 	flag.IntVar(&o.clients, "clients", 4, "clients of each group, with connections of their own")
-	flag.IntVar(&o.rate, "rate", 250, "puts and as many ranges per second, of each group")
+	flag.IntVar(&o.rate, "rate", 100, "puts and as many ranges per second, of each group")
 	flag.IntVar(&o.valueSize, "value-size", 1024, "bytes of a put's value")
 	flag.IntVar(&o.leases, "leases", 100, "leases that each group keeps alive")
 	flag.Int64Var(&o.ttl, "ttl", 5, "seconds that a lease lives without being kept alive")
