@@ -9,19 +9,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _storage
+from ansible_collections.etcdops.headroom.plugins.module_utils import _storage, _storage_advice
+
+ASKED = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
 
 
 def etcd_storage_plan(
-    host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]], data_dir: str, wal_dir: str = ""
+    host: Mapping[str, Any],
+    volumes: Sequence[Mapping[str, Any]],
+    data_dir: str,
+    wal_dir: str = "",
+    **asked: Any,
 ) -> dict[str, Any]:
     """Decide what to do with the volumes; see the documentation beside this file."""
+    unknown = sorted(set(asked) - set(ASKED))
+    if unknown:
+        raise AnsibleFilterError(f"etcd_storage_plan knows no {unknown[0]}: it takes {', '.join(ASKED)}.")
     try:
-        return _storage.plan(host, volumes, data_dir, wal_dir)
+        decided = _storage.plan(host, volumes, data_dir, wal_dir, asked.get("erase") or ())
+        return {**decided, **_storage_advice.advise(host, volumes, decided, asked)}
     except KeyError as missing:
         raise AnsibleFilterError(
             f"etcd_host_info was not asked for {missing}: give it the device and the mount point of each volume."
         ) from missing
+    except ValueError as problem:
+        raise AnsibleFilterError(f"{problem}.") from problem
 
 
 class FilterModule:

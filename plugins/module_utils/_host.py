@@ -277,27 +277,6 @@ def installed_versions(folder: str) -> list[str]:
     )
 
 
-def member_facts(data_dir: str, wal_dir: str | None) -> dict[str, Any]:
-    """Whether a data dir (or the WAL dir beside it, if it is a separate one) holds a member of a cluster.
-
-    A member has a WAL from its first start on; with a WAL dir of its own there is none below the data dir.
-    """
-    database = os.path.join(data_dir, "member", "snap", "db")
-    segments = {}
-    for folder in (os.path.join(data_dir, "member", "wal"), wal_dir):
-        try:
-            segments[folder] = sum(name.endswith(".wal") for name in os.listdir(folder)) if folder else 0
-        except OSError:
-            continue
-    size = os.path.getsize(database) if os.path.exists(database) else None
-    return {
-        "present": size is not None or any(segments.values()),
-        "db_size": size,
-        "wal_files": sum(segments.values()),
-        "wal_dirs": [folder for folder, number in segments.items() if number],
-    }
-
-
 def cgroup_version(root: str = "/sys/fs/cgroup") -> int | None:
     """2 where the unified hierarchy is mounted at its root, 1 where there are (also) older ones, None without."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):

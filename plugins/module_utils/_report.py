@@ -4,8 +4,9 @@
 """The report that ends a deployment, as lines of text. Private to the collection.
 
 Pure: plain data in, lines out. Each member is a dict with ``host``, ``cluster`` (its name), ``name`` (etcd's name, if
-it differs from the host's), ``info`` (the result of etcd_cluster_info), ``plan`` (of etcd_memory_plan) and ``fio`` (for
-"data" and "wal": ``p99_us`` and ``limit_us``). Everything but host and cluster may be missing and then shows as "-".
+it differs from the host's), ``info`` (the result of etcd_cluster_info), ``plan`` (of etcd_memory_plan), ``fio`` (for
+"data" and "wal": ``p99_us`` and ``limit_us``), ``live`` (of etcd_disk_live_info), ``warnings`` and ``notes`` (sentences).
+Everything but host and cluster may be missing and then shows as "-".
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ QUOTA_WARNING = 80
 LIMIT_WARNING = 90
 # The kernel rounds a limit down to whole pages.
 LARGEST_PAGE = 64 * 1024
+# Fewer samples than this have no 99th percentile.
+LEAST_SAMPLES = 100
 NONE = "-"
+# Latencies of a running member, as etcd_disk_live_info names them, in words.
+LIVE = {"wal_fsync": "WAL fsync", "backend_commit": "backend commit"}
 
 PLANNED_NOTE = "planned peak: heap and stacks (RssAnon); the database's pages come on top and give way"
+
+LIVE_NOTE = (
+    "fio p99: fdatasync, before etcd ran there; live p99, since the member started: backend commits on the data's volume, "
+    f"WAL fsyncs on the WAL's; fewer than {LEAST_SAMPLES} samples have none"
+)
 
 Item = Mapping[str, Any]
 Row = tuple[str, ...]
@@ -57,10 +67,25 @@ def cluster_report(name: str, items: Sequence[Item]) -> list[str]:
     volumes = volume_rows(items)
     if len(volumes) > 1:
         lines += ["", *_table(volumes)]
+    if any(item.get("live") for item in items):
+        lines += _wrap(LIVE_NOTE, "  ")
     flags = flag_rows(items)
     if len(flags) > 1:
         lines += ["", *_table(flags, wrap_last=True)]
-    return lines
+    said = [*remarks(items, "warnings", "warning"), *remarks(items, "notes", "note")]
+    return lines + ([""] if said else []) + [line for remark in said for line in _wrap(remark, "  ")]
+
+
+def remarks(items: Sequence[Item], key: str, word: str) -> list[str]:
+    """Return the members' warnings or notes, each once, with the members that it is about unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for item in items:
+        for sentence in item.get(key) or []:
+            about.setdefault(str(sentence), []).append(_name(item))
+    return [
+        f"{word}: {sentence}" if len(names) == len(items) else f"{word}: {', '.join(names)}: {sentence}"
+        for sentence, names in about.items()
+    ]
 
 
 def summary(clusters: Mapping[str, Sequence[Item]]) -> list[str]:
@@ -83,7 +108,9 @@ def summary(clusters: Mapping[str, Sequence[Item]]) -> list[str]:
         )
         for problem in problems(items):
             trouble += _wrap(f"{name}: {problem}", "  ! ")
-    ok = "no problems" if not trouble else "problems:"
+        for warning in remarks(items, "warnings", "warning"):
+            trouble += _wrap(f"{name}: {warning}", "  ")
+    ok = "no problems" if not any(problems(items) for items in clusters.values()) else "problems:"
     return [*_table(rows), "", f"{len(clusters)} clusters, {ok}", *trouble]
 
 
@@ -152,6 +179,10 @@ def _host_problems(item: Item) -> list[str]:
             and measured["p99_us"] > (measured.get("limit_us") or measured["p99_us"])
         ):
             found.append(f"fdatasync on the {volume} volume is too slow: p99 {_latency(measured)}")
+    for what, words in LIVE.items():
+        live = (item.get("live") or {}).get(what) or {}
+        if live.get("samples", 0) >= LEAST_SAMPLES and live["p99_us"] > live["limit_us"]:
+            found.append(f"{words}s of the running member are too slow: p99 {_latency(live)}")
     return found
 
 
@@ -183,17 +214,20 @@ def member_rows(items: Sequence[Item]) -> list[Row]:
 
 
 def volume_rows(items: Sequence[Item]) -> list[Row]:
-    """Return the table of mounts, measured latency, and the I/O class of the process's threads."""
-    rows: list[Row] = [("member", "volume", "mounted at", "device", "fsync p99", "I/O class of all threads")]
+    """Return the table of mounts, latency as fio measured it and as the member sees it, and its threads' I/O class."""
+    rows: list[Row] = [("member", "volume", "mounted at", "device", "fio p99", "live p99", "I/O class")]
     for item in items:
         process, fio = _process(item), item.get("fio") or {}
         mounts = process.get("mounts") or {}
         data, wal = mounts.get("data"), mounts.get("wal")
         shared = data and wal and (data["mountpoint"], data["device"]) == (wal["mountpoint"], wal["device"])
-        volumes = [("data, WAL", data, fio.get("data") or fio.get("wal"))] if shared else []
-        volumes = volumes or [("data", data, fio.get("data")), ("WAL", wal, fio.get("wal"))]
+        volumes = [("data, WAL", data, fio.get("data") or fio.get("wal"), tuple(LIVE))] if shared else []
+        volumes = volumes or [
+            ("data", data, fio.get("data"), ("backend_commit",)),
+            ("WAL", wal, fio.get("wal"), ("wal_fsync",)),
+        ]
         first = True
-        for label, mount, measured in volumes:
+        for label, mount, measured, seen in volumes:
             if not mount and not measured:
                 continue
             rows.append(
@@ -202,7 +236,8 @@ def volume_rows(items: Sequence[Item]) -> list[Row]:
                     label,
                     mount["mountpoint"] if mount else NONE,
                     f"{mount['device']} ({mount['fstype']})" if mount else NONE,
-                    _latency(measured),
+                    _against_limit(measured),
+                    ", ".join(text for text in (_live(item, what) for what in seen) if text) or NONE,
                     _io_classes(process) if first else "",
                 )
             )
@@ -281,6 +316,22 @@ def _latency(measured: Mapping[str, Any] | None) -> str:
         return NONE
     text = f"{measured['p99_us'] / 1000:.1f} ms"
     return f"{text} (limit {measured['limit_us'] / 1000:g})" if measured.get("limit_us") else text
+
+
+def _against_limit(measured: Mapping[str, Any] | None) -> str:
+    """Return a latency beside its limit, short enough for a table: 1.7 ms (< 10)."""
+    if not measured or measured.get("p99_us") is None:
+        return NONE
+    value, limit = measured["p99_us"], measured.get("limit_us")
+    return f"{value / 1000:.1f} ms" + (f" ({'>' if value > limit else '<'} {limit / 1000:g})" if limit else "")
+
+
+def _live(item: Item, what: str) -> str:
+    """Return a latency of the running member, or how few samples it has; nothing where it was not asked."""
+    live = (item.get("live") or {}).get(what)
+    if not live:
+        return ""
+    return f"{live['samples']} samples" if live["samples"] < LEAST_SAMPLES else f"{live['p99_us'] / 1000:.1f} ms"
 
 
 def _io_classes(process: Mapping[str, Any]) -> str:

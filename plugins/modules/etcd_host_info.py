@@ -59,6 +59,10 @@ options:
   wal_dir:
     description: etcd's WAL dir, where it is not below O(data_dir).
     type: path
+  config_file:
+    description: etcd's config file. If it names another WAL dir than O(wal_dir), it is looked whether the member's log is there.
+    type: path
+    version_added: 0.2.0
 attributes:
   check_mode:
     description: Reads only, so check mode makes no difference.
@@ -203,6 +207,10 @@ devices:
     - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM,
       RAID or swap.
     - RV(ignore:rotational), RV(ignore:scheduler), RV(ignore:schedulers), RV(ignore:write_cache) of its disk's queue.
+    - RV(ignore:filesystem_size) is the size in bytes that an ext4 or XFS filesystem has given itself, none for others.
+    - RV(ignore:links) are the device's names that last (below C(/dev/disk)); RV(ignore:disks) the whole disks below it, below LVM and RAID too, each
+      with name, links, rotational, scheduler and schedulers; RV(ignore:neighbours) the databases and container engines that write to one of
+      these disks, each with name, path and disk.
   type: dict
   returned: always
   sample:
@@ -233,6 +241,11 @@ devices:
       scheduler: none
       schedulers: [none, mq-deadline]
       write_cache: write back
+      filesystem_size: 10737418240
+      links: [/dev/disk/by-id/virtio-etcd-data, /dev/disk/by-uuid/5c1416fc-6481-420b-8ee5-26b1001477a8]
+      disks:
+        - {name: vdb, links: [/dev/disk/by-id/virtio-etcd-data], rotational: false, scheduler: none, schedulers: [none, mq-deadline]}
+      neighbours: []
 mounts:
   description:
     - For each of O(mounts), by the name given, a description.
@@ -241,6 +254,7 @@ mounts:
     - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as it is seen now;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
     - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno - all strings) or none.
+    - RV(ignore:disks) and RV(ignore:neighbours) are as with RV(devices).
   type: dict
   returned: always
   sample:
@@ -259,6 +273,9 @@ mounts:
       mode: "0755"
       uid: 0
       fstab: {source: UUID=5c1416fc-6481-420b-8ee5-26b1001477a8, mount_point: /var/lib/etcd, fstype: ext4, options: noatime, dump: "0", passno: "2"}
+      disks:
+        - {name: vdb, links: [/dev/disk/by-id/virtio-etcd-data], rotational: false, scheduler: none, schedulers: [none, mq-deadline]}
+      neighbours: [{name: PostgreSQL, path: /var/lib/postgresql, disk: vdb}]
 files:
   description:
     - For each of O(files), by the name given, a description.
@@ -284,10 +301,18 @@ versions:
 member:
   description:
     - RV(ignore:present) is true if the data dir or the WAL dir holds a member; RV(ignore:db_size) in bytes (none without a database);
-      RV(ignore:wal_files) is the number of WAL segments, RV(ignore:wal_dirs) the folders that they are in (below the data dir, O(wal_dir), or both).
+      RV(ignore:wal_files) and RV(ignore:wal_size) are number and bytes of the WAL segments, RV(ignore:wal_dirs) the folders that they are in (below
+      the data dir, O(wal_dir), the one in O(config_file), or several).
+    - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
   type: dict
   returned: if O(data_dir) is given
-  sample: {present: true, db_size: 16805888, wal_files: 1, wal_dirs: [/var/lib/etcd-wal/member/wal]}
+  sample:
+    present: true
+    db_size: 16805888
+    wal_files: 1
+    wal_size: 64000000
+    wal_dirs: [/var/lib/etcd-wal/member/wal]
+    wal_asides: []
 unit:
   description:
     - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
@@ -317,7 +342,14 @@ import socket
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _host, _mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _block,
+    _host,
+    _mounts,
+    _storage_disk,
+    _storage_neighbours,
+    _storage_wal,
+)
 
 UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
 
@@ -374,6 +406,20 @@ def unit_facts(name: str) -> dict[str, Any]:
     }
 
 
+def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
+    """The block devices and mount points, and who else writes to their disks."""
+    mounts, swaps, fstab = _mounts.read_mounts(), _block.read_swaps(), _block.read_fstab()
+    found_devices = {path: _block.device_facts(path, mounts, swaps, _host.run) for path in devices}
+    found_mounts = {path: _block.mount_facts(path, mounts, fstab) for path in paths}
+    neighbours = _storage_neighbours.find(_storage_disk.whole_disks) if devices or paths else []
+    for device in found_devices.values():
+        if device["is_block"]:
+            device.update(_storage_disk.more_of_device(device, mounts, neighbours))
+    for mount in found_mounts.values():
+        mount.update(_storage_disk.below(mount["number"], neighbours))
+    return {"devices": found_devices, "mounts": found_mounts}
+
+
 def main() -> None:
     """Read what was asked for and return it."""
     lists = {
@@ -394,24 +440,23 @@ def main() -> None:
             "install_dir": {"type": "path", "default": "/opt/etcd"},
             "data_dir": {"type": "path"},
             "wal_dir": {"type": "path"},
+            "config_file": {"type": "path"},
         },
         supports_check_mode=True,
     )
     asked = module.params
-    mounts, swaps, fstab = _mounts.read_mounts(), _block.read_swaps(), _block.read_fstab()
-    facts = system_facts()
+    facts = {**system_facts(), **storage_facts(asked["devices"], asked["mounts"])}
     facts.update(
         commands={name: _host.find_command(name) for name in asked["commands"]},
         python_modules={name: _host.has_python_module(name) for name in asked["python_modules"]},
-        devices={path: _block.device_facts(path, mounts, swaps, _host.run) for path in asked["devices"]},
-        mounts={path: _block.mount_facts(path, mounts, fstab) for path in asked["mounts"]},
         files={path: _host.file_facts(path) for path in asked["files"]},
         users={name: _host.user_facts(name) for name in asked["users"]},
         versions=_host.installed_versions(asked["install_dir"]),
     )
     data_dir: str | None = asked["data_dir"]
     if data_dir:
-        facts["member"] = _host.member_facts(data_dir, asked["wal_dir"])
+        config = _host.read_text(asked["config_file"]) if asked["config_file"] else ""
+        facts["member"] = _storage_wal.member_facts(data_dir, asked["wal_dir"], config)
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
     module.exit_json(changed=False, **facts)

@@ -45,6 +45,20 @@ options:
           - The keys C(data) and C(wal), each a dictionary with C(p99_us) and C(limit_us), as
             M(etcdops.headroom.etcd_disk_check) returns them.
         type: dict
+      live:
+        description: The result of M(etcdops.headroom.etcd_disk_live_info). It is shown beside the figures of C(fio).
+        type: dict
+        version_added: 0.2.0
+      warnings:
+        description: What one should look at, in sentences. Those of several members are printed once.
+        type: list
+        elements: str
+        version_added: 0.2.0
+      notes:
+        description: Why things are as they are, in sentences, printed at the end.
+        type: list
+        elements: str
+        version_added: 0.2.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

@@ -23,7 +23,28 @@ VOLUME = {
 
 def test_it_passes_on_what_the_core_decides() -> None:
     etcd_storage_plan = FilterModule().filters()["etcd_storage_plan"]
-    assert etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data") == {"problems": [], "volumes": []}
+    assert etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data") == {
+        "problems": [],
+        "volumes": [],
+        "wal_move": {},
+        "warnings": [],
+        "notes": [],
+        "scheduler": {"rules": "", "pending": []},
+    }
+
+
+def test_a_wrong_setting_is_a_problem_and_an_unknown_argument_an_error() -> None:
+    etcd_storage_plan = FilterModule().filters()["etcd_storage_plan"]
+    found = etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", scheduler="cfq", fsync_p99_max_ms=-1, check_seconds=0)
+    assert [problem.split()[0] for problem in found["problems"]] == [
+        "etcd_storage_scheduler",
+        "etcd_storage_fsync_p99_max_ms",
+        "etcd_storage_check_seconds",
+    ]
+    with pytest.raises(AnsibleFilterError, match="knows no quotas"):
+        etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quotas=1)
+    with pytest.raises(AnsibleFilterError, match="etcd_quota_backend_bytes is 'much', which is no size"):
+        etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quota="much")
 
 
 def test_a_host_that_was_not_asked_for_the_device_is_an_error_not_a_guess() -> None:

@@ -120,25 +120,6 @@ def test_versions_are_folders_with_an_executable_server(tmp_path: Path) -> None:
     assert _host.installed_versions(str(tmp_path / "none")) == []
 
 
-def test_member_with_its_wal_beside_or_below(tmp_path: Path) -> None:
-    data, wal = tmp_path / "data", tmp_path / "wal"
-    nothing = {"present": False, "db_size": None, "wal_files": 0, "wal_dirs": []}
-    assert _host.member_facts(str(data), None) == nothing
-    wal.mkdir()
-    assert _host.member_facts(str(data), str(wal)) == nothing
-    (wal / "0000000000000000-0000000000000000.wal").touch()
-    (wal / "0.tmp").touch()
-    beside = {"present": True, "db_size": None, "wal_files": 1, "wal_dirs": [str(wal)]}
-    assert _host.member_facts(str(data), str(wal)) == beside
-    (data / "member/snap").mkdir(parents=True)
-    (data / "member/snap/db").write_bytes(b"12345")
-    assert _host.member_facts(str(data), None) == {"present": True, "db_size": 5, "wal_files": 0, "wal_dirs": []}
-    (data / "member/wal").mkdir()
-    (data / "member/wal/0.wal").touch()
-    both = _host.member_facts(str(data), str(wal))
-    assert both["wal_files"] == 2 and both["wal_dirs"] == [str(data / "member/wal"), str(wal)]
-
-
 def test_cgroup_version(tmp_path: Path) -> None:
     assert _host.cgroup_version(str(tmp_path)) is None
     (tmp_path / "systemd").mkdir()

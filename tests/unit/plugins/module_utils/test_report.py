@@ -99,13 +99,13 @@ etcd cluster demo, 3.7.3: 3 of 3 members healthy, quorum needs 2, leader etcd-2,
   etcd-3  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
   planned peak: heap and stacks (RssAnon); the database's pages come on top and give way
 
-  member  volume  mounted at         device           fsync p99          I/O class of all threads
-  etcd-1  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (limit 10)  best-effort/0 ×14
-          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (limit 10)
-  etcd-2  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (limit 10)  best-effort/0 ×14
-          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (limit 10)
-  etcd-3  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (limit 10)  best-effort/0 ×14
-          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (limit 10)
+  member  volume  mounted at         device           fio p99        live p99  I/O class
+  etcd-1  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (< 10)         -  best-effort/0 ×14
+          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (< 10)         -
+  etcd-2  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (< 10)         -  best-effort/0 ×14
+          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (< 10)         -
+  etcd-3  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (< 10)         -  best-effort/0 ×14
+          WAL     /var/lib/etcd-wal  /dev/vdc (ext4)  0.4 ms (< 10)         -
 
   flag                      value                 reason
   snapshot_catchup_entries  5000                  5000 entries of 100.1 KiB stay in memory, 488.8
@@ -128,6 +128,57 @@ def test_one_volume_for_both() -> None:
     given["info"]["process"]["mounts"]["wal"] = volume("/var/lib/etcd", "/dev/vdb")
     (line,) = [line for line in report([given]) if "/var/lib/etcd" in line]
     assert line.split("  ")[1:4] == ["etcd-1", "data, WAL", "/var/lib/etcd"]
+
+
+def a_latency(samples: int, p99_us: int | None, limit_us: int) -> dict[str, Any]:
+    return {"samples": samples, "p99_us": p99_us, "limit_us": limit_us}
+
+
+def test_live_figures_beside_those_of_fio() -> None:
+    """A member that has just been started has too few samples for a 99th percentile, and that is said."""
+    items = three()
+    items[0]["live"] = {
+        "wal_fsync": a_latency(5231, 3100, 10000),
+        "backend_commit": a_latency(287, 7400, 25000),
+    }
+    items[1]["live"] = {"wal_fsync": a_latency(42, 90000, 10000), "backend_commit": a_latency(0, None, 25000)}
+    items[2]["live"] = {"failed": True, "msg": "connection refused"}
+    lines = report(items)
+    first = next(number for number, line in enumerate(lines) if "live p99" in line)
+    cells = [line.split("  ") for line in lines[first + 1 : first + 7]]
+    assert [next(cell.strip() for cell in row[::-1] if "ms" in cell or "samples" in cell) for row in cells] == [
+        *("7.4 ms", "3.1 ms"),
+        *("0 samples", "42 samples"),
+        *("1.7 ms (< 10)", "0.4 ms (< 10)"),
+    ]
+    assert lines[first + 7].startswith("  fio p99: fdatasync") and lines[0].endswith("no problems")
+    assert max(map(len, lines)) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("what", "samples", "problem"),
+    [
+        ("wal_fsync", 500, "etcd-1: WAL fsyncs of the running member are too slow: p99 30.0 ms (limit 10)"),
+        ("backend_commit", 100, "etcd-1: backend commits of the running member are too slow: p99 30.0 ms (limit 10)"),
+        ("wal_fsync", 99, None),
+    ],
+)
+def test_a_running_member_whose_disk_is_slow(what: str, samples: int, problem: str | None) -> None:
+    items = three()
+    items[0]["live"] = {what: a_latency(samples, 30000, 10000)}
+    lines = report(items)
+    assert lines[0].endswith("1 problem" if problem else "no problems")
+    assert problem is None or lines[1] == f"  ! {problem}"
+
+
+def test_warnings_and_notes_are_said_once_at_the_end() -> None:
+    items = three()
+    for given in items:
+        given["notes"] = ["left alone."]
+    for given in items[1:]:
+        given["warnings"] = ["the disk rotates."]
+    assert report(items)[-3:] == ["", "  warning: etcd-2, etcd-3: the disk rotates.", "  note: left alone."]
+    assert report(items)[0].endswith("no problems")
 
 
 def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
@@ -259,6 +310,12 @@ def test_many_clusters() -> None:
           ! c0: etcd-1: systemd restarted etcd 4 times by itself
         """).splitlines()
     )
+
+
+def test_many_clusters_with_a_warning() -> None:
+    items = [item(1, f"c{index}") for index in range(MOST_TABLES + 1)]
+    items[0]["warnings"] = ["the disk rotates."]
+    assert report(items)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
 
 
 def test_two_clusters_are_apart() -> None:

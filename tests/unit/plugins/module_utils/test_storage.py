@@ -88,11 +88,11 @@ def a_volume(**other: Any) -> dict[str, Any]:
     }
 
 
-def plan(found: dict[str, Any], mount: dict[str, Any], **volume: Any) -> dict[str, Any]:
+def plan(found: dict[str, Any], mount: dict[str, Any], erase: list[str] | None = None, **volume: Any) -> dict[str, Any]:
     """The plan for one data volume on what was found."""
     asked = a_volume(**volume)
     host = {"devices": {asked["device"]: found}, "mounts": {asked["mount"]: mount}}
-    return _storage.plan(host, [asked], "/var/lib/etcd/data")
+    return _storage.plan(host, [asked], "/var/lib/etcd/data", erase=erase or [])
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,8 @@ def test_what_is_to_be_done(device: dict[str, Any], mount: dict[str, Any], todo:
         (ours(signature="xfs filesystem", fstype="xfs"), "but etcd_storage_fstype is ext4: set it to xfs"),
         (a_device(read_only=True), "is read-only"),
         (a_device(size=GIB - 1), r"has 1023 MiB, less than the 1024 MiB of etcd_storage_data_min_size"),
+        (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem was made for 11.0 GiB: the device shrank"),
+        (ours(uuid="5c14", label="backup"), r"repeat its id in etcd_storage_erase_devices \(UUID=5c14\)"),
     ],
 )
 def test_devices_that_are_refused(device: dict[str, Any], message: str) -> None:
@@ -198,6 +200,9 @@ def test_one_device_by_two_names_is_one_device() -> None:
             "/var/lib/etcd, which etcd owns, is not below the mount point /var/lib/etcd",
         ),
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
+        ({"options": ["noatime", "nobarrier"]}, "writes that etcd has acknowledged would be lost with the power"),
+        ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
+        ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is no size"),
     ],
 )
 def test_settings_that_are_refused(volume: dict[str, Any], message: str) -> None:
@@ -210,23 +215,112 @@ def test_two_volumes_need_two_mount_points() -> None:
 
 
 def test_without_a_device_nothing_is_planned() -> None:
-    assert _storage.plan({}, [a_volume(device="")], "/var/lib/etcd/data") == {"problems": [], "volumes": []}
+    nothing = {"problems": [], "volumes": [], "wal_move": {}}
+    assert _storage.plan({}, [a_volume(device="")], "/var/lib/etcd/data") == nothing
+
+
+BY_ID = "/dev/disk/by-id/virtio-x"
+FOREIGN = {"signature": "ntfs filesystem", "fstype": "ntfs", "uuid": "01D9", "links": [BY_ID]}
+
+
+@pytest.mark.parametrize("name", [BY_ID, "UUID=01D9"])
+def test_what_is_named_by_its_exact_id_is_erased(name: str) -> None:
+    (volume,) = plan(a_device(**FOREIGN), a_mount(), ["UUID=other", name])["volumes"]
+    assert (volume["erase"], volume["format"], volume["attach"], volume["grow"]) == (name, True, True, False)
+    # What the old filesystem was called is gone with it.
+    assert volume["source"] == "UUID=(made with the filesystem)"
 
 
 @pytest.mark.parametrize(
-    ("wal_dirs", "wal_dir", "refused"),
+    ("device", "erase", "message"),
     [
-        ([], "/var/lib/etcd-wal/member/wal", False),
-        (["/var/lib/etcd-wal/member/wal"], "/var/lib/etcd-wal/member/wal", False),
-        (["/var/lib/etcd/data/member/wal"], "", False),
-        (["/var/lib/etcd/data/member/wal"], "/var/lib/etcd-wal/member/wal", True),
-        (["/var/lib/etcd-wal/member/wal"], "", True),
+        (FOREIGN, ["UUID=other", "/dev/disk/by-id/virtio-y"], "is not blank"),
+        (FOREIGN, ["/dev/vdb"], "etcd_storage_erase_devices has /dev/vdb, which may be another device"),
+        ({**FOREIGN, "busy": True, "mounted_at": ["/srv"]}, [BY_ID], "is mounted at /srv"),
+        ({**FOREIGN, "busy": True, "mounted_at": ["/var/lib/etcd"]}, [BY_ID], "is not blank"),
+        ({**FOREIGN, "busy": True}, [BY_ID], "is in use"),
+        ({**FOREIGN, "swap": True}, [BY_ID], "is used as swap"),
+        ({**FOREIGN, "holders": ["dm-0"]}, [BY_ID], "is held by dm-0"),
+        ({**FOREIGN, "partitions": ["vdb1"]}, [BY_ID], "carries partitions"),
+        ({**FOREIGN, "read_only": True}, [BY_ID], "is read-only"),
+        ({**FOREIGN, "probe_error": "cannot be read: Permission denied"}, [BY_ID], "Become root"),
     ],
 )
-def test_a_wal_elsewhere_than_etcd_would_look_is_refused(wal_dirs: list[str], wal_dir: str, refused: bool) -> None:
-    host = {"member": {"present": True, "wal_dirs": wal_dirs}}
-    problems = _storage.plan(host, [], "/var/lib/etcd/data", wal_dir)["problems"]
-    assert [problem[:16] for problem in problems] == (["the member's WAL"] if refused else [])
+def test_what_is_never_erased(device: dict[str, Any], erase: list[str], message: str) -> None:
+    result = plan(a_device(**device), a_mount(), erase)
+    assert message in result["problems"][0] and not any(volume["erase"] for volume in result["volumes"])
+
+
+def test_etcds_own_filesystem_is_not_erased_by_an_id_that_was_left_in_the_inventory() -> None:
+    (volume,) = plan(ours(links=[BY_ID]), a_mount(), [BY_ID])["volumes"]
+    assert volume["erase"] is None and volume["format"] is False
+
+
+def test_a_name_that_goes_with_the_filesystem_cannot_name_the_device_to_erase() -> None:
+    result = plan(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
+    assert "name the device by /dev/disk/by-id" in result["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "grows"),
+    [(None, False), (10 * GIB, False), (10 * GIB - (15 << 20), False), (10 * GIB - (16 << 20), True), (8 * GIB, True)],
+)
+def test_a_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -> None:
+    (volume,) = plan(ours(filesystem_size=filesystem, busy=True, mounted_at=["/var/lib/etcd"]), mounted())["volumes"]
+    assert volume["grow"] is grows and volume["format"] is False
+    assert volume["gain"] == (10 * GIB - filesystem if filesystem else 0)
+
+
+DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
+
+
+@pytest.mark.parametrize(
+    ("found", "wal_dir", "move"),
+    [
+        ({}, OWN_LOG, {}),
+        ({"wal_dirs": [OWN_LOG]}, OWN_LOG, {}),
+        ({"wal_dirs": [DATA_LOG]}, "", {}),
+        ({"wal_dirs": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
+        ({"wal_dirs": [OWN_LOG]}, "", {"source": OWN_LOG, "target": DATA_LOG, "pending": True}),
+        # Interrupted after the old log was set aside, and after the move.
+        ({"wal_asides": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
+        (
+            {"wal_dirs": [OWN_LOG], "wal_asides": [DATA_LOG]},
+            OWN_LOG,
+            {"source": DATA_LOG, "target": OWN_LOG, "pending": False},
+        ),
+    ],
+)
+def test_a_log_elsewhere_than_etcd_would_look_is_moved(
+    found: dict[str, Any], wal_dir: str, move: dict[str, Any]
+) -> None:
+    result = _storage.plan({"member": {"present": True, "db_size": 1, **found}}, [], "/var/lib/etcd/data", wal_dir)
+    assert result["wal_move"] == move and bool(result["problems"]) is not bool(found)
+
+
+def test_two_logs_are_not_chosen_between() -> None:
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG, OWN_LOG]}}
+    result = _storage.plan(host, [], "/var/lib/etcd/data", OWN_LOG)
+    assert "find out which one it wrote last" in result["problems"][0] and result["wal_move"] == {}
+
+
+def test_a_database_without_its_log_is_not_started() -> None:
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
+    (problem,) = _storage.plan(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
+    assert "it would start without its history" in problem and OWN_LOG in problem
+
+
+def test_a_log_on_a_volume_that_is_not_mounted_yet_is_not_missed() -> None:
+    volume = a_volume(name="wal", mount="/var/lib/etcd-wal", directory="/var/lib/etcd-wal/member", label="etcd-wal")
+    host = {
+        "member": {"present": True, "db_size": 1, "wal_dirs": []},
+        "devices": {"/dev/vdb": ours(label="etcd-wal")},
+        "mounts": {"/var/lib/etcd-wal": a_mount()},
+    }
+    assert _storage.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"] == []
+    host["devices"]["/dev/vdb"].update(mounted_at=["/var/lib/etcd-wal"], busy=True)
+    host["mounts"]["/var/lib/etcd-wal"] = mounted()
+    assert len(_storage.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"]) == 1
 
 
 @pytest.mark.parametrize(

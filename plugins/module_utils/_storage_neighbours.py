@@ -1,0 +1,135 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who else keeps a disk busy: databases and container engines whose data lie on it. Private to the collection.
+
+Found by the folders in which distributions put them, and by the files that their running processes hold open for
+writing, wherever these are. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+Disks = Callable[[str], Sequence[str]]
+
+_WRITES = os.O_WRONLY | os.O_RDWR
+_FLAGS = re.compile(r"^flags:\s*([0-7]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A program that writes much: its usual folders, the names of its process, or a word of a Java command line."""
+
+    name: str
+    folders: tuple[str, ...]
+    programs: tuple[str, ...] = ()
+    java: str = ""
+
+
+SERVICES = (
+    Service("PostgreSQL", ("/var/lib/postgresql", "/var/lib/pgsql"), ("postgres", "postmaster")),
+    Service("MySQL or MariaDB", ("/var/lib/mysql",), ("mysqld", "mariadbd")),
+    Service("MongoDB", ("/var/lib/mongodb", "/var/lib/mongo"), ("mongod",)),
+    Service("Elasticsearch", ("/var/lib/elasticsearch",), java="org.elasticsearch"),
+    Service("OpenSearch", ("/var/lib/opensearch",), java="org.opensearch"),
+    Service("Kafka", ("/var/lib/kafka", "/var/kafka-logs"), java="kafka.Kafka"),
+    Service("Cassandra", ("/var/lib/cassandra",), java="CassandraDaemon"),
+    Service("ZooKeeper", ("/var/lib/zookeeper",), java="org.apache.zookeeper"),
+    Service("Prometheus", ("/var/lib/prometheus",), ("prometheus",)),
+    Service("ClickHouse", ("/var/lib/clickhouse",), ("clickhouse-serv", "clickhouse")),
+    Service("InfluxDB", ("/var/lib/influxdb", "/var/lib/influxdb2"), ("influxd",)),
+    Service("Redis or Valkey", ("/var/lib/redis", "/var/lib/valkey"), ("redis-server", "valkey-server")),
+    Service("RabbitMQ", ("/var/lib/rabbitmq",)),
+    Service("MinIO", (), ("minio",)),
+    Service("containerd", ("/var/lib/containerd",), ("containerd",)),
+    Service("Docker", ("/var/lib/docker",), ("dockerd",)),
+    Service("CRI-O or Podman", ("/var/lib/containers",), ("crio",)),
+    Service("kubelet", ("/var/lib/kubelet",), ("kubelet",)),
+)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A service, one of its folders or files, and the disks that these lie on."""
+
+    name: str
+    path: str
+    disks: tuple[str, ...]
+
+
+def _number(status: os.stat_result) -> str:
+    return f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+
+
+def _in_folders(service: Service, disks: Disks, root: str) -> Iterator[Neighbour]:
+    for folder in service.folders:
+        try:
+            used, status = bool(os.listdir(root + folder)), os.stat(root + folder)
+        except OSError:
+            continue
+        if used:
+            yield Neighbour(service.name, folder, tuple(disks(_number(status))))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except OSError:
+        return ""
+
+
+def service_of(comm: str, cmdline: str) -> Service | None:
+    """The service that a process belongs to, by its name or, with Java, by its command line."""
+    for service in SERVICES:
+        if comm in service.programs or (comm == "java" and service.java and service.java in cmdline):
+            return service
+    return None
+
+
+def _written_files(process: str) -> Iterator[tuple[str, str]]:
+    """The device number and path of each regular file that a process has open for writing; /proc/PID is given."""
+    try:
+        names = os.listdir(f"{process}/fd")
+    except OSError:
+        return
+    for name in names:
+        try:
+            status, path = os.stat(f"{process}/fd/{name}"), os.readlink(f"{process}/fd/{name}")
+        except OSError:
+            continue
+        flags = _FLAGS.search(_read(f"{process}/fdinfo/{name}"))
+        if stat.S_ISREG(status.st_mode) and flags and int(flags.group(1), 8) & _WRITES:
+            yield _number(status), path
+
+
+def _in_processes(disks: Disks, proc: str) -> Iterator[Neighbour]:
+    for pid in sorted(name for name in os.listdir(proc) if name.isdigit()):
+        comm = _read(f"{proc}/{pid}/comm").strip()
+        service = service_of(comm, _read(f"{proc}/{pid}/cmdline") if comm == "java" else "")
+        seen = set()
+        for number, path in _written_files(f"{proc}/{pid}") if service else ():
+            if service and number not in seen:
+                seen.add(number)
+                yield Neighbour(service.name, path, tuple(disks(number)))
+
+
+def find(disks: Disks, root: str = "", proc: str = "/proc") -> list[Neighbour]:
+    """All services of this host that write to a disk. ``disks`` says which disks are under a device number."""
+    found = [neighbour for service in SERVICES for neighbour in _in_folders(service, disks, root)]
+    return [neighbour for neighbour in [*found, *_in_processes(disks, proc)] if neighbour.disks]
+
+
+def on_disks(neighbours: Sequence[Neighbour], names: Sequence[str]) -> list[dict[str, str]]:
+    """Those on any of these disks, each service and disk once: name, path and disk."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for neighbour in neighbours:
+        for disk in neighbour.disks:
+            if disk in names:
+                found.setdefault((neighbour.name, disk), {"name": neighbour.name, "path": neighbour.path, "disk": disk})
+    return list(found.values())
