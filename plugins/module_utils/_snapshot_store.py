@@ -5,7 +5,8 @@
 
 A snapshot is three files: ``NAME.db``, ``NAME.db.sha256`` (as ``sha256sum -c`` reads it) and ``NAME.db.json``. They are
 made in a hidden directory beside the others and moved into place with the ``.db`` last, so that a ``.db`` in sight is
-whole, whatever interrupted the backup. Bad content raises SnapshotError, what the system refuses raises OSError.
+whole, whatever interrupted the backup. ``NAME.db.drill`` says that it passed its restore drill, and when.
+Bad content raises SnapshotError, what the system refuses raises OSError.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ from typing import Any
 METADATA = ".json"
 CHECKSUM = ".sha256"
 RECORDS = (METADATA, CHECKSUM)
+DRILL = ".drill"
+_DRILL_PART = ".drill-part"
+_BESIDE = (*RECORDS, DRILL, _DRILL_PART)
 
 _HIDDEN = ".headroom-snapshot-"
 _LOCK = ".headroom-snapshot.lock"
 _STAMP = "%Y%m%dT%H%M%SZ"
-_DATE = "%Y-%m-%dT%H:%M:%SZ"
+DATE = "%Y-%m-%dT%H:%M:%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FORMAT = 1
 _DAY = 86400
@@ -63,16 +67,20 @@ class Metadata:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
-        return {"format": _FORMAT, **asdict(self), "taken_at": time.strftime(_DATE, time.gmtime(self.taken_at))}
+        return {"format": _FORMAT, **asdict(self), "taken_at": time.strftime(DATE, time.gmtime(self.taken_at))}
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A snapshot as it lies in the directory. ``problem`` says why it does not count as good, else it is empty."""
+    """A snapshot as it lies in the directory. ``problem`` says why it does not count as good, else it is empty.
+
+    ``drilled`` is whether it passed its restore drill.
+    """
 
     path: str
     metadata: Metadata | None
     problem: str
+    drilled: bool = False
 
 
 def parse_metadata(text: str, path: str) -> Metadata:
@@ -97,7 +105,7 @@ def parse_metadata(text: str, path: str) -> Metadata:
 
 def _parse_date(value: Any, path: str) -> int:
     try:
-        return calendar.timegm(time.strptime(value, _DATE))
+        return calendar.timegm(time.strptime(value, DATE))
     except (TypeError, ValueError) as error:
         raise SnapshotError(f"{path}: taken_at is {value!r}, which is no date like 2026-11-21T10:15:00Z") from error
 
@@ -138,7 +146,7 @@ def _look(path: str) -> Stored:
         return Stored(path, None, str(error))
     if size != metadata.size:
         return Stored(path, metadata, f"it has {size} bytes, when it was taken it had {metadata.size}")
-    return Stored(path, metadata, "")
+    return Stored(path, metadata, "", os.path.isfile(path + DRILL))
 
 
 def read_metadata(path: str) -> Metadata:
@@ -166,17 +174,28 @@ def removable(stored: list[Stored], *, cluster_id: str, keep: int, keep_days: in
     """Return the paths that retention no longer wants, oldest first, once a new snapshot is saved and verified.
 
     The new one is not in ``stored`` and is the first of the ``keep``, so the last good one is never in the answer.
-    Of the others, those stay that are among the newest ``keep`` or younger than ``keep_days`` (None: no such rule).
-    What is damaged or of another cluster is neither counted nor removed.
+    Of the others, those stay that are among the newest ``keep`` or younger than ``keep_days`` (None: no such rule), and
+    the newest one that passed its drill, as the newer ones have yet to. What is damaged or of another cluster is neither
+    counted nor removed.
     """
-    ours = [
-        (item.metadata.taken_at, len(item.path), item.path)  # within a second the one with the number is newer
-        for item in stored
-        if item.metadata and not item.problem and item.metadata.cluster_id == cluster_id
-    ]
-    ours.sort(reverse=True)
+    ours = newest_first(stored, cluster_id)
+    proven = next((item.path for item in ours if item.drilled), "")
     young = now - keep_days * _DAY if keep_days is not None else float("inf")
-    return [path for taken_at, _length, path in reversed(ours[keep - 1 :]) if taken_at <= young]
+    return [
+        item.path
+        for item in reversed(ours[keep - 1 :])
+        if item.metadata and item.metadata.taken_at <= young and item.path != proven
+    ]
+
+
+def newest_first(stored: list[Stored], cluster_id: str) -> list[Stored]:
+    """Return the good snapshots of a cluster, the newest first; with an empty id those of all clusters."""
+    ours = [
+        (item.metadata.taken_at, len(item.path), item.path, item)  # within a second the one with the number is newer
+        for item in stored
+        if item.metadata and not item.problem and cluster_id in ("", item.metadata.cluster_id)
+    ]
+    return [item for _taken_at, _length, _path, item in sorted(ours, key=lambda entry: entry[:3], reverse=True)]
 
 
 def left_alone(stored: list[Stored], cluster_id: str) -> list[dict[str, str]]:
@@ -204,7 +223,7 @@ def remove(paths: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _remove_records(path: str) -> None:
-    for suffix in RECORDS:
+    for suffix in _BESIDE:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + suffix)
 
@@ -235,7 +254,7 @@ def remove_leftovers(directory: str, prefix: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
             continue
         start, suffix = os.path.splitext(name)
-        if suffix in RECORDS and pattern.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
+        if suffix in _BESIDE and pattern.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
             os.unlink(path)
 
 
@@ -259,9 +278,21 @@ def publish(temporary: str, path: str, metadata: Metadata) -> None:
     directory = os.path.dirname(path)
     for suffix in RECORDS:
         os.rename(temporary + suffix, path + suffix)
-    _synchronise(directory)
+    synchronise(directory)
     os.rename(temporary, path)
-    _synchronise(directory)
+    synchronise(directory)
+
+
+def record_drill(path: str, record: dict[str, Any] | None) -> None:
+    """Write beside the snapshot at ``path`` what its drill found, at once or not at all; None removes what stood there."""
+    temporary = path + _DRILL_PART
+    for old in (temporary, *(() if record else (path + DRILL,))):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(old)
+    if record:
+        _write(temporary, json.dumps({"format": _FORMAT, **record}, indent=2) + "\n")
+        os.rename(temporary, path + DRILL)
+        synchronise(os.path.dirname(path))
 
 
 def _write(path: str, text: str) -> None:
@@ -272,7 +303,7 @@ def _write(path: str, text: str) -> None:
         os.fsync(stream.fileno())
 
 
-def _synchronise(directory: str) -> None:
+def synchronise(directory: str) -> None:
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

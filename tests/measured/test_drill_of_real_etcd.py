@@ -1,0 +1,256 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore drills of real etcd of each series: what they compare, what they find, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _drill_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+
+from bench.member import Member, binary, releases, running
+
+PORT = 24950
+KEYS = 150
+
+HELD = """
+import json, sys
+from ansible_collections.etcdops.headroom.plugins.module_utils import _drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+asked = json.loads(sys.argv[1])
+tools = _drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
+_drill.hold(_drill.Request(**asked["request"]), tools, asked["endpoints"])
+"""
+
+
+@pytest.fixture(scope="module", params=releases())
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    """One member of a release, with keys of all kinds: changed, deleted, with a lease, binary."""
+    version: str = request.param
+    member = Member(version, tmp_path_factory.mktemp(f"etcd-{version}"), PORT)
+    with running([member]):
+        for number in range(KEYS):
+            etcdctl(member, "put", f"/key/{number:03}", "v" * 5_000)
+        etcdctl(member, "put", "/key/007", "changed")
+        etcdctl(member, "del", "/key/008")
+        etcdctl(member, "put", "--", "--option", "x")
+        subprocess.run([*command(member), "put", b"\xff\xfe"], input=b"binary", check=True, stdout=subprocess.DEVNULL)
+        yield member
+
+
+@pytest.fixture
+def scratch_dir() -> Iterator[Path]:
+    """Short, for the sockets in it; whatever the test does, nothing may be left there."""
+    with tempfile.TemporaryDirectory(prefix="drill", dir="/var/tmp") as folder:
+        yield Path(folder)
+        assert list(Path(folder).iterdir()) == []
+
+
+def command(member: Member) -> list[str]:
+    return [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}"]
+
+
+def etcdctl(member: Member, *words: str) -> str:
+    return subprocess.run([*command(member), *words], check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+def link(version: str) -> Connection:
+    return Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
+
+
+def tools(version: str) -> _drill.Tools:
+    return _drill.Tools(link(version), str(binary(version)), str(binary(version, "etcdutl")))
+
+
+def backup(member: Member, folder: Path) -> store.Metadata:
+    folder.mkdir(exist_ok=True)
+    request = _snapshot.Request(str(folder), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+    saved = _snapshot.save(
+        request, _snapshot.Tools(link(member.version), tools(member.version).etcdutl_path), [member.endpoint]
+    )
+    return saved.metadata
+
+
+def asked(folder: Path, scratch_dir: Path, **more: Any) -> _drill.Request:
+    request = _drill.Request(str(folder), "etcd", "", str(scratch_dir), 512 << 20, 0, 60, live=True)
+    return replace(request, **more)
+
+
+def hold(member: Member, folder: Path, scratch_dir: Path, **more: Any) -> _drill.Report:
+    return _drill.hold(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
+
+
+def test_everything_is_compared(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    metadata = backup(live, tmp_path)
+    etcdctl(live, "put", "/later", "x")
+    report = hold(live, tmp_path, scratch_dir)
+    finding = report.finding
+    assert (finding.compared, finding.revision, finding.keys) == ("hash", metadata.revision, KEYS + 1)
+    (said,) = json.loads(etcdctl(live, "endpoint", "hashkv", f"--rev={metadata.revision}", "-w", "json"))
+    assert int(finding.hash, 16) == said["HashKV"]["hash"]
+    (stored,) = store.scan(str(tmp_path), "etcd")
+    assert stored.drilled
+    assert json.loads(Path(stored.path + store.DRILL).read_text())["keys"] == KEYS + 1
+    etcdctl(live, "del", "/later")
+
+
+def test_the_cluster_was_compacted_since(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """Not beyond the backup: the hash still tells everything, once the copy is compacted alike."""
+    backup(live, tmp_path)
+    revision = json.loads(etcdctl(live, "endpoint", "status", "-w", "json"))[0]["Status"]["header"]["revision"]
+    etcdctl(live, "compaction", str(revision - 3))
+    finding = hold(live, tmp_path, scratch_dir).finding
+    assert (finding.compared, finding.compact_revision, finding.keys) == ("hash", revision - 3, KEYS + 1)
+
+
+def test_the_revision_is_compacted(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """The cluster cannot say any more what it was; every key that is as old is compared, in several pages."""
+    metadata = backup(live, tmp_path)
+    etcdctl(live, "put", "/key/011", "changed since")
+    etcdctl(live, "put", "/new", "x")
+    status = json.loads(etcdctl(live, "endpoint", "status", "-w", "json"))[0]["Status"]
+    etcdctl(live, "compaction", str(status["header"]["revision"]))
+    report = hold(live, tmp_path, scratch_dir)
+    assert (report.finding.compared, report.finding.keys_compared) == ("keys", KEYS + 1)
+    assert f"compacted past revision {metadata.revision}, so that not all" in report.reason
+    etcdctl(live, "del", "/new")
+
+
+def test_the_cluster_is_compacted_to_the_revision(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """As an idle cluster is: it keeps the hash from before that compaction, which the backup cannot give any more."""
+    etcdctl(live, "put", "/key/015", "changed")
+    status = json.loads(etcdctl(live, "endpoint", "status", "-w", "json"))[0]["Status"]
+    etcdctl(live, "compaction", "--physical", str(status["header"]["revision"]))
+    backup(live, tmp_path)
+    report = hold(live, tmp_path, scratch_dir)
+    assert (report.finding.compared, report.finding.keys_compared) == ("keys", KEYS + 1)
+    assert "no hash could be compared" in report.reason
+    etcdctl(live, "put", "/key/015", "changed again")
+
+
+def test_another_content(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """A backup of this cluster's id, revision and number of keys with another content: found by the hash, and by the keys."""
+    etcdctl(live, "put", "/key/013", "so that the revision is not the one compacted to")
+    etcdctl(live, "put", "/key/014", "as above")
+    metadata = backup(live, tmp_path)
+    (stored,) = store.scan(str(tmp_path), "etcd")
+    other = Member(live.version, tmp_path / "other", PORT + 10)
+    with running([other]):
+        for number in range(metadata.revision - 1):
+            etcdctl(other, "put", f"/other/{min(number, KEYS)}", "x")
+        forged = backup(other, tmp_path / "forged")
+    (wrong,) = store.scan(str(tmp_path / "forged"), "etcd")
+    shutil.copy(wrong.path, stored.path)
+    body = Path(stored.path).read_bytes()
+    claimed = replace(forged, cluster_id=metadata.cluster_id, sha256=hashlib.sha256(body).hexdigest())
+    Path(stored.path + ".json").write_text(json.dumps(claimed.as_dict()))
+    Path(stored.path + ".sha256").write_text(f"{claimed.sha256}  {Path(stored.path).name}\n")
+    Path(stored.path + store.DRILL).write_text("{}")
+    with pytest.raises(_drill.DrillError, match="failed its drill: its keys are not those of the cluster: at revision"):
+        hold(live, tmp_path, scratch_dir)
+    assert not Path(stored.path + store.DRILL).exists()
+    etcdctl(live, "put", "/key/012", "changed since")
+    status = json.loads(etcdctl(live, "endpoint", "status", "-w", "json"))[0]["Status"]
+    etcdctl(live, "compaction", str(status["header"]["revision"]))
+    with pytest.raises(_drill.DrillError, match=r"exists in the cluster since revision .* and is not in the backup"):
+        hold(live, tmp_path, scratch_dir)
+
+
+def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    with pytest.raises(_drill.DrillError, match=r"there is no backup of the cluster .* take one first"):
+        hold(live, tmp_path, scratch_dir)
+    backup(live, tmp_path)
+    (stored,) = store.scan(str(tmp_path), "etcd")
+    whole = Path(stored.path).read_bytes()
+    flipped = bytearray(whole)
+    flipped[9000] ^= 1
+    Path(stored.path).write_bytes(flipped)
+    with pytest.raises(_drill.DrillError, match=r"failed its drill: .* was altered: the SHA-256 of its content"):
+        hold(live, tmp_path, scratch_dir)
+    Path(stored.path).write_bytes(whole[:-512])
+    with pytest.raises(_drill.DrillError, match=r"the newest backup does not count: .* it has \d+ bytes"):
+        hold(live, tmp_path, scratch_dir)
+
+
+def test_without_the_cluster(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    metadata = backup(live, tmp_path)
+    report = _drill.hold(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
+    assert (report.finding.compared, report.finding.keys) == ("nothing", KEYS + 1)
+    assert report.plan.metadata == metadata
+    (stored,) = store.scan(str(tmp_path), "etcd")
+    assert not stored.drilled
+
+
+def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """Too little memory or room: said, and nothing stays."""
+    for number in range(2):
+        etcdctl(live, "put", "/key/016", str(number))
+    backup(live, tmp_path)
+    low = scratch.LEAST_MEMORY
+    with pytest.raises(_drill.DrillError, match=r"memory_max is 127.0 MiB, but etcd needs at least 128.0 MiB"):
+        hold(live, tmp_path, scratch_dir, memory_max=low - (1 << 20))
+    assert hold(live, tmp_path, scratch_dir, memory_max=low).finding.compared == "hash"
+    with pytest.raises(_drill.DrillError, match=r"scratch_dir .* has .* free, but the drill needs"):
+        hold(live, tmp_path, scratch_dir, reserve=1 << 60)
+    with pytest.raises(_drill.DrillError, match="is too long for the sockets in it by"):
+        long = scratch_dir / ("x" * 100)
+        long.mkdir()
+        try:
+            hold(live, tmp_path, long)
+        finally:
+            long.rmdir()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path, how: signal.Signals) -> None:
+    """Its etcd ends with it; what it leaves on disk, the next drill removes."""
+    backup(live, tmp_path)
+    request = vars(asked(tmp_path, scratch_dir))
+    programs = tools(live.version)
+    argument = {
+        "request": request,
+        "etcdctl": programs.connection.etcdctl_path,
+        "etcd": programs.etcd_path,
+        "etcdutl": programs.etcdutl_path,
+        "endpoints": [live.endpoint],
+    }
+    process = subprocess.Popen([sys.executable, "-c", HELD, json.dumps(argument)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not list(scratch_dir.glob(".headroom-drill-*/client")):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.005)
+    os.kill(process.pid, how)
+    process.wait()
+    while working_in(scratch_dir):
+        assert time.monotonic() < deadline, "etcd lives on"
+        time.sleep(0.05)
+    hold(live, tmp_path, scratch_dir)
+
+
+def working_in(folder: Path) -> list[int]:
+    """The processes whose working directory is below a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and str(folder) in os.readlink(entry / "cwd"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
