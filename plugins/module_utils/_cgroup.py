@@ -41,9 +41,14 @@ def read_memory_cgroup(root: Path, pid: int) -> dict[str, Any]:
 
 
 def find_memory_cgroup(membership: str, mounts: list[Mount]) -> list[tuple[int, str, str]]:
-    """Return where the memory controller may account for a process: (version, mount point, path below it).
+    """Return where the memory controller may account for a process, as find_cgroup does."""
+    return find_cgroup(membership, mounts, "memory")
 
-    ``membership`` is /proc/PID/cgroup. A hybrid host names v1's memory controller, and v2's hierarchy without it, so
+
+def find_cgroup(membership: str, mounts: list[Mount], controller: str) -> list[tuple[int, str, str]]:
+    """Return where a controller (v1's name of it) may have a process: (version, mount point, path below it).
+
+    ``membership`` is /proc/PID/cgroup. A hybrid host names v1's controller, and v2's hierarchy without it, so
     v1 comes first where it exists.
     """
     paths: dict[int, str] = {}
@@ -51,7 +56,7 @@ def find_memory_cgroup(membership: str, mounts: list[Mount]) -> list[tuple[int, 
         _number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controllers == "":
             paths[2] = path
-        elif "memory" in controllers.split(","):
+        elif controller in controllers.split(","):
             paths[1] = path
     result: list[tuple[int, str, str]] = []
     for version in (1, 2):
@@ -59,7 +64,7 @@ def find_memory_cgroup(membership: str, mounts: list[Mount]) -> list[tuple[int, 
             continue
         for mount in mounts:
             if version == 1:
-                fits = mount.fstype == "cgroup" and "memory" in mount.super_options.split(",")
+                fits = mount.fstype == "cgroup" and controller in mount.super_options.split(",")
             else:
                 fits = mount.fstype == "cgroup2"
             if fits:

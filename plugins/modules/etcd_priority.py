@@ -1,0 +1,311 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Priority of a running etcd on disk and CPU, on every thread."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_priority
+short_description: Give every thread of a running etcd its priority on disk and CPU
+version_added: 0.2.0
+description:
+  - Sets I/O class, I/O priority and nice on every thread of a running process, and the weights of its control group. C(ionice -p) and
+    C(renice -p) change the main thread only, and etcd writes from others.
+  - Says which threads had something else, whether the I/O scheduler of the disks below heeds the priority at all, and how long it lasts.
+  - Meant for an etcd that role P(etcdops.headroom.etcd#role) does not manage, such as one in a container. That role's unit has the
+    priority from its start; there this module only verifies, in check mode.
+  - The process is named by O(unit), O(pid) or O(name).
+options:
+  unit:
+    description: The systemd unit whose main process is meant.
+    type: str
+  pid:
+    description: The number of the process.
+    type: int
+  name:
+    description: The name of the process, without its path. There has to be exactly one; if there are several the module lists them and fails.
+    type: str
+    default: etcd
+  io_class:
+    description:
+      - The I/O class; V(none) is what a process has that nobody gave one. Without it the I/O priority is left as it is.
+      - Realtime is refused, because such a process can keep everything else from the disk.
+    type: str
+  io_priority:
+    description: The priority in class V(best-effort), from 0 (highest) to 7. The default is 0.
+    type: int
+  nice:
+    description: Nice value on the CPU, from -20 (highest) to 19. Without it, it is left as it is.
+    type: int
+  io_weight:
+    description:
+      - Weight of the process's control group on the disk, 1 to 10000 as systemd counts; all others have 100 unless told otherwise.
+      - For a service of systemd set C(IOWeight=) in the unit instead.
+    type: int
+  cpu_weight:
+    description: Weight of the process's control group on the CPU, 1 to 10000 as systemd counts. For a service set C(CPUWeight=) instead.
+    type: int
+attributes:
+  check_mode:
+    description: Says what would be set on which threads, and sets nothing.
+    support: full
+  diff_mode:
+    description: Shows how many threads have which priority, and the weights.
+    support: full
+  platform:
+    description: Linux, as root. Works on x86_64, aarch64, riscv64, loongarch64, ppc64le and s390x.
+    support: full
+    platforms: Linux
+seealso:
+  - module: etcdops.headroom.etcd_cluster_info
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: What ionice -c2 -n0 was meant to do
+  etcdops.headroom.etcd_priority:
+    io_class: best-effort
+    io_priority: 0
+
+- name: A unit that somebody else wrote
+  etcdops.headroom.etcd_priority:
+    unit: my-etcd.service
+    io_class: best-effort
+    nice: -5
+
+- name: Verify, and set nothing
+  etcdops.headroom.etcd_priority:
+    unit: etcd.service
+    io_class: best-effort
+  check_mode: true
+  register: priority
+  failed_when: priority is failed or priority.differing | length > 0
+"""
+
+RETURN = r"""
+msg:
+  description: What was found and done, in words.
+  type: str
+  returned: always
+  sample: >-
+    14 of 15 threads of process 812 (etcd.service) had something else than best-effort/0: 813 (none, nice 0), 814 (none, nice 0) and 12 more.
+pid:
+  description: The process.
+  type: int
+  returned: success
+  sample: 812
+threads:
+  description: The threads after the module ran (in check mode, as they are).
+  type: list
+  elements: dict
+  returned: success
+  sample: [{tid: 812, io_class: best-effort, io_level: 0, nice: -5}]
+differing:
+  description: The threads that had something else before.
+  type: list
+  elements: dict
+  returned: success
+  sample: [{tid: 813, io_class: none, io_level: null, nice: 0}]
+io_classes:
+  description: The threads by I/O class and level.
+  type: dict
+  returned: success
+  sample: {best-effort/0: 15}
+nice:
+  description: The threads by nice value.
+  type: dict
+  returned: success
+  sample: {"-5": 15}
+weights:
+  description: The weights that were asked for, by file of the control group.
+  type: dict
+  returned: success
+  sample: {/sys/fs/cgroup/system.slice/docker-4c0f.scope/io.bfq.weight: 136}
+disks:
+  description: The disks below the files that etcd has open, with their I/O schedulers. The scheduler is null where the kernel shows none.
+  type: list
+  elements: dict
+  returned: success
+  sample: [{volume: wal, disk: sda, scheduler: bfq}]
+ignored:
+  description: Whether all of these disks treat O(io_class) like the usual best effort.
+  type: bool
+  returned: success
+  sample: false
+effect:
+  description: What each disk's I/O scheduler makes of the priority.
+  type: list
+  elements: str
+  returned: success
+  sample: [The I/O scheduler none on nvme0n1 ignores I/O priorities; bfq heeds them.]
+kind:
+  description: Who keeps the process, V(ignore:service), V(ignore:container), V(ignore:pod) or V(ignore:other).
+  type: str
+  returned: success
+  sample: service
+unit:
+  description: The systemd unit in whose control group the process is, empty if there is none.
+  type: str
+  returned: success
+  sample: etcd.service
+managed:
+  description: Whether the process runs under the unit of role P(etcdops.headroom.etcd#role).
+  type: bool
+  returned: success
+  sample: false
+weighable:
+  description: The options for weights, V(ignore:io_weight) and V(ignore:cpu_weight), that the process's control group has files for.
+  type: list
+  elements: str
+  returned: success
+  sample: [io_weight, cpu_weight]
+lasting:
+  description: How long the priority lasts, and what makes it last.
+  type: str
+  returned: success
+  sample: etcd.service sets it anew at each start if a drop-in of the unit says so.
+"""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils import _priority, _processes, _systemd, _weights
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import process_environment
+from ansible_collections.etcdops.headroom.plugins.module_utils._priority import Priority, PriorityError, Thread
+from ansible_collections.etcdops.headroom.plugins.module_utils._process import DIGEST_VARIABLE
+
+SYSTEMD_SECONDS = 10
+
+
+def find(params: dict[str, Any]) -> int:
+    """The process that is meant. Raises PriorityError if there is none, or more than one."""
+    if params["pid"]:
+        if not os.path.isdir(f"/proc/{params['pid']}"):
+            raise PriorityError(f"There is no process {params['pid']}.")
+        return int(params["pid"])
+    if params["unit"]:
+        unit = _systemd.show(params["unit"], SYSTEMD_SECONDS)
+        if unit.pid is None:
+            state = "is unknown to systemd" if unit.load_state == "not-found" else f"is {unit.active_state}"
+            raise PriorityError(f"{params['unit']} {state}, so it has no process: start it first, or name pid.")
+        return unit.pid
+    found = _processes.find_by_name(params["name"])
+    if not found:
+        raise PriorityError(f"No process is called {params['name']}: start it first, or name unit or pid.")
+    if len(found) > 1:
+        several = "; ".join(
+            f"{item.pid} ({item.home.unit or item.home.container[:12] or item.home.path}): {item.command[:80]}"
+            for item in found
+        )
+        raise PriorityError(f"{len(found)} processes are called {params['name']}, name one by unit or pid: {several}.")
+    return found[0].pid
+
+
+def keeper(pid: int) -> _processes.Home:
+    """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
+    home = _processes.read_home(pid)
+    if home.kind == "service" and _systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
+        return replace(home, kind="other")
+    return home
+
+
+def weights(params: dict[str, Any], pid: int) -> list[_weights.Knob]:
+    """The control group's files for the weights that were asked for."""
+    found = []
+    for option in _weights.CONTROLLERS:
+        if params[option] is not None:
+            found += _weights.knobs(option, params[option], pid)
+    return found
+
+
+def wording(pid: int, home: _processes.Home, before: list[Thread], others: list[Thread], goal: Priority) -> str:
+    """What was found, in words."""
+    whose = f"process {pid}" + (f" ({home.unit or home.container[:12]})" if home.unit or home.container else "")
+    if not others:
+        return f"All {len(before)} threads of {whose} have {goal}." if str(goal) else f"Nothing was asked of {whose}."
+    return (
+        f"{len(others)} of {len(before)} threads of {whose} had something else than {goal}: {_priority.tids(others)}."
+    )
+
+
+def run(module: AnsibleModule) -> dict[str, Any]:
+    """Look, set unless in check mode, and say what was found. Raises PriorityError, in which case nothing was set."""
+    params = module.params
+    goal = _priority.wanted(params["io_class"], params["io_priority"], params["nice"])
+    for option in _weights.CONTROLLERS:
+        if params[option] is not None:
+            _weights.check(option, params[option])
+    pid = find(params)
+    before = _priority.read_threads(pid)
+    if not before:
+        raise PriorityError(f"Process {pid} ended while it was looked at.")
+    others = [thread for thread in before if _priority.differs(thread, goal)]
+    files = weights(params, pid)
+    after = before
+    if not module.check_mode:
+        after = _priority.bring(pid, goal)
+        for knob in files:
+            if knob.has != knob.goal:
+                knob.path.write_text(str(knob.goal), encoding="utf-8")
+    home, disks = keeper(pid), _processes.disks(pid)
+    io_class = goal.io_class or "none"
+    return {
+        "changed": bool(others) or any(knob.has != knob.goal for knob in files),
+        "msg": wording(pid, home, before, others, goal),
+        "pid": pid,
+        "threads": [_priority.as_dict(thread) for thread in after],
+        "differing": [_priority.as_dict(thread) for thread in others],
+        **_priority.summary(after),
+        "weights": {str(knob.path): knob.has if module.check_mode else knob.goal for knob in files},
+        "disks": disks,
+        "ignored": _processes.ignored(disks, io_class),
+        "effect": _processes.effect(disks, io_class) if goal.io_class else [],
+        "kind": home.kind,
+        "unit": home.unit,
+        "managed": process_environment(pid, DIGEST_VARIABLE) is not None,
+        "weighable": [option for option in _weights.CONTROLLERS if _weights.files(option, pid)],
+        "lasting": _processes.lasting(home),
+        "diff": {
+            "before": {**_priority.summary(before), "weights": {str(knob.path): knob.has for knob in files}},
+            "after": {
+                **_priority.summary(_priority.reckoned(before, goal) if module.check_mode else after),
+                "weights": {str(knob.path): knob.goal for knob in files},
+            },
+        },
+    }
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "unit": {"type": "str"},
+            "pid": {"type": "int"},
+            "name": {"type": "str", "default": "etcd"},
+            "io_class": {"type": "str"},
+            "io_priority": {"type": "int"},
+            "nice": {"type": "int"},
+            "io_weight": {"type": "int"},
+            "cpu_weight": {"type": "int"},
+        },
+        mutually_exclusive=[("unit", "pid")],
+        supports_check_mode=True,
+    )
+    try:
+        result = run(module)
+    except PriorityError as problem:
+        module.fail_json(msg=str(problem))
+    except OSError as problem:
+        module.fail_json(
+            msg=f"{problem.filename or 'The process'} cannot be read or written: {problem.strerror}. Use become."
+        )
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
