@@ -1,0 +1,256 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install the program that maintains etcd from timers, its configuration and its units."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_maintenance
+short_description: Install the program that maintains etcd from timers
+version_added: 0.2.0
+description:
+  - Checks a configuration against this host first - thresholds, numbers, calendars (as C(systemd-analyze) reads them), and folders that have to be
+    there and writable. Whatever is wrong is one error, and nothing has been changed.
+  - Then it writes the program, which consists of this collection's own modules, its configuration and its systemd units, as far as they differ.
+  - Does not start, stop or enable a unit; RV(timers) says what systemd knows of them. The role
+    P(etcdops.headroom.etcd_maintenance#role) does the rest.
+options:
+  config:
+    description:
+      - What the program has to know, as the role P(etcdops.headroom.etcd_maintenance#role) puts it together.
+    type: dict
+    required: true
+  units:
+    description: Text of each systemd unit by its name.
+    type: dict
+    default: {}
+  lib_dir:
+    description: Folder for the program's modules.
+    type: path
+    default: /usr/local/lib/headroom
+  program:
+    description: The program's launcher.
+    type: path
+    default: /usr/local/sbin/headroom
+  config_file:
+    description: The configuration of the program.
+    type: path
+    default: /etc/etcd/maintenance.json
+  unit_dir:
+    description: Folder for the units.
+    type: path
+    default: /etc/systemd/system
+attributes:
+  check_mode:
+    description: Checks the configuration against the host, and says what would be written.
+    support: full
+  diff_mode:
+    description: Shows configuration and units before and after; of the program only which files differ.
+    support: full
+  platform:
+    description: Linux with systemd.
+    support: full
+    platforms: linux
+seealso:
+  - module: etcdops.headroom.etcd_defrag
+  - module: etcdops.headroom.etcd_snapshot
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Check the configuration before anything is changed
+  etcdops.headroom.etcd_maintenance:
+    config: "{{ _etcd_maintenance_config }}"
+  check_mode: true
+"""
+
+RETURN = r"""
+files:
+  description: Paths that were written, or would be.
+  type: list
+  elements: str
+  returned: success
+removed:
+  description: Paths of modules of an earlier version of the program that were removed, or would be.
+  type: list
+  elements: str
+  returned: success
+reload:
+  description: Whether a unit changed, so that systemd has to read them again.
+  type: bool
+  returned: success
+timers:
+  description: For each timer among O(units) whether it is enabled and active, whether it changed, and when it comes next.
+  type: dict
+  returned: success
+  sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}
+records:
+  description: The last record of each operation that has run, by its name.
+  type: dict
+  returned: success
+"""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils import _maintenance
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import OPERATIONS, parse, problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import read_all
+
+PACKAGE = _maintenance.__name__.rpartition(".")[0]
+LAUNCHER = """#!{python} -I
+# Managed by etcdops.headroom: changes here are overwritten.
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, {lib_dir!r})
+
+from {package}._maintenance import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def program(lib_dir: str, launcher: str) -> dict[str, tuple[str, int]]:
+    """Return path, text and mode of the program's files: the modules that it consists of as they are loaded here.
+
+    Each folder above them is a package of its own, so that no other ansible_collections on the host comes first.
+    """
+    found = {}
+    for name, module in sorted(sys.modules.items()):
+        loader = getattr(module, "__loader__", None)
+        if name.startswith(f"{PACKAGE}._") and loader is not None:
+            found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
+    folder = lib_dir
+    for part in PACKAGE.split("."):
+        folder = os.path.join(folder, part)
+        found[os.path.join(folder, "__init__.py")] = ("", 0o644)
+    text = LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=PACKAGE)
+    return {**found, launcher: (text, 0o755)}
+
+
+def stale(lib_dir: str, wanted: dict[str, tuple[str, int]]) -> list[str]:
+    """Return the modules of an earlier version."""
+    folder = os.path.join(lib_dir, *PACKAGE.split("."))
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    paths = [os.path.join(folder, name) for name in names if name.endswith(".py")]
+    return [path for path in paths if path not in wanted]
+
+
+def present(path: str) -> tuple[str, int] | None:
+    """Return text and mode of a file, None if there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(), os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        return None
+
+
+def put(module: AnsibleModule, path: str, text: str, mode: int) -> None:
+    """Write a file at once, with its folders."""
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    temporary = os.path.join(module.tmpdir, "file")
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.chmod(temporary, mode)
+    module.atomic_move(temporary, path)
+    os.chmod(path, mode)
+
+
+def timer_state(name: str) -> dict[str, Any]:
+    """Return what systemd knows of a timer."""
+    properties = ("UnitFileState", "ActiveState", "NextElapseUSecRealtime")
+    try:
+        done = subprocess.run(
+            ["systemctl", "show", name, *(f"--property={item}" for item in properties)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {"enabled": False, "active": False, "next": ""}
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    return {
+        "enabled": found.get("UnitFileState") == "enabled",
+        "active": found.get("ActiveState") == "active",
+        "next": found.get("NextElapseUSecRealtime", ""),
+    }
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "config": {"type": "dict", "required": True},
+            "units": {"type": "dict", "default": {}},
+            "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
+            "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
+            "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
+            "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
+        },
+        supports_check_mode=True,
+    )
+    asked = module.params
+    try:
+        config = parse(asked["config"])
+    except ValueError as error:
+        module.fail_json(msg=f"{error}. Nothing was changed.")
+    wrong = problems(config)
+    if wrong:
+        module.fail_json(msg=f"{'; '.join(wrong)}. Nothing was changed.")
+    wanted = program(asked["lib_dir"], asked["program"])
+    shown = {asked["config_file"]: (json.dumps(asked["config"], indent=2, sort_keys=True) + "\n", 0o640)}
+    shown.update({os.path.join(asked["unit_dir"], name): (text, 0o644) for name, text in asked["units"].items()})
+    wanted.update(shown)
+    try:
+        before = {path: present(path) for path in wanted}
+        changed = [path for path, content in wanted.items() if before[path] != content]
+        removed = stale(asked["lib_dir"], wanted)
+        missing = not os.path.isdir(config.state_dir)
+        if not module.check_mode:
+            for path in changed:
+                put(module, path, *wanted[path])
+            for path in removed:
+                os.unlink(path)
+            if missing:
+                os.makedirs(config.state_dir, mode=0o755)
+    except OSError as error:
+        module.fail_json(msg=f"{error.filename}: {error.strerror}")
+    units = [path for path in changed if os.path.dirname(path) == asked["unit_dir"]]
+    module.exit_json(
+        changed=bool(changed or removed or missing),
+        files=changed,
+        removed=removed,
+        reload=bool(units),
+        timers={
+            name: {**timer_state(name), "changed": os.path.join(asked["unit_dir"], name) in units}
+            for name in asked["units"]
+            if name.endswith(".timer")
+        },
+        records=read_all(config.state_dir, OPERATIONS),
+        diff=[
+            {
+                "before_header": path,
+                "after_header": path,
+                "before": (before[path] or ("", 0))[0] if path in shown else "",
+                "after": wanted[path][0] if path in shown else "differs\n",
+            }
+            for path in changed
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
