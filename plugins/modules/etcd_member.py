@@ -18,6 +18,8 @@ description:
   - A cluster of one or two voting members has no quorum while one of them is away. Stopping is allowed then, and
     RV(interrupts) says that the service is interrupted.
   - Learners count neither for health nor for quorum.
+  - With O(lock_seconds), O(state=drained) takes the cluster's lock and O(state=serving) lets it go, so that nothing else takes a member out of
+    service in between, such as a defragmentation from a timer.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.unit
@@ -44,6 +46,14 @@ options:
     description: Raft entries that a member may be behind and still count as caught up.
     type: int
     default: 500
+  lock_seconds:
+    description:
+      - Seconds for which the cluster's lock is held from O(state=drained) to O(state=serving) at most. A play that is cut off in between lets go after
+        that. 0 takes no lock.
+      - An earlier attempt of the same host for the same member is taken over. While the alarm C(NOSPACE) is set there can be no lock, and none is needed.
+    type: int
+    default: 0
+    version_added: 0.2.0
   digest:
     description: With O(state=serving), the C(HEADROOM_DIGEST) that the process has to have been started with.
     type: str
@@ -126,13 +136,16 @@ journal:
   elements: str
 """
 
+import contextlib
+import socket
 import time
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils import _lock, _systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import (
     Cluster,
+    DrainVerdict,
     drain_verdict,
     observe,
     serving_problem,
@@ -154,9 +167,14 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     name: str = params["name"]
     deadline = time.monotonic() + params["timeout"]
     moved_to, trouble = "", ""
+    wants_lock = params["lock_seconds"] > 0 and not module.check_mode
     while True:
+        busy = take_lock(link, params) if wants_lock else ""
+        wants_lock = wants_lock and bool(busy)
         cluster, _answered_by = observe(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
+        if verdict.allowed and busy:
+            verdict = DrainVerdict(allowed=False, reason=busy, may_pass=True)
         if verdict.allowed and (module.check_mode or not verdict.move_to):
             module.exit_json(
                 changed=bool(moved_to or verdict.move_to),
@@ -171,8 +189,32 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         elif late or not verdict.may_pass:
             waited = f" (waited {params['timeout']} s)" if late else ""
             reason = verdict.reason or f"{name} still leads, {trouble or 'though leadership was moved'}"
+            release_lock(link, params)
             module.fail_json(msg=f"{reason}{waited}", cluster=cluster.as_dict())
         time.sleep(PAUSE)
+
+
+def holder(params: dict[str, Any]) -> _lock.Holder:
+    """Return who holds the lock from one state to the other: the same in both tasks, and in a later play."""
+    return _lock.Holder(socket.gethostname(), params["name"], "change by Ansible")
+
+
+def take_lock(link: Connection, params: dict[str, Any]) -> str:
+    """Take the cluster's lock. Returns why it is not to be had yet, or an empty string."""
+    try:
+        _lock.take(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
+    except _lock.NoSpaceError:
+        return ""
+    except _lock.LockError as error:
+        return str(error)
+    return ""
+
+
+def release_lock(link: Connection, params: dict[str, Any]) -> None:
+    """Let the cluster's lock go if this host holds it; where the cluster does not answer, it ends by itself."""
+    if params["lock_seconds"] > 0:
+        with contextlib.suppress(_lock.LockError):
+            _lock.release_of(link, params["endpoints"], holder(params))
 
 
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
@@ -195,17 +237,21 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         if not problem:
             problem = problem_of_start(params, unit, link, result)
             if problem and not module.check_mode:
+                release_lock(link, params)
                 module.fail_json(msg=problem, **result)
         if not problem:
             cluster, _answered_by = observe(link, params["endpoints"])
             result["cluster"] = cluster.as_dict()
             problem = serving_problem(cluster, params["name"], params["max_lag"])
         if not problem or module.check_mode:
+            if not module.check_mode:
+                release_lock(link, params)
             module.exit_json(changed=False, problem=problem, **result)
         late = time.monotonic() >= deadline
         if late or hopeless:
             journal = _systemd.tail(unit.name, params["journal_lines"], link.timeout)
             waited = f" (waited {params['timeout']} s)" if late else ""
+            release_lock(link, params)
             why = _systemd.cause(journal) if unit.load_state != "not-found" else ""
             module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
@@ -255,6 +301,7 @@ def main() -> None:
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
+            "lock_seconds": {"type": "int", "default": 0},
             "digest": {"type": "str"},
             "settings": {"type": "dict"},
             "journal_lines": {"type": "int", "default": 30},
