@@ -229,3 +229,30 @@ def test_one_at_a_time(tmp_path: Path) -> None:
                 pass
     with store.locked(str(tmp_path)):
         pass
+
+
+def test_the_newest_that_passed_its_drill_is_kept() -> None:
+    """Newer ones have yet to; once one of those has passed, it may go."""
+    old, proven, newer = (stored(f"{name}.db", age) for name, age in (("a", 3), ("b", 2), ("c", 1)))
+    keep_one = {"cluster_id": "75cf", "keep": 1, "keep_days": None, "now": float(NOW)}
+    assert store.removable([old, replace(proven, drilled=True), newer], **keep_one) == ["a.db", "c.db"]
+    assert store.removable([old, replace(proven, drilled=True), replace(newer, drilled=True)], **keep_one) == [
+        "a.db",
+        "b.db",
+    ]
+
+
+def test_the_record_of_a_drill(tmp_path: Path) -> None:
+    path = put(tmp_path, "etcd-20261121T101500Z.db")
+    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    Path(f"{path}.drill-part").write_text("of a drill that was killed")
+    store.record_drill(str(path), {"compared": "hash"})
+    assert store.scan(str(tmp_path), "etcd")[0].drilled
+    assert json.loads(Path(f"{path}.drill").read_text()) == {"format": 1, "compared": "hash"}
+    assert stat.S_IMODE(Path(f"{path}.drill").stat().st_mode) == 0o600
+    store.record_drill(str(path), None)
+    store.record_drill(str(path), None)
+    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    store.record_drill(str(path), {"compared": "keys"})
+    assert store.remove([str(path)]) == ([str(path)], [])
+    assert list(tmp_path.iterdir()) == []
