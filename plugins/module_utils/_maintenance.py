@@ -23,6 +23,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils import (
     _maintain_config,
     _maintain_defrag,
+    _maintain_drill,
     _maintain_report,
     _maintain_snapshot,
 )
@@ -34,6 +35,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._memory_limit imp
 RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
     "defrag": _maintain_defrag.run,
     "snapshot": _maintain_snapshot.run,
+    "drill": _maintain_drill.run,
 }
 
 
@@ -45,6 +47,7 @@ def main(argv: list[str]) -> int:
     for name, text in (
         ("defrag", "defragment this host's member, if it pays and may be done"),
         ("snapshot", "take the cluster's backup, if no other host has yet"),
+        ("drill", "restore the newest backup of this host beside etcd, and compare it with the cluster"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--check", action="store_true", help="only say what would be done, and why not")

@@ -218,14 +218,15 @@ def main() -> None:
         before = {path: present(path) for path in wanted}
         changed = [path for path, content in wanted.items() if before[path] != content]
         removed = stale(asked["lib_dir"], wanted)
-        missing = not os.path.isdir(config.state_dir)
+        folders = [(config.state_dir, 0o755), *([(config.drill.scratch_dir, 0o700)] if config.drill.enabled else [])]
+        missing = [folder for folder in folders if not os.path.isdir(folder[0])]
         if not module.check_mode:
             for path in changed:
                 put(module, path, *wanted[path])
             for path in removed:
                 os.unlink(path)
-            if missing:
-                os.makedirs(config.state_dir, mode=0o755)
+            for folder, mode in missing:
+                os.makedirs(folder, mode=mode)
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
     units = [path for path in changed if os.path.dirname(path) == asked["unit_dir"]]
