@@ -1,0 +1,293 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Data of a snapshot for members of real etcd, interrupted anywhere, and snapshots of what a killed member held."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot, _snapshot_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+
+from bench.member import Member, binary, releases, running
+
+PORT = 25050
+KEYS = 40
+ID = "20261121T101500Z"
+BUMP = 1_000_000_000
+
+# Prepares and places, and is killed at the STEP-th time that Python's own audit of what it does names the folder or a program.
+KILLED = """
+import json, os, signal, sys
+from ansible_collections.etcdops.headroom.plugins.module_utils import _restore
+asked = json.loads(sys.argv[1])
+steps = 0
+def watch(event, arguments):
+    global steps
+    if event == "subprocess.Popen" or any(str(value).startswith(asked["folder"]) for value in arguments):
+        steps += 1
+        if steps == asked["step"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+restore = _restore.Restore(*asked["restore"])
+sys.addaudithook(watch)
+_restore.prepare(restore, _restore.Request(**asked["request"]))
+_restore.place(restore, asked["marker"], 0)
+_restore.finish(asked["marker"])
+print(steps)
+"""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A cluster that has been stopped, and a snapshot of it."""
+
+    version: str
+    members: list[Member]
+    path: str
+    revision: int
+
+
+@pytest.fixture(scope="module", params=releases())
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saved]:
+    """Three members with some keys, a snapshot, and a key that was written after it."""
+    version: str = request.param
+    folder = tmp_path_factory.mktemp(f"etcd-{version}")
+    ports = {f"m{number}": PORT + 10 * number for number in range(3)}
+    members = [Member(version, folder, port, (), {}, (), name, ports) for name, port in ports.items()]
+    (folder / "backups").mkdir()
+    with running(members):
+        for number in range(KEYS):
+            etcdctl(members[0], "put", f"key-{number}", "v" * 1000)
+        asked = _snapshot.Request(str(folder / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+        link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
+        done = _snapshot.save(asked, _snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint])
+        etcdctl(members[0], "put", "after", "the snapshot")
+    yield Saved(version, members, done.plan.path, done.metadata.revision)
+
+
+def etcdctl(member: Member, *words: str, check: bool = True) -> str:
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
+    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=30).stdout
+
+
+def copies(saved: Saved, folder: Path, *flags: str) -> list[Member]:
+    """The same members on copies of their data, so that each test may do with it what it likes."""
+    for member in saved.members:
+        shutil.copytree(member.folder / member.name, folder / member.name)
+    return [replace(member, folder=folder, flags=flags, process=None, sampler=None) for member in saved.members]
+
+
+def request(saved: Saved, member: Member, **more: Any) -> _restore.Request:
+    peers = ",".join(f"{one.name}=http://127.0.0.1:{one.port + 1}" for one in saved.members)
+    base = _restore.Request(
+        path=saved.path,
+        name=member.name,
+        peer_url=f"http://127.0.0.1:{member.port + 1}",
+        initial_cluster=peers,
+        token=f"test-{ID}",
+        owner=os.geteuid(),
+        group=os.getegid(),
+        bump_revision=BUMP,
+        reserve=0,
+        etcdutl_path=str(binary(saved.version, "etcdutl")),
+        timeout=60,
+    )
+    return replace(base, **more)
+
+
+def restore(member: Member, wal: bool = False) -> _restore.Restore:
+    return _restore.Restore(
+        ID, str(member.folder / member.name), str(member.folder / f"{member.name}-wal/member/wal") if wal else ""
+    )
+
+
+def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
+    members = copies(saved, tmp_path)
+    marker = str(tmp_path / "restoring")
+    for member in members:
+        changed, metadata = _restore.prepare(restore(member), request(saved, member))
+        assert (changed, metadata.revision) == (True, saved.revision)
+        assert not _restore.prepare(restore(member), request(saved, member))[0]
+    for member in members:
+        assert _restore.place(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
+        assert _restore.place(restore(member), marker, 0) == []
+        assert (tmp_path / f"{member.name}.before-{ID}" / "member" / "snap" / "db").exists()
+    assert (_restore.read_marker(marker) or {})["id"] == ID
+    with running(members):
+        answer = json.loads(etcdctl(members[1], "get", "", "--from-key", "--keys-only", "-w", "json"))
+        assert answer["count"] == KEYS
+        assert answer["header"]["revision"] == saved.revision + BUMP
+        put = json.loads(etcdctl(members[2], "put", "new", "x", "-w", "json"))
+        assert put["header"]["revision"] == saved.revision + BUMP + 1
+        # A client that watched the old cluster is told that it missed something, instead of waiting for ever.
+        watch = [
+            str(binary(saved.version, "etcdctl")),
+            f"--endpoints={members[0].endpoint}",
+            "watch",
+            "--prefix",
+            "key",
+        ]
+        told = subprocess.run(
+            [*watch, f"--rev={saved.revision + 1}"], capture_output=True, text=True, timeout=30, check=False
+        )
+        assert "required revision has been compacted" in told.stderr
+    assert _restore.finish(marker)
+    assert not _restore.finish(marker)
+
+
+def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
+    """One that nobody could reach while the others were restored: another cluster, as far as the new one is concerned."""
+    members = copies(saved, tmp_path)
+    for member in members[:2]:
+        _restore.prepare(restore(member), request(saved, member))
+        _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+    with running(members[:2]):
+        members[2].start()
+        time.sleep(3)
+        try:
+            listed = json.loads(
+                etcdctl(members[0], "endpoint", "status", "-w", "json", "--cluster", check=False) or "[]"
+            )
+            assert {one["Endpoint"] for one in listed} == {member.endpoint for member in members[:2]}
+            assert "cluster ID mismatch" in (tmp_path / "m2.log").read_text()
+        finally:
+            members[2].stop()
+
+
+def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
+    member = saved.members[0]
+    member = replace(member, folder=tmp_path, peers={}, process=None, sampler=None)
+    member = replace(member, flags=(f"--wal-dir={tmp_path / 'm0-wal/member/wal'}",))
+    with running([member]):
+        etcdctl(member, "put", "old", "x")
+    alone = f"m0=http://127.0.0.1:{member.port + 1}"
+    _restore.prepare(restore(member, wal=True), request(saved, member, initial_cluster=alone))
+    aside = _restore.place(restore(member, wal=True), str(tmp_path / "restoring"), 0)
+    assert aside == [f"{tmp_path}/m0-wal/member.before-{ID}", f"{tmp_path}/m0.before-{ID}"]
+    with running([member]):
+        assert json.loads(etcdctl(member, "get", "", "--from-key", "-w", "json"))["count"] == KEYS
+    assert not (tmp_path / "m0" / "member" / "wal").exists()
+
+
+def test_while_etcd_runs(saved: Saved, tmp_path: Path) -> None:
+    (member, *_others) = copies(saved, tmp_path)
+    member = replace(member, peers={}, flags=("--force-new-cluster",))
+    with running([member]):
+        _restore.prepare(restore(member), request(saved, member))
+        with pytest.raises(
+            _restore.RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"
+        ):
+            _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
+    assert not (tmp_path / "restoring").exists()
+
+
+def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
+    """Whatever stands there afterwards, the next run makes the restored data of it, and the old is never lost."""
+    steps, step = 0, 0
+    while step <= steps:
+        folder = tmp_path / str(step)
+        old = folder / "data" / "member" / "snap"
+        old.mkdir(parents=True)
+        (old / "db").write_text("precious")
+        argument = {
+            "folder": str(folder),
+            "restore": [ID, str(folder / "data"), str(folder / "wal" / "member" / "wal")],
+            "request": vars(request(saved, saved.members[0])),
+            "marker": str(folder / "restoring"),
+            "step": step,
+        }
+        (folder / "wal" / "member" / "wal").mkdir(parents=True)
+        command = [sys.executable, "-c", KILLED, json.dumps(argument)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        if step == 0:
+            steps = int(done.stdout)
+            assert steps > 20
+        else:
+            assert done.returncode == -signal.SIGKILL, f"step {step} of {steps}: {done.stderr}"
+            again = [*command[:-1], json.dumps({**argument, "step": 0})]
+            subprocess.run(again, check=True, capture_output=True, timeout=120)
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"data", "wal", f"data.before-{ID}"}, f"step {step} of {steps}"
+        assert {path.name for path in (folder / "wal").iterdir()} == {"member", f"member.before-{ID}"}
+        assert (folder / f"data.before-{ID}" / "member" / "snap" / "db").read_text() == "precious"
+        assert (_restore.read_record(str(folder / "data")) or {})["id"] == ID
+        assert list((folder / "wal" / "member" / "wal").glob("*.wal"))
+        shutil.rmtree(folder)
+        step += 1 if step < 12 else 3
+
+
+def test_another_snapshot_halfway(saved: Saved, tmp_path: Path) -> None:
+    member = copies(saved, tmp_path)[0]
+    _restore.prepare(restore(member), request(saved, member))
+    other = tmp_path / "other"
+    shutil.copytree(Path(saved.path).parent, other)
+    record = other / f"{Path(saved.path).name}.json"
+    record.write_text(record.read_text().replace('"member": "', '"member": "x'))
+    with pytest.raises(_restore.RestoreError, match="was begun with another snapshot than"):
+        _restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
+
+
+def rescue_request(member: Member, folder: Path) -> _snapshot_rescue.Request:
+    return _snapshot_rescue.Request(member.name, str(member.folder / member.name), "", str(folder), 512 << 20, 60)
+
+
+def rescue_tools(version: str) -> _snapshot_rescue.Tools:
+    return _snapshot_rescue.Tools(*(str(binary(version, name)) for name in ("etcd", "etcdctl", "etcdutl")))
+
+
+def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
+    """Writes that were told to be safe a moment before all members were killed: in the WAL of most, in no database yet.
+
+    Of the very last one a killed member may not know that it was committed: raft notes that with the one after it.
+    """
+    members = copies(saved, tmp_path)
+    with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
+        with running(members):
+            for number in range(10):
+                etcdctl(members[0], "put", f"acknowledged-{number}", "x" * 100)
+            for member in members:
+                assert member.process
+                member.process.kill()
+            for member in members:
+                assert member.process
+                member.process.wait()
+        before = {path: path.read_bytes() for path in (tmp_path / "m0").rglob("*") if path.is_file()}
+        found = [
+            _snapshot_rescue.rescue(rescue_request(member, Path(short)), rescue_tools(saved.version))
+            for member in members
+        ]
+        assert {path: path.read_bytes() for path in before} == before
+        best_path, best = max(found, key=lambda one: one[1].revision)
+        assert best.revision >= saved.revision + 1 + 9
+        assert _snapshot.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
+        member = members[0]
+        _restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
+        _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        with running([replace(member, peers={}, process=None, sampler=None)]):
+            for number in range(9):
+                assert etcdctl(member, "get", f"acknowledged-{number}", "--print-value-only").strip() == "x" * 100
+        assert not list(Path(short).glob(".*"))
+
+
+def alone(member: Member) -> str:
+    return f"{member.name}=http://127.0.0.1:{member.port + 1}"
+
+
+def test_nothing_to_rescue(saved: Saved, tmp_path: Path) -> None:
+    member = replace(saved.members[0], folder=tmp_path)
+    with pytest.raises(ValueError, match="no member's data can be rescued from it"):
+        _snapshot_rescue.rescue(rescue_request(member, tmp_path), rescue_tools(saved.version))
