@@ -22,10 +22,9 @@ from bench.memory.run import RESULTS, read
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
-# What is promised for cases that were not fitted, as shares of the measured figure: in the median, above and below at worst. How
-# much of a replayed log's garbage the collector leaves differs with the machine's load, so a restart is only held from below so well.
-PROMISES = {"RssAnon peak": (0.10, 0.20, 0.05), "after a restart": (0.30, 0.50, 0.05)}
-WORST_ABOVE, WORST_BELOW = PROMISES["RssAnon peak"][1:]
+# What is promised for cases that were not fitted, as shares of the measured figure: in the median, above and below at worst.
+# How much of the garbage of a replay is still there differs by up to a third between two starts over the same data.
+PROMISES = {"RssAnon peak": (0.10, 0.20, 0.05), "after a restart": (0.10, 0.25, 0.07)}
 # What a figure is called, its name in the results and in the estimate, and the moment that it is of.
 PEAKS = (("RssAnon peak", "rss_anon_peak", "running"), ("after a restart", "restart_rss_anon_peak", "restart"))
 
@@ -40,28 +39,53 @@ class Point:
     model: int
 
     @property
+    def times(self) -> int:
+        """How often it was measured in this run of the case."""
+        return int(self.row["restarts"]) if self.what == "after a restart" else 1
+
+    @property
+    def least(self) -> float:
+        """The lowest of these."""
+        return float(self.row["restart_rss_anon_least"]) if self.what == "after a restart" else self.measured
+
+    @property
     def error(self) -> float:
         """The model above (or below) the measurement, as a share of the measurement."""
         return self.model / self.measured - 1
 
 
+def fastest(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The rows with the highest rate of puts that their case reached: a busy machine is slower, the clients are the same."""
+    rates: dict[tuple[str, str], float] = {}
+    for row in rows:
+        case = (row["version"], row["name"])
+        rates[case] = max(rates.get(case, 0), float(row["puts_per_second"]))
+    return [{**row, "puts_per_second": f"{rates[row['version'], row['name']]:g}"} for row in rows]
+
+
 def points(rows: Iterable[dict[str, str]]) -> list[Point]:
     """All peaks of all rows."""
     found = []
-    for row in rows:
+    for row in fastest(list(rows)):
         for what, name, moment in PEAKS:
             if float(row[name]):
-                model = predicted(row, moment)[name]
-                found.append(Point(row, what, float(row[name]), model))
+                # A restart lasts until the member runs steadily again, in the model too.
+                measured = max(float(row[name]), float(row["rss_anon_peak"]))
+                found.append(Point(row, what, measured, predicted(row, moment)[name]))
     return found
 
 
-def middle(found: Sequence[Point]) -> list[Point]:
-    """One point for each case and figure: of those measured several times the one in the middle, the higher of two."""
-    runs: dict[tuple[str, str, str], list[Point]] = {}
+def runs(found: Sequence[Point]) -> dict[tuple[str, str, str], list[Point]]:
+    """The points of each case and figure: version, name and figure, with what was measured each time."""
+    listed: dict[tuple[str, str, str], list[Point]] = {}
     for point in found:
-        runs.setdefault((point.row["version"], point.row["name"], point.what), []).append(point)
-    return [sorted(same, key=lambda point: point.measured)[len(same) // 2] for same in runs.values()]
+        listed.setdefault((point.row["version"], point.row["name"], point.what), []).append(point)
+    return listed
+
+
+def highest(found: Sequence[Point]) -> list[Point]:
+    """One point for each case and figure: the highest, which is what a limit has to hold."""
+    return [max(same, key=lambda point: point.measured) for same in runs(found).values()]
 
 
 def part(found: Sequence[Point], name: str) -> list[Point]:
@@ -95,7 +119,7 @@ def kept(what: str, errors: Sequence[float]) -> bool:
 def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
     """The table that states the error, by version; whether the promise is kept everywhere."""
     rows, whole = [], True
-    checked = [(name, middle(part(found, name))) for name in ("check", "unseen")]
+    checked = [(name, highest(part(found, name))) for name in ("check", "unseen")]
     for version in sorted({point.row["version"] for point in found}):
         for what, _, _ in PEAKS:
             for name, of_part in checked:
@@ -140,18 +164,22 @@ def cases(found: Sequence[Point]) -> list[str]:
 def spread(found: Sequence[Point]) -> list[str]:
     """Cases measured several times: how far etcd itself differs from run to run."""
     rows = []
-    names = dict.fromkeys((p.row["version"], p.row["name"], p.what) for p in found if int(p.row["repeat"]) > 1)
-    for version, name, what in names:
-        figures = [p for p in found if (p.row["version"], p.row["name"], p.what) == (version, name, what)]
-        sizes = [p.measured for p in figures]
-        half = median(sizes)
-        rows.append(
-            [
-                *(version, name, what, str(len(sizes)), mib(min(sizes)), mib(half), mib(max(sizes))),
-                *(f"{100 * (max(sizes) - min(sizes)) / half:.0f} %", mib(max(p.model for p in figures))),
-            ]
-        )
-    head = ["version", "case", "figure", "runs ", "lowest, MiB ", "median ", "highest ", "spread ", "model "]
+    for (version, name, what), same in runs(found).items():
+        count = sum(point.times for point in same)
+        if count > 1:
+            low, high = min(point.least for point in same), max(point.measured for point in same)
+            model = max(point.model for point in same)
+            rows.append([version, name, what, str(count), mib(low), mib(high), percent(low / high - 1), mib(model)])
+    head = [
+        "version",
+        "case",
+        "figure",
+        "runs ",
+        "lowest, MiB ",
+        "highest, MiB ",
+        "lowest against highest ",
+        "model, MiB ",
+    ]
     return table(head, rows)
 
 
@@ -286,9 +314,9 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, b
             for what, (typical, above, below) in PROMISES.items()
         ),
         "summary": lambda: "\n".join(stated),
-        "check_cases": lambda: "\n".join(cases(middle(part(found, "check")))),
-        "unseen_cases": lambda: "\n".join(cases(middle(part(found, "unseen")))),
-        "fit_cases": lambda: "\n".join(cases(middle(part(found, "fit")))),
+        "check_cases": lambda: "\n".join(cases(highest(part(found, "check")))),
+        "unseen_cases": lambda: "\n".join(cases(highest(part(found, "unseen")))),
+        "fit_cases": lambda: "\n".join(cases(highest(part(found, "fit")))),
         "spread": lambda: "\n".join(spread(found)),
         "moments": lambda: "\n".join(moments(rows)),
         "tables": lambda: "\n".join(tables(rows)).rstrip(),
@@ -340,7 +368,7 @@ def main() -> int:
                 for p in found
                 if p.row["component"] == name
             ],
-            (WORST_BELOW, WORST_ABOVE),
+            (PROMISES["RssAnon peak"][2], PROMISES["RssAnon peak"][1]),
         )
     print(f"{PAGE.relative_to(PROJECT)}: accuracy {'kept' if whole else 'NOT kept'}")
     return 0
