@@ -126,6 +126,18 @@ def restart_batch(constants: dict[str, Any], batch: int, revision: int) -> int:
     return min(batch, max(permille(first, constants["write_batch_copies"]["high"]), least))
 
 
+def restore_waiting(constants: dict[str, Any], workload: dict[str, Any], revisions: int) -> int:
+    """Return the bytes of revisions that were read and wait to be indexed, when a start has read the database.
+
+    The first chunk is indexed before the collector runs; of the next ones as many wait as have been read, one chunk at most.
+    """
+    further = min(max(revisions - constants["restore_chunk"], 0), constants["restore_further"])
+    waiting = divide_up(constants["restore_chunk"] * further, constants["restore_further"])
+    value = min(permille(workload["value_size"], constants["restore_share"]), constants["restore_value"])
+    size: int = workload["key_size"] + value + constants["restore_pending"]
+    return waiting * size
+
+
 def components(
     constants: dict[str, Any],
     workload: dict[str, Any],
@@ -151,10 +163,7 @@ def components(
     pending = (
         constants["restore_slack"] + keys * constants["restore_key"] + entries["restart"] * constants["restore_entry"]
     )
-    # Less than a chunk is indexed before the collector runs.
-    if chunk == constants["restore_chunk"]:
-        waiting = min(workload["value_size"], constants["restore_value"]) + constants["restore_pending"]
-        pending += chunk * (workload["key_size"] + waiting)
+    pending += restore_waiting(constants, workload, keys + db["history"])
     defrag = min(db["in_use"], constants["defrag_chunk"] * db["revision"])
     catchup = format_count(settings["snapshot_catchup_entries"])
     if constants["raft_compacts_every"] > 0:
@@ -279,6 +288,9 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"])
     restart_live = live - high["raft log"] - high["write batch"] + entries["restart"] * one_entry
     restart_live += restart_batch(constants, high["write batch"], db["revision"])
+    if members == 1:
+        once_more = permille(high["requests"], constants["restart_requests"])
+        restart_live += min(once_more, constants["restart_requests_max"])
     restart_heap, restart = heap_bounds(constants, effective, restart_live, high["start-up"])
     restart_heap, restart = max(heap_peak, restart_heap), max(anon, restart)
     # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which
