@@ -88,12 +88,14 @@ WORKLOADS = [
     # The first is the quick one: its defaults are killed soon.
     Workload("3.7 100 kB", "3.7.3", 100_000, 500, 2500, 768 * MIB, 12_000, 8),
     Workload("3.5 100 kB", "3.5.35", 100_000, 500, 2500, 1024 * MIB, 16_000, 8),
-    Workload("3.5 1 MB", "3.5.35", 1_000_000, 50, 250, 2048 * MIB, 2_000, 8, clients=16),
-    Workload("3.5 10 kB", "3.5.35", 10_000, 20_000, 8000, 512 * MIB, 110_000, 10),
-    Workload("3.6 1 MB", "3.6.16", 1_000_000, 50, 250, 1536 * MIB, 2_000, 8, clients=16),
-    Workload("3.7 1 MB, one key", "3.7.3", 1_000_000, 1, 250, 1024 * MIB, 2_000, 8, clients=16),
-    Workload("3.6 100 kB, three members", "3.6.16", 100_000, 500, 800, 768 * MIB, 6_000, 6, members=3),
+    Workload("3.5 1 MB", "3.5.35", 1_000_000, 50, 500, 2048 * MIB, 2_000, 8, clients=16),
+    Workload("3.5 10 kB", "3.5.35", 10_000, 20_000, 12_000, 512 * MIB, 110_000, 10),
+    Workload("3.6 1 MB", "3.6.16", 1_000_000, 50, 500, 1536 * MIB, 2_000, 8, clients=16),
+    Workload("3.7 1 MB, one key", "3.7.3", 1_000_000, 1, 400, 1280 * MIB, 2_000, 8, clients=16),
+    Workload("3.6 100 kB, three members", "3.6.16", 100_000, 500, 1200, 768 * MIB, 6_000, 6, members=3),
     Workload("3.7 1 kB", "3.7.3", 1_000, 100_000, 12_000, 384 * MIB, 120_000, 8),
-    Workload("3.5 10 kB, paced", "3.5.35", 10_000, 2000, 2000, 512 * MIB, 48_000, 8, paced=True),
+    Workload("3.5 10 kB, paced", "3.5.35", 10_000, 2000, 2000, 768 * MIB, 48_000, 8, paced=True),
+    # The same with less than it needs to leave five seconds of writes between two disk snapshots: what that costs.
+    Workload("3.5 10 kB, paced, tight", "3.5.35", 10_000, 2000, 2000, 512 * MIB, 48_000, 8, paced=True),
     Workload("3.7 100 kB, paced", "3.7.3", 100_000, 500, 400, 1024 * MIB, 7_200, 6, paced=True),
 ]
