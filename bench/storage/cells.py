@@ -1,0 +1,72 @@
+"""What is compared: I/O schedulers, priorities, and layouts of the volumes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SCHEDULERS = ("none", "mq-deadline", "bfq")
+
+# etcd and the neighbour in one control group, as on a host where no unit asks for an I/O weight.
+DEFAULT, MAIN_THREAD, ALL_THREADS = "default", "ionice -p", "all threads"
+# Control groups side by side, as systemd makes them: what role etcd's unit has, and the same with the largest weight.
+UNIT, HEAVY_UNIT = "unit", "unit, weight 10000"
+PRIORITIES = (DEFAULT, MAIN_THREAD, ALL_THREADS, UNIT, HEAVY_UNIT)
+# IOWeight= of the units, and nice; defaults of role etcd for the first.
+WEIGHTS = {UNIT: 500, HEAVY_UNIT: 10000}
+NICE = -5
+
+SHARED, OWN_VOLUME, OWN_WAL, OWN_DEVICE, ALONE = "shared volume", "own volume", "own WAL", "own device", "alone"
+LAYOUTS = (SHARED, OWN_VOLUME, OWN_WAL, OWN_DEVICE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination. `alone` is the shared volume without the neighbour."""
+
+    scheduler: str
+    priority: str
+    layout: str
+
+    @property
+    def name(self) -> str:
+        """All of it in words."""
+        return f"{self.layout}, {self.scheduler}, {self.priority}"
+
+
+REFERENCE = Cell("none", DEFAULT, SHARED)
+TOLD = {
+    DEFAULT: "nothing is set; etcd and the neighbour are in one control group",
+    MAIN_THREAD: "`ionice -c2 -n0 -p PID` on the running etcd, as the seed has it",
+    ALL_THREADS: "etcd started by `ionice -c2 -n0`, so that every thread has it",
+    UNIT: "as role `etcd`'s unit: best-effort 0 on every thread, Nice=-5, IOWeight=500 against the neighbour's 100",
+    HEAVY_UNIT: "the same with IOWeight=10000, the largest there is",
+    SHARED: "etcd and the neighbour on one filesystem",
+    OWN_VOLUME: "etcd on another partition of the same disk: another filesystem, the same queue",
+    OWN_WAL: "the database beside the neighbour, the WAL on a disk of its own",
+    OWN_DEVICE: "all of etcd on a disk of its own",
+    ALONE: "no neighbour: the most that a disk of etcd's own, or a host of its own, can give",
+}
+
+
+def priorities(layout: str) -> tuple[str, ...]:
+    """The priorities that are measured in a layout: all of them where a neighbour is in the same queue."""
+    if layout == OWN_WAL:
+        return (DEFAULT, MAIN_THREAD, UNIT)
+    return {OWN_DEVICE: (DEFAULT, UNIT), ALONE: (DEFAULT,)}.get(layout, PRIORITIES)
+
+
+def cells(layout: str, schedulers: Sequence[str] = SCHEDULERS, quick: bool = False) -> list[Cell]:
+    """The cells of a layout. A weight has effect under bfq only, so the heaviest is tried there alone."""
+    return [
+        Cell(scheduler, priority, layout)
+        for scheduler in schedulers
+        for priority in priorities(layout)
+        if (priority != HEAVY_UNIT or scheduler == "bfq") and not (quick and priority in (MAIN_THREAD, ALL_THREADS))
+    ]
+
+
+def rotated(items: Sequence[str], turn: int) -> tuple[str, ...]:
+    """The items, beginning with another one each turn."""
+    first = turn % len(items)
+    return (*items[first:], *items[:first])

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Say what was measured: docs/storage-evidence.md and its picture.
+
+Needs nothing but results.csv, and gives the same bytes each time. `--check` writes nothing and exits 1 where the page is not what would be
+written; `--print` prints the tables only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bench.storage.cells import (
+    ALL_THREADS,
+    ALONE,
+    DEFAULT,
+    HEAVY_UNIT,
+    LAYOUTS,
+    MAIN_THREAD,
+    OWN_DEVICE,
+    OWN_VOLUME,
+    OWN_WAL,
+    PRIORITIES,
+    REFERENCE,
+    SCHEDULERS,
+    SHARED,
+    TOLD,
+    UNIT,
+    Cell,
+)
+from bench.storage.results import Row, read
+from bench.storage.run import PROJECT, RESULTS
+from bench.storage.verdict import (
+    HARMS,
+    HELPS,
+    Figure,
+    Spread,
+    fsync_p99,
+    level,
+    neighbour,
+    put_p99,
+    ratio,
+    remedies,
+    word,
+)
+
+PAGE = PROJECT / "docs" / "storage-evidence.md"
+IMAGES = PROJECT / "docs" / "images" / "storage"
+NONE = "–"
+# The advice: `ionice -c2 -n0` and what was made of it, then the places for etcd's files.
+ADVICE = {
+    MAIN_THREAD: "`ionice -c2 -n0 -p PID` as it is usually given, which reaches one thread",
+    ALL_THREADS: "The same on every thread",
+    UNIT: "The unit of role `etcd`, with its IOWeight=500",
+    HEAVY_UNIT: "The unit with IOWeight=10000",
+}
+PLACES = {
+    OWN_VOLUME: "A volume of etcd's own on the same disk",
+    OWN_WAL: "A disk of its own for the WAL alone",
+    OWN_DEVICE: "A disk of its own for all of etcd",
+    ALONE: "No neighbour at all, the most that is to be had",
+}
+MIB = 1 << 20
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table in Markdown; columns of figures are those whose heads end in a blank."""
+    align = ["---:" if cell.endswith(" ") else "---" for cell in head]
+    lines = [[cell.strip() for cell in head], align, *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def milliseconds(found: Spread | None) -> str:
+    """A latency as a table shows it: the median of the repeats."""
+    if found is None:
+        return NONE
+    return f"{found.middle:,.0f}" if found.middle >= 20 else f"{found.middle:.1f}"
+
+
+def times(found: Spread | None) -> str:
+    """A ratio and its range."""
+    return NONE if found is None else f"{found.middle:.2f} ({found.low:.2f}–{found.high:.2f})"
+
+
+def worth(rows: Sequence[Row]) -> list[str]:
+    """What each remedy does, against the same without it."""
+    lines = []
+    for remedy in remedies():
+        put, fsync, other = (ratio(rows, remedy.after, remedy.before, what) for what in (put_p99, fsync_p99, neighbour))
+        if put is None:
+            continue
+        lines.append([remedy.name, times(put), times(fsync), times(other), word(put)])
+    return table(["remedy", "put p99 × ", "WAL fsync p99 × ", "neighbour's writes × ", "in every repeat"], lines)
+
+
+def sentences(rows: Sequence[Row]) -> list[str]:
+    """What the advice that is usually given is worth, in a line each."""
+    found = []
+    for priority, told in ADVICE.items():
+        by_scheduler = []
+        for scheduler in SCHEDULERS:
+            got = ratio(rows, Cell(scheduler, priority, SHARED), Cell(scheduler, DEFAULT, SHARED), put_p99)
+            if got:
+                by_scheduler.append(f"× {got.middle:.2f} under {scheduler} ({word(got)})")
+        found.append(f"- {told}: {', '.join(by_scheduler)}.")
+    for layout, told in PLACES.items():
+        got = ratio(rows, Cell("none", DEFAULT, layout), REFERENCE, put_p99)
+        if got:
+            found.append(f"- {told}: × {got.middle:.2f} ({word(got)}).")
+    return found
+
+
+def latencies(rows: Sequence[Row], figure: Figure) -> list[str]:
+    """A latency in all cells, in ms, and against the reference."""
+    lines = []
+    for layout in (*LAYOUTS, ALONE):
+        for priority in PRIORITIES:
+            cells = [Cell(scheduler, priority, layout) for scheduler in SCHEDULERS]
+            if all(level(rows, cell, figure) is None for cell in cells):
+                continue
+            line = [layout, priority]
+            for cell in cells:
+                found = level(rows, cell, figure)
+                against = ratio(rows, cell, REFERENCE, figure)
+                line.append(f"{milliseconds(found)} (× {against.middle:.2f})" if against else milliseconds(found))
+            lines.append(line)
+    return table(["layout", "priority", *(f"{name} " for name in SCHEDULERS)], lines)
+
+
+def threads(rows: Sequence[Row]) -> list[str]:
+    """How many threads of etcd had the priority, as the kernel said after each cell."""
+    lines = []
+    for priority in PRIORITIES:
+        found = [row for row in rows if row.priority == priority]
+        if found:
+            low, high = min(row.with_priority for row in found), max(row.with_priority for row in found)
+            few, many = min(row.threads for row in found), max(row.threads for row in found)
+            whole = all(row.with_priority == row.threads for row in found)
+            said = "all" if whole else str(low) if low == high else f"{low} to {high}"
+            lines.append([priority, TOLD[priority], f"{said} of {few} to {many}"])
+    return table(["priority", "what it is", "threads with best-effort 0"], lines)
+
+
+def layouts() -> list[str]:
+    """The layouts in words."""
+    return [f"- **{layout}**: {TOLD[layout]}." for layout in (*LAYOUTS, ALONE)]
+
+
+def method() -> list[str]:
+    """How it was measured, as the program that did it says."""
+    text = (Path(__file__).parent / "run.py").read_text().split('"""')[1]
+    return text[text.index("A disk is") : text.index("Needs root")].strip().splitlines()
+
+
+def page(machine: dict[str, str], rows: Sequence[Row]) -> str:
+    """docs/storage-evidence.md."""
+    text = (Path(__file__).parent / "storage-evidence.md.in").read_text()
+    dates = sorted({row.date for row in rows})
+    alone = level(rows, Cell("none", DEFAULT, ALONE), put_p99)
+    reference = level(rows, REFERENCE, put_p99)
+    writes = level(rows, REFERENCE, neighbour)
+    values = {
+        "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "repeats": str(len({row.repeat for row in rows})),
+        "machine": "; ".join(f"{name}: {value}" for name, value in machine.items()),
+        "alone": milliseconds(alone),
+        "reference": milliseconds(reference),
+        "neighbour": f"{writes.middle / MIB:,.0f}" if writes else NONE,
+        "helps": f"{HELPS:.0%}",
+        "harms": f"{HARMS:.0%}",
+        "sentences": "\n".join(sentences(rows)),
+        "worth": "\n".join(worth(rows)),
+        "put": "\n".join(latencies(rows, put_p99)),
+        "fsync": "\n".join(latencies(rows, fsync_p99)),
+        "threads": "\n".join(threads(rows)),
+        "layouts": "\n".join(layouts()),
+        "method": "\n".join(method()),
+    }
+    for name, value in values.items():
+        text = text.replace("{{ " + name + " }}", value)
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Say what each remedy for a slow disk was worth.")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the figures to report")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
+    parser.add_argument("--print", action="store_true", dest="only_print", help="print the tables, write nothing")
+    options = parser.parse_args()
+    if not options.results.exists():
+        raise SystemExit(f"{options.results} is not there: `make bench-storage` measures it")
+    machine, rows = read(options.results)
+    if options.only_print:
+        print(
+            "\n".join(
+                [*worth(rows), "", *latencies(rows, put_p99), "", *latencies(rows, fsync_p99), "", *threads(rows)]
+            )
+        )
+        return 0
+    text = page(machine, rows)
+    if options.check:
+        if PAGE.exists() and PAGE.read_text() == text:
+            return 0
+        print(f"{PAGE.relative_to(PROJECT)} is not what results.csv says: run `make storage-evidence`", file=sys.stderr)
+        return 1
+    from bench.storage.picture import draw
+
+    PAGE.write_text(text)
+    draw(rows, IMAGES)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What the measurements say about each remedy. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.storage.cells import (
+    ALL_THREADS,
+    ALONE,
+    DEFAULT,
+    HEAVY_UNIT,
+    MAIN_THREAD,
+    OWN_DEVICE,
+    OWN_VOLUME,
+    OWN_WAL,
+    REFERENCE,
+    SCHEDULERS,
+    SHARED,
+    UNIT,
+    Cell,
+)
+from bench.storage.results import Row
+
+# Below this share in every repeat a remedy helps, above its counterpart in every repeat it harms; all else shows nothing.
+HELPS, HARMS = 0.9, 1.1
+
+Figure = Callable[[Row], float]
+
+
+def put_p99(row: Row) -> float:
+    """The latency that 99 % of the puts stay within, in ms."""
+    return row.put_p99
+
+
+def fsync_p99(row: Row) -> float:
+    """The same of the WAL's fsyncs."""
+    return row.fsync_p99
+
+
+def neighbour(row: Row) -> float:
+    """What the neighbour writes, in bytes a second."""
+    return float(row.neighbour)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median, and between what it lies."""
+
+    middle: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something that is advised: the cell with it, and the cell that differs in nothing else."""
+
+    name: str
+    after: Cell
+    before: Cell
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Of several repeats."""
+    return Spread(median(values), min(values), max(values))
+
+
+def of(rows: Sequence[Row], cell: Cell) -> dict[int, Row]:
+    """A cell's rows by repeat."""
+    return {row.repeat: row for row in rows if row.cell == cell}
+
+
+def level(rows: Sequence[Row], cell: Cell, figure: Figure) -> Spread | None:
+    """A figure of a cell over all repeats; None if it was not measured."""
+    found = of(rows, cell)
+    return spread([figure(row) for row in found.values()]) if found else None
+
+
+def ratio(rows: Sequence[Row], after: Cell, before: Cell, figure: Figure) -> Spread | None:
+    """How a figure changes from one cell to another, within each repeat; None if one of them was not measured."""
+    late, early = of(rows, after), of(rows, before)
+    values = [
+        figure(row) / figure(early[repeat]) for repeat, row in late.items() if repeat in early and figure(early[repeat])
+    ]
+    return spread(values) if values else None
+
+
+def word(found: Spread) -> str:
+    """Whether a remedy did something that every repeat shows."""
+    return "helps" if found.high <= HELPS else "harms" if found.low >= HARMS else "no effect shown"
+
+
+def remedies() -> list[Remedy]:
+    """The seed's advice, and Headroom's form of it, each against the same without it."""
+    found = [Remedy("bfq alone", Cell("bfq", DEFAULT, SHARED), REFERENCE)]
+    found.append(Remedy("mq-deadline alone", Cell("mq-deadline", DEFAULT, SHARED), REFERENCE))
+    for scheduler in SCHEDULERS:
+        without = Cell(scheduler, DEFAULT, SHARED)
+        for priority in (MAIN_THREAD, ALL_THREADS, UNIT):
+            found.append(Remedy(f"{priority}, {scheduler}", Cell(scheduler, priority, SHARED), without))
+    found.append(Remedy(f"{HEAVY_UNIT}, bfq", Cell("bfq", HEAVY_UNIT, SHARED), Cell("bfq", DEFAULT, SHARED)))
+    for layout in (OWN_VOLUME, OWN_WAL, OWN_DEVICE, ALONE):
+        found.append(Remedy(layout, Cell("none", DEFAULT, layout), REFERENCE))
+    found.append(Remedy(f"{UNIT}, bfq, {OWN_VOLUME}", Cell("bfq", UNIT, OWN_VOLUME), REFERENCE))
+    return found

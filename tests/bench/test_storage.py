@@ -1,0 +1,183 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The storage evidence's own parts: the load, the ratios, the file of results, the page and the picture."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from bench.storage import report, results, verdict
+from bench.storage.cells import (
+    ALONE,
+    DEFAULT,
+    HEAVY_UNIT,
+    LAYOUTS,
+    OWN_DEVICE,
+    REFERENCE,
+    SCHEDULERS,
+    SHARED,
+    UNIT,
+    Cell,
+    cells,
+    rotated,
+)
+from bench.storage.disk import MIB, extents
+from bench.storage.load import Load
+from bench.storage.picture import draw
+
+
+def row(cell: Cell = REFERENCE, repeat: int = 0, put_p99: float = 100.0, fsync_p99: float = 50.0) -> results.Row:
+    kinds = {"int": 1, "float": 1.0, "str": ""}
+    values = {item.name: kinds[str(item.type)] for item in fields(results.Row)}
+    named = {"scheduler": cell.scheduler, "priority": cell.priority, "layout": cell.layout, "date": "2026-01-02"}
+    return results.Row(**{**values, **named, "repeat": repeat, "put_p99": put_p99, "fsync_p99": fsync_p99})  # type: ignore[arg-type]
+
+
+def every() -> list[results.Row]:
+    """Three repeats of all cells; bfq halves every latency, and repeats differ by a factor that ratios must not show."""
+    found = []
+    for repeat, drift in enumerate((1.0, 1.3, 0.8)):
+        for layout in (*LAYOUTS, ALONE):
+            for cell in cells(layout):
+                found.append(row(cell, repeat, 100 * drift * (0.5 if cell.scheduler == "bfq" else 1), 40 * drift))
+    return found
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers puts, each after a time."""
+
+    def __init__(self, seconds: float) -> None:
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(seconds)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_arguments: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    with Server(request.param) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{made.server_port}"
+        made.shutdown()
+
+
+@pytest.mark.parametrize("server", [0.05], indirect=True)
+def test_load_counts_what_is_due_after_the_warm_up(server: str) -> None:
+    begin = time.monotonic() + 0.05
+    load = Load(server, 100, begin, 1.0)
+    load.start()
+    puts = load.result(begin + 0.5)
+    assert (len(puts.latencies), puts.unanswered) == (50, 0)
+    assert 0.05 <= puts.quantile(0.0) <= puts.quantile(0.5) <= puts.quantile(0.99) <= puts.latencies[-1] < 1
+
+
+@pytest.mark.parametrize("server", [0.5], indirect=True)
+def test_waiting_for_a_slow_server_counts(server: str) -> None:
+    """64 workers do 128 puts a second here: of 300 a second the later ones wait, and that is part of their latency."""
+    begin = time.monotonic()
+    load = Load(server, 300, begin, 1.5)
+    load.start()
+    puts = load.result(begin)
+    assert puts.unanswered == 0 and puts.quantile(0.0) >= 0.5 and puts.quantile(0.99) > 1.2
+
+
+def test_load_on_nobody() -> None:
+    with Server(0) as gone:
+        port = gone.server_port
+    begin = time.monotonic()
+    load = Load(f"http://127.0.0.1:{port}", 50, begin, 0.4)
+    load.start()
+    puts = load.result(begin)
+    assert puts.unanswered == len(puts.latencies) == 20 and puts.quantile(0.0) > 1
+
+
+def test_partitions_lie_one_after_the_other() -> None:
+    assert extents([4 * MIB, 6 * MIB]) == [(2048, 8192), (10240, 12288)]
+
+
+def test_cells() -> None:
+    assert REFERENCE in cells(SHARED)
+    assert [cell.scheduler for cell in cells(SHARED) if cell.priority == HEAVY_UNIT] == ["bfq"]
+    assert {cell.priority for cell in cells(OWN_DEVICE)} == {DEFAULT, UNIT}
+    assert len(cells(SHARED, quick=True)) < len(cells(SHARED))
+    assert [rotated(SCHEDULERS, turn)[0] for turn in range(4)] == [*SCHEDULERS, SCHEDULERS[0]]
+
+
+def test_ratios_are_of_one_repeat() -> None:
+    found = verdict.ratio(every(), Cell("bfq", DEFAULT, SHARED), REFERENCE, verdict.put_p99)
+    assert found == verdict.Spread(0.5, 0.5, 0.5)
+    assert verdict.ratio(every(), Cell("kyber", DEFAULT, SHARED), REFERENCE, verdict.put_p99) is None
+    assert verdict.level(every(), REFERENCE, verdict.put_p99) == verdict.Spread(100, 80, 130)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.5, 0.9, "helps"),
+        (0.5, 0.95, "no effect shown"),
+        (0.95, 1.05, "no effect shown"),
+        (1.1, 2, "harms"),
+        (0.2, 3, "no effect shown"),
+    ],
+)
+def test_words_need_every_repeat(low: float, high: float, expected: str) -> None:
+    assert verdict.word(verdict.Spread((low + high) / 2, low, high)) == expected
+
+
+def test_every_remedy_is_of_measured_cells() -> None:
+    measured = {found.cell for found in every()}
+    for remedy in verdict.remedies():
+        assert {remedy.after, remedy.before} <= measured, remedy.name
+    assert len({remedy.name for remedy in verdict.remedies()}) == len(verdict.remedies())
+
+
+def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    results.write(path, {"machine": "2 cores", "etcd": "3.7.3"}, every())
+    assert results.read(path) == ({"machine": "2 cores", "etcd": "3.7.3"}, every())
+
+
+def test_page_and_picture(tmp_path: Path) -> None:
+    text = report.page({"machine": "2 cores"}, every())
+    assert "{{" not in text and "| bfq alone | 0.50 (0.50–0.50) |" in text
+    draw(every(), tmp_path)
+    first = (tmp_path / "evidence.svg").read_bytes()
+    draw(every(), tmp_path)
+    assert (tmp_path / "evidence.svg").read_bytes() == first and (tmp_path / "evidence.png").stat().st_size > 10000
+
+
+def test_says_what_it_needs() -> None:
+    """Without root: one message, and nothing is done."""
+    command = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--clear-groups"]
+    done = subprocess.run(
+        [*command, sys.executable, "-m", "bench.storage.run"],
+        cwd=report.PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert (
+        done.stderr.strip() == "bench/storage needs root, for loop devices, mounts and negative nice: run it with sudo"
+    )
