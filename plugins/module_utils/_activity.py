@@ -23,7 +23,7 @@ class Activity:
 
     raft_snapshots: whole databases on their way to or from another member. downloads: of clients, as
     ``etcdctl snapshot save`` makes them. revision: mean bytes of a revision in the database, None if it is not known.
-    quota: bytes, None if the member does not say.
+    quota: bytes, None if the member does not say. heap_goal: bytes up to which Go lets the heap grow before it collects.
     """
 
     raft_snapshots: int
@@ -33,6 +33,7 @@ class Activity:
     quota: int | None
     keys: int | None = None
     history: int | None = None
+    heap_goal: int | None = None
 
     def obstacle(self) -> str:
         """Say what a defragmentation would get in the way of, or return an empty string."""
@@ -75,6 +76,7 @@ def parse(page: str, in_use: int) -> Activity:
         quota=_whole(sums, "etcd_server_quota_backend_bytes"),
         keys=keys,
         history=history,
+        heap_goal=_whole(sums, "go_memstats_next_gc_bytes"),
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._activity import Activity
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, drain_verdict
@@ -42,7 +43,7 @@ class Local:
     """What is known of a member's host, in bytes; None for what is not, as with every member on another host.
 
     directory: that of the database. free: what its filesystem has. rss_anon, limit: the process's heap and stacks, and
-    the limit at which the kernel kills it. available: what the host could still give.
+    the limit at which the kernel kills it. available: what the host could still give. go_limit: the process's GOMEMLIMIT.
     """
 
     directory: str
@@ -50,6 +51,7 @@ class Local:
     rss_anon: int | None = None
     limit: int | None = None
     available: int | None = None
+    go_limit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -158,13 +160,40 @@ def decide(
     return Verdict(verdict.allowed, verdict.reason, may_pass=verdict.may_pass, move_to=verdict.move_to)
 
 
-def memory_needed(member: Member, activity: Activity) -> int:
-    """Return the bytes that a defragmentation takes beside what etcd has: copies of one transaction of 10,000 keys."""
-    series = ".".join((member.version or "").split(".")[:2])
-    constants = CONSTANTS.get(series) or CONSTANTS[max(CONSTANTS)]
+def copies(member: Member, activity: Activity) -> tuple[int, int]:
+    """Return the bytes that a defragmentation takes for copies of one transaction of 10,000 keys: at least, at most.
+
+    The most is with the garbage that piles up before Go collects, the least is what is in use at once.
+    """
+    constants = _constants(member)
     used = member.db_size_in_use or 0
     chunk = used if activity.revision is None else min(used, int(constants["defrag_chunk"]) * activity.revision)
-    return chunk * int(constants["defrag_copies"]["high"]) // 1000
+    factors = constants["defrag_copies"]
+    return chunk * int(factors["low"]) // 1000, chunk * int(factors["high"]) // 1000
+
+
+def _constants(member: Member) -> dict[str, Any]:
+    series = ".".join((member.version or "").split(".")[:2])
+    found: dict[str, Any] = CONSTANTS.get(series) or CONSTANTS[max(CONSTANTS)]
+    return found
+
+
+def peak(member: Member, activity: Activity, local: Local) -> int | None:
+    """Return the most RssAnon that the member's process may have meanwhile, None if it is not known.
+
+    The heap may be as large as Go lets it grow, and the copies come on top; GOMEMLIMIT takes the garbage away earlier.
+    """
+    if local.rss_anon is None:
+        return None
+    low, high = copies(member, activity)
+    goal = activity.heap_goal or local.rss_anon
+    most = max(local.rss_anon, goal) + high
+    if local.go_limit is None:
+        return most
+    # Without a limit Go collects when the heap has doubled; near the limit its goal may be all that is in use.
+    live = goal if goal * 10 >= local.go_limit * 9 else goal // 2
+    pressed = (live + low) * int(_constants(member)["gomemlimit_floor"]) // 1000
+    return min(most, max(local.go_limit, pressed, local.rss_anon))
 
 
 def disk_problem(member: Member, local: Local) -> str:
@@ -180,10 +209,10 @@ def disk_problem(member: Member, local: Local) -> str:
 
 def memory_limit_needed(member: Member, activity: Activity, local: Local) -> int | None:
     """Return the limit in bytes that a defragmentation needs, None if the present one, or none at all, is enough."""
-    if local.limit is None or local.rss_anon is None:
+    most = peak(member, activity, local)
+    if local.limit is None or most is None:
         return None
-    needed = local.rss_anon + memory_needed(member, activity) + MEMORY_SPARE
-    return needed if needed > local.limit else None
+    return most + MEMORY_SPARE if most + MEMORY_SPARE > local.limit else None
 
 
 def memory_problem(member: Member, activity: Activity, local: Local, may_raise: bool) -> str:
@@ -195,8 +224,8 @@ def memory_problem(member: Member, activity: Activity, local: Local, may_raise: 
     if needed is None or local.limit is None:
         return ""
     text = (
-        f"it may take etcd to {format_size(needed)} for a moment (heap {format_size(local.rss_anon or 0)} and copies "
-        f"{format_size(memory_needed(member, activity))}), above its limit of {format_size(local.limit)}"
+        f"it may take etcd from {format_size(local.rss_anon or 0)} to {format_size(needed)} for a moment, above its limit "
+        f"of {format_size(local.limit)}"
     )
     if not may_raise:
         return f"{text}: raise etcd_memory_budget, or let the limit be raised meanwhile (raise_memory)"

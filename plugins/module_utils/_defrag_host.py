@@ -13,6 +13,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils import _systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import Local
 from ansible_collections.etcdops.headroom.plugins.module_utils._process import read_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._settings import effective_settings
+from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
 
 _SECONDS = 3.0
 
@@ -33,6 +34,7 @@ def local_facts(unit: str, data_dir: str) -> Local:
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
         available=parse_available(_text("/proc/meminfo")),
+        go_limit=parse_go_limit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )
 
 
@@ -45,6 +47,14 @@ def free_space(data_dir: str) -> int | None:
     except OSError:
         return None
     return room.f_bavail * room.f_frsize
+
+
+def parse_go_limit(text: str) -> int | None:
+    """Return GOMEMLIMIT in bytes, None if it is off or none that Go would read."""
+    try:
+        return parse_size(text, "GOMEMLIMIT") or None
+    except ValueError:
+        return None
 
 
 def parse_available(text: str) -> int | None:

@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils import _defrag
 from ansible_collections.etcdops.headroom.plugins.module_utils._activity import Activity, parse
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import MIB, Local, Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_host import parse_available
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_host import parse_available, parse_go_limit
 
 USUAL = Thresholds(45, 100 * MIB)
 IDLE = Activity(0, 0, False, 1000, 2048 * MIB)
@@ -151,15 +151,32 @@ def test_disk(free: int | None, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("revision", "used", "expected"),
+    ("revision", "used", "chunk"),
+    [(1000, 300 * MIB, 10_000 * 1000), (100_000, 300 * MIB, 300 * MIB), (None, 10 * MIB, 10 * MIB)],
+)
+def test_copies(revision: int | None, used: int, chunk: int) -> None:
+    found = _defrag.copies(member("a", db_size_in_use=used), replace(IDLE, revision=revision))
+    assert found == (chunk * 2, chunk * 3200 // 1000)
+
+
+@pytest.mark.parametrize(
+    ("rss_anon", "goal", "go_limit", "expected"),
     [
-        (1000, 300 * MIB, 10_000 * 1000 * 3200 // 1000),
-        (100_000, 300 * MIB, 300 * MIB * 3200 // 1000),  # all of it is one transaction
-        (None, 10 * MIB, 10 * MIB * 3200 // 1000),
+        (None, 400, None, None),
+        (100, None, None, 100 + 320),
+        (100, 400, None, 400 + 320),  # the heap may grow to its goal before Go collects
+        (500, 400, None, 500 + 320),
+        (100, 400, 600, 600),  # garbage goes at the limit, what is in use stays: (200 + 200) x 1.1 = 440
+        (100, 400, 300, 660),  # all of a heap that lies at the limit may be in use: (400 + 200) x 1.1
+        (100, 400, 2000, 720),
+        (900, 400, 600, 900),
     ],
 )
-def test_memory_needed(revision: int | None, used: int, expected: int) -> None:
-    assert _defrag.memory_needed(member("a", db_size_in_use=used), replace(IDLE, revision=revision)) == expected
+def test_peak(rss_anon: int | None, goal: int | None, go_limit: int | None, expected: int | None) -> None:
+    local = Local("/data", rss_anon=rss_anon and rss_anon * MIB, go_limit=go_limit and go_limit * MIB)
+    activity = replace(IDLE, revision=100_000, heap_goal=goal and goal * MIB)
+    found = _defrag.peak(member("a", db_size_in_use=100 * MIB), activity, local)
+    assert found == (expected and expected * MIB)
 
 
 @pytest.mark.parametrize(
@@ -168,11 +185,7 @@ def test_memory_needed(revision: int | None, used: int, expected: int) -> None:
         (Local("/data"), False, ""),
         (Local("/data", rss_anon=100 * MIB, limit=None), False, ""),
         (Local("/data", rss_anon=100 * MIB, limit=2048 * MIB), False, ""),
-        (
-            Local("/data", rss_anon=100 * MIB, limit=512 * MIB),
-            False,
-            "above its limit of 512.0 MiB: raise etcd_memory_budget",
-        ),
+        (Local("/data", rss_anon=100 * MIB, limit=512 * MIB), False, "limit of 512.0 MiB: raise etcd_memory_budget"),
         (
             Local("/data", rss_anon=100 * MIB, limit=512 * MIB, available=900 * MIB),
             True,
@@ -185,6 +198,13 @@ def test_memory(local: Local, may_raise: bool, problem: str) -> None:
     activity = replace(IDLE, revision=100_000)
     found = _defrag.memory_problem(member("a"), activity, local, may_raise)
     assert problem in found and bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1776287744", 1776287744), ("1800MiB", 1800 * MIB), ("off", None), ("", None)]
+)
+def test_go_limit(text: str, expected: int | None) -> None:
+    assert parse_go_limit(text) == expected
 
 
 def test_activity() -> None:
