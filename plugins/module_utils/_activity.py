@@ -19,11 +19,12 @@ _SNAPSHOT = 'grpc_method="Snapshot"'
 
 @dataclass(frozen=True)
 class Activity:
-    """One reading of /metrics.
+    """One reading of /metrics; None is what the member does not say.
 
     raft_snapshots: whole databases on their way to or from another member. downloads: of clients, as
-    ``etcdctl snapshot save`` makes them. revision: mean bytes of a revision in the database, None if it is not known.
-    quota: bytes, None if the member does not say. heap_goal: bytes up to which Go lets the heap grow before it collects.
+    ``etcdctl snapshot save`` makes them. revision: mean bytes of a revision in the database. keys, history: live keys, and
+    about how many further revisions are kept. heap_goal: bytes up to which Go lets the heap grow before it collects.
+    quota: bytes. newest: the newest revision.
     """
 
     raft_snapshots: int
@@ -34,6 +35,7 @@ class Activity:
     keys: int | None = None
     history: int | None = None
     heap_goal: int | None = None
+    newest: int | None = None
 
     def obstacle(self) -> str:
         """Say what a defragmentation would get in the way of, or return an empty string."""
@@ -62,9 +64,7 @@ def parse(page: str, in_use: int) -> Activity:
         elif name != "grpc_server_handled_total":
             sums[name] = sums.get(name, 0.0) + number
     keys = _whole(sums, "etcd_debugging_mvcc_keys_total")
-    newest = _whole(sums, "etcd_debugging_mvcc_current_revision")
-    oldest = _whole(sums, "etcd_debugging_mvcc_compact_revision")
-    history = max(0, newest - max(oldest or 0, 0)) if newest is not None else None
+    history = _history(sums, keys or 0)
     return Activity(
         raft_snapshots=round(
             sums.get("etcd_network_snapshot_send_inflights_total", 0)
@@ -76,6 +76,7 @@ def parse(page: str, in_use: int) -> Activity:
         quota=_whole(sums, "etcd_server_quota_backend_bytes"),
         keys=keys,
         history=history,
+        newest=_whole(sums, "etcd_debugging_mvcc_current_revision"),
         heap_goal=_whole(sums, "go_memstats_next_gc_bytes"),
     )
 
@@ -87,6 +88,18 @@ def _revision(sums: dict[str, float], in_use: int, revisions: int) -> int | None
     if puts:
         found.append(sums.get("etcd_debugging_mvcc_total_put_size_in_bytes", 0) / puts)
     return round(max(found)) if found else None
+
+
+def _history(sums: dict[str, float], keys: int) -> int | None:
+    """Return about how many revisions are kept beside those of the live keys.
+
+    All since the last compaction, had they only changed keys; before the first one, all but the live ones.
+    """
+    newest = _whole(sums, "etcd_debugging_mvcc_current_revision")
+    if newest is None:
+        return None
+    oldest = _whole(sums, "etcd_debugging_mvcc_compact_revision") or 0
+    return newest - oldest if oldest > 0 else max(0, newest - keys)
 
 
 def _whole(sums: dict[str, float], name: str) -> int | None:

@@ -41,8 +41,9 @@ _LONGEST = 86400
 class Request:
     """What to defragment, and when.
 
-    member: name of the member on this host. everyone: all members of the cluster, not only that one. pause, wait, timeout:
-    seconds between two members, for the lock and the own turn, and for one defragmentation. max_lag: raft entries.
+    member: name of the member on this host. everyone: all members of the cluster, not only that one. in_turn: whether to
+    let those go first whose turn is earlier. pause, wait, timeout: seconds between two members, for the lock and the own
+    turn, and for one defragmentation. max_lag: raft entries.
     """
 
     endpoints: list[str]
@@ -54,6 +55,7 @@ class Request:
     timeout: int = 1800
     max_lag: int = 500
     raise_memory: bool = True
+    in_turn: bool = True
     unit: str = "etcd.service"
     data_dir: str = ""
 

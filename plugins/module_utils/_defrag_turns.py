@@ -72,7 +72,7 @@ def _own(request: Request, link: Connection, check: bool) -> Outcome:
         if nothing is not None:
             return skipped(sight, name, nothing)
         turns = [member.name for member in _defrag.order(sight.cluster, request.thresholds)]
-        earlier = turns[: turns.index(name)]
+        earlier = turns[: turns.index(name)] if request.in_turn else []
         busy = _holder(link, request.endpoints)
         waited = time.monotonic() - began
         if check:

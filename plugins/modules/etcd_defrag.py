@@ -43,6 +43,11 @@ options:
     description: Least size that has to be free, in bytes or with a unit (KB = 1024). Both have to be met.
     type: str
     default: 100MB
+  in_turn:
+    description:
+      - With V(local), whether to let other members go first, followers before the leader. Turn it off where something else sees to the order.
+    type: bool
+    default: true
   pause:
     description: Seconds between two members.
     type: int
@@ -176,6 +181,7 @@ def main() -> None:
             "name": {"type": "str", "default": ""},
             "free_share": {"type": "int", "default": 45},
             "free_size": {"type": "str", "default": "100MB"},
+            "in_turn": {"type": "bool", "default": True},
             "pause": {"type": "int", "default": 30},
             "wait": {"type": "int", "default": 600},
             "timeout": {"type": "int", "default": 1800},
@@ -194,7 +200,7 @@ def main() -> None:
             thresholds=Thresholds(asked["free_share"], parse_size(asked["free_size"], "free_size")),
             unit=asked["unit"],
             data_dir=asked["data_dir"] or "",
-            **{name: asked[name] for name in ("pause", "wait", "timeout", "max_lag", "raise_memory")},
+            **{name: asked[name] for name in ("in_turn", "pause", "wait", "timeout", "max_lag", "raise_memory")},
         )
         outcomes = run_defrag(request, connection(asked), check=module.check_mode)
     except ValueError as error:

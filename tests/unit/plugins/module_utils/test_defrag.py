@@ -225,7 +225,7 @@ grpc_server_handled_total{grpc_code="Canceled",grpc_method="Snapshot",grpc_servi
 grpc_server_handled_total{grpc_code="OK",grpc_method="Range",grpc_service="etcdserverpb.KV"} 7
 """
     found = parse(page, 1_000_000)
-    assert found == Activity(1, 1, True, 5000, 2147483648, keys=100, history=100)
+    assert found == Activity(1, 1, True, 5000, 2147483648, keys=100, history=100, newest=500)
     assert parse("", 5) == Activity(0, 0, False, None, None)
 
 

@@ -1,0 +1,114 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What fills the databases of a cluster."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_space_info
+short_description: What fills the databases of an etcd cluster
+version_added: 0.2.0
+description:
+  - Divides the database of each voting member into live data, history and free pages, and says what helps.
+  - Sizes of live data and history are estimates, shared out by their numbers of revisions. A member that was just compacted counts the pages that
+    this freed with its next writes.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_defrag
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Say what fills the databases
+  etcdops.headroom.etcd_space_info:
+  register: space
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ space.explanations }}"
+"""
+
+RETURN = r"""
+no_space:
+  description: Names of the members that raised the alarm C(NOSPACE).
+  type: list
+  elements: str
+  returned: success
+fits:
+  description: Whether every member is below nine tenths of its quota, so that etcd can take writes again once the alarm is disarmed.
+  type: bool
+  returned: success
+revision:
+  description: The newest revision that all members have.
+  type: int
+  returned: success
+leader:
+  description: Name of the leader.
+  type: str
+  returned: success
+members:
+  description: The parts of each member's database in bytes, with the numbers of live keys and of further revisions.
+  type: list
+  elements: dict
+  returned: success
+  sample: [{member: etcd-1, size: 2147483648, quota: 2147483648, live: 524288000, history: 1572864000, free: 50331648, keys: 5000, revisions: 15000}]
+explanations:
+  description: The same as sentences, with what helps.
+  type: list
+  elements: str
+  returned: success
+"""
+
+from dataclasses import asdict
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._activity import Activity
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_run import DISARM_BELOW, look
+from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._space import divide, explain
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
+        supports_check_mode=True,
+    )
+    try:
+        sight = look(connection(module.params), module.params["endpoints"])
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    cluster = sight.cluster
+    if not cluster.members:
+        module.fail_json(msg=f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
+    spaces, revisions, silent = [], [], []
+    for member in (member for member in cluster.members if member.votes):
+        seen = sight.activities.get(member.name, member.health_error)
+        if isinstance(seen, Activity) and member.db_size is not None and seen.newest is not None:
+            spaces.append(divide(member, seen))
+            revisions.append(seen.newest)
+        else:
+            silent.append(f"{member.name or member.id} ({member.health_error or 'no metrics'})")
+    if silent:
+        module.fail_json(msg=f"not every voting member answers: {', '.join(silent)}; repair that first")
+    module.exit_json(
+        changed=False,
+        no_space=[alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"],
+        fits=all(space.quota is None or space.size * 100 < space.quota * DISARM_BELOW for space in spaces),
+        revision=min(revisions),
+        leader=cluster.leader,
+        members=[asdict(space) for space in spaces],
+        explanations=[explain(space) for space in spaces],
+    )
+
+
+if __name__ == "__main__":
+    main()
