@@ -37,7 +37,7 @@ class Cell:
 REFERENCE = Cell("none", DEFAULT, SHARED)
 TOLD = {
     DEFAULT: "nothing is set; etcd and the neighbour are in one control group",
-    MAIN_THREAD: "`ionice -c2 -n0 -p PID` on the running etcd, as the seed has it",
+    MAIN_THREAD: "`ionice -c2 -n0 -p PID` on the running etcd, as it is usually advised",
     ALL_THREADS: "etcd started by `ionice -c2 -n0`, so that every thread has it",
     UNIT: "as role `etcd`'s unit: best-effort 0 on every thread, Nice=-5, IOWeight=500 against the neighbour's 100",
     HEAVY_UNIT: "the same with IOWeight=10000, the largest there is",

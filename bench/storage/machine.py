@@ -29,6 +29,7 @@ def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
         else f"simulated, {REQUESTS_A_SECOND} requests/s, {BYTES_A_SECOND >> 20} MiB/s, {LATENCY * 1000:g} ms",
         "etcd": version,
         "fio": disk.run("fio", "--version").strip().removeprefix("fio-"),
+        "load of other work before": f"{os.getloadavg()[0]:.1f}",
         "weights of control groups": "bfq's" if weighted else "none",
     }
 

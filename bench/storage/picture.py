@@ -10,6 +10,7 @@ import matplotlib as mpl
 mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from bench.storage.cells import ALONE, LAYOUTS, PRIORITIES, REFERENCE, SCHEDULERS, Cell
 from bench.storage.results import Row
@@ -67,7 +68,9 @@ def _panel(axes: Axes, rows: Sequence[Row], lines: Sequence[tuple[str, str]], wh
     if reference:
         axes.axvline(reference.middle, color="0.8", lw=0.8, zorder=0)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_title(title, fontsize=9)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)

@@ -251,7 +251,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what each remedy for a slow disk is worth.")
     parser.add_argument("--quick", action="store_true", help="a part of it, once, into .headroom")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--rate", type=float, default=150, help="puts a second (default 150)")
+    parser.add_argument("--rate", type=float, default=100, help="puts a second (default 100)")
     parser.add_argument("--real", type=Path, metavar="FOLDER", help="use the disk of this folder, not simulated ones")
     parser.add_argument("--port", type=int, default=PORT, help=f"first of 15 free ports (default {PORT})")
     parser.add_argument("--results", type=Path, help="where the figures go")
@@ -263,7 +263,7 @@ def main() -> int:
         signal.signal(number, stop)
     disk.release_left_behind(STATE)
     layouts = (SHARED, OWN_VOLUME) if options.quick else LAYOUTS
-    pace = Pace(options.rate, 1.0, 2.5) if options.quick else Pace(options.rate, 1.5, 4.0)
+    pace = Pace(options.rate, 1.0, 2.5) if options.quick else Pace(options.rate, 1.5, 3.5)
     kept = STATE / ("real.csv" if options.real else "quick.csv") if options.real or options.quick else RESULTS
     path, version, began = options.results or kept, releases()[-1], time.monotonic()
     rows: list[results.Row] = []

@@ -29,6 +29,11 @@ HELPS, HARMS = 0.9, 1.1
 Figure = Callable[[Row], float]
 
 
+def put_p50(row: Row) -> float:
+    """The latency that half of the puts stay within, in ms."""
+    return row.put_p50
+
+
 def put_p99(row: Row) -> float:
     """The latency that 99 % of the puts stay within, in ms."""
     return row.put_p99
@@ -93,7 +98,7 @@ def word(found: Spread) -> str:
 
 
 def remedies() -> list[Remedy]:
-    """The seed's advice, and Headroom's form of it, each against the same without it."""
+    """What is usually advised, and Headroom's form of it, each against the same without it."""
     found = [Remedy("bfq alone", Cell("bfq", DEFAULT, SHARED), REFERENCE)]
     found.append(Remedy("mq-deadline alone", Cell("mq-deadline", DEFAULT, SHARED), REFERENCE))
     for scheduler in SCHEDULERS:
