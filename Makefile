@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-model bundle
+.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-storage bench-storage-quick storage-evidence bench-maintenance bench-maintenance-quick bench-model bundle
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -41,13 +41,30 @@ bench-memory-quick: setup ## measure four cases of each release and say how far 
 	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
 
 bench-plan: setup ## run real etcd inside the plan's limit, and its defaults beside it; write docs/proof.md (25 minutes, as root)
-	@$(RUN) bench/plan/run.py && bench/plan/report.py
+	@$(RUN) python -m bench.plan.run && python -m bench.plan.report
 
 bench-plan-quick: setup ## one workload of bench-plan, once (under 2 minutes, as root)
-	@$(RUN) bench/plan/run.py --quick && bench/plan/report.py --print --results .headroom/bench-plan/quick
+	@$(RUN) python -m bench.plan.run --quick && python -m bench.plan.report --print --results .headroom/bench-plan/quick
+
+bench-storage: setup ## measure what each remedy for a slow disk is worth, and write docs/storage-evidence.md (15 minutes, as root)
+	@$(RUN) python -m bench.storage.run && python -m bench.storage.report
+
+bench-storage-quick: setup ## a part of bench-storage, once, and its tables (under 2 minutes, as root)
+	@$(RUN) python -m bench.storage.run --quick && \
+	  python -m bench.storage.report --print --results .headroom/bench-storage/quick.csv
+
+storage-evidence: setup ## write docs/storage-evidence.md and its picture from what was measured
+	@$(RUN) python -m bench.storage.report
+
+bench-maintenance: setup ## defragment under load with etcdctl and with Headroom; write docs/maintenance-evidence.md (under 10 minutes)
+	@$(RUN) python -m bench.maintenance.run && python -m bench.maintenance.report
+
+bench-maintenance-quick: setup ## the same with a smaller database, once, and its tables (under 2 minutes)
+	@$(RUN) python -m bench.maintenance.run --quick && \
+	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
 
 bench-model: setup ## time the memory model and the plan
-	@$(RUN) bench/model/run.py
+	@$(RUN) python -m bench.model.run
 
 accuracy: setup ## write docs/accuracy.md and its pictures from what was measured
 	@$(RUN) python -m bench.memory.report

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Time the memory model and the plan in Python. Prints a table; exits 1 if a limit of the project is passed.
 
 The workloads are random, the same in each run: magnitudes from one to the largest that the model takes, all settings, valid ones only.
@@ -12,14 +11,11 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-PROJECT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PROJECT), str(PROJECT / ".collections")]
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate  # noqa: E402
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import SERIES  # noqa: E402
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import LEAST_BUDGET, PlanInfeasible, plan  # noqa: E402
+from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import SERIES
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import LEAST_BUDGET, PlanInfeasible, plan
 
 ONE_ESTIMATE = 0.050  # seconds, for the slowest of all
 MANY, ALL_ESTIMATES = 10_000, 5.0  # workloads, seconds

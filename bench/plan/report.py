@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Say what bench/plan/run.py measured: docs/proof.md and the pictures, or with --print only the tables.
 
 Depends on nothing but results.csv and slices.csv, so the same files give the same report. Exits 1 if a claim does not hold.
@@ -11,14 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PROJECT), str(PROJECT / ".collections")]
-from bench.plan.load import quantile  # noqa: E402
-from bench.plan.picture import draw  # noqa: E402
-from bench.plan.results import Row, read  # noqa: E402
-from bench.plan.sides import LIMITED, PLAN, UNLIMITED  # noqa: E402
-from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Spread, Verdict, judge  # noqa: E402
+from bench.plan.load import quantile
+from bench.plan.picture import draw
+from bench.plan.results import Row, read
+from bench.plan.sides import LIMITED, PLAN, UNLIMITED
+from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Spread, Verdict, judge
 
+PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "bench" / "plan"
 DOCS = PROJECT / "docs"
 MIB = 1 << 20

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Run real etcd inside the plan's MemoryMax, and its defaults beside it.
 
-    bench/plan/run.py                        all workloads; leaves bench/plan/results.csv and slices.csv
-    bench/plan/run.py --workload '3.5 1 MB'  one of them, in place of its older rows
-    bench/plan/run.py --quick                one workload once, into .headroom; under two minutes
+    python -m bench.plan.run                        all workloads; leaves bench/plan/results.csv and slices.csv
+    python -m bench.plan.run --workload '3.5 1 MB'  one of them, in place of its older rows
+    python -m bench.plan.run --quick                one workload once, into .headroom; under two minutes
 
 Three configurations are compared: the plan's flags under the plan's MemoryMax; default flags under the same limit; default flags without
 a limit. Each member has a control group of its own. The three are alive at the same time, and one after the other is driven for a few
@@ -41,15 +40,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+
+from bench.plan import cgroup, results
+from bench.plan.sides import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all
+from bench.plan.workloads import WORKLOADS, Workload
+
 PROJECT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PROJECT), str(PROJECT / ".collections")]
-from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo  # noqa: E402
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402
-
-from bench.plan import cgroup, results  # noqa: E402
-from bench.plan.sides import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all  # noqa: E402
-from bench.plan.workloads import WORKLOADS, Workload  # noqa: E402
-
 GIB = 1 << 30
 SPARE_DISK, SPARE_MEMORY = 4 * GIB, GIB
 STATE = PROJECT / ".headroom" / "bench-plan"
