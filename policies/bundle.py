@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the policies as an archive for `conftest test -p`, without tests and examples: `python policies/bundle.py [PATH]`.
+"""Writes the policies as an archive for `conftest test -p`, without examples: `python policies/bundle.py [PATH]`.
 
 The same sources give the same bytes. Without PATH it is headroom-policies-VERSION.tar.gz in .headroom.
 """
@@ -29,10 +29,9 @@ def version() -> str:
 
 def sources() -> list[Path]:
     """Return what conftest needs, sorted: the policies, their data, and the conftest.toml that calls them."""
-    rego = [path for path in POLICIES.rglob("*.rego") if not path.name.endswith("_test.rego")]
+    rego = POLICIES.rglob("*.rego")
     data = [path for path in (POLICIES / "data").iterdir() if path.suffix in (".json", ".yml")]
-    used = [path for path in rego if path.parent != POLICIES / "lib" / "testing"]
-    return sorted([*used, *data, REPOSITORY / "conftest.toml", REPOSITORY / "LICENSE"])
+    return sorted([*rego, *data, REPOSITORY / "conftest.toml", REPOSITORY / "LICENSE"])
 
 
 def bundle(name: str) -> bytes:

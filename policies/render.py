@@ -74,7 +74,11 @@ def lint(folder: Path) -> dict[str, list[dict[str, Any]]]:
             for finding in result.get(key) or []:
                 about = finding["metadata"]
                 inventory = about["inventory"]
-                message = finding["msg"].replace(f"{inventory}: ", "", 1).replace(f"{within}/", "")
+                if Path(REPOSITORY, inventory).is_file():
+                    # A file that configures etcd itself is always named.
+                    message, inventory = finding["msg"], Path(inventory).parent.as_posix()
+                else:
+                    message = finding["msg"].replace(f"{inventory}: ", "", 1).replace(f"{within}/", "")
                 entry = {"level": level, "msg": message, "code": about["code"], "waived": "waived" in about}
                 found.setdefault(inventory.removeprefix(f"{within}/"), []).append(entry)
     for findings in found.values():
@@ -178,7 +182,10 @@ def page(name: str, about: dict[str, Any], findings: dict[str, list[dict[str, An
             "\n".join(["| name | value | why |", "|---|---|---|", *rows]) + "\n",
             "[Set your own](../thresholds.md).\n",
         ]
-    parts.append(f"[The rule and its tests](../../../{relative}/) · [all rules](../README.md#rules)\n")
+    test = f"../../../tests/policies/rego/rules/{name}_test.rego"
+    parts.append(
+        f"[The rule](../../../{relative}/{folder.name}.rego), [its tests]({test}) · [all rules](../README.md#rules)\n"
+    )
     return NOTICE + "\n".join(parts)
 
 

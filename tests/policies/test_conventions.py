@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .tools import POLICIES, REPOSITORY, render, rule_metadata
+from .tools import POLICIES, REPOSITORY, TESTS, render, rule_metadata
 
 TOPICS = {
     "memory",
@@ -37,7 +37,7 @@ warn contains finding if {
 \tsome finding in result.waived(rego.metadata.chain(), _problems)
 }
 """
-RULES = sorted(path for path in POLICIES.glob("rules/*/*/*.rego") if not path.name.endswith("_test.rego"))
+RULES = sorted(POLICIES.glob("rules/*/*/*.rego"))
 
 
 def name_of(path: Path) -> str:
@@ -80,14 +80,23 @@ def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
         and f"\n{other} contains finding if some finding in result.findings(" not in text,
         "what is waived as warn, unless it is about waivers": name.startswith("waiver/") != (WAIVED in text),
         "custom.with to name rules": set(custom.get("with", [])) <= set(annotated) - {name},
-        "a test beside it": (path.parent / f"{path.stem}_test.rego").exists(),
+        f"a test, tests/policies/rego/rules/{name}_test.rego": (TESTS / "rules" / f"{name}_test.rego").exists(),
         "an example of bad beside it": any((path.parent / "bad").rglob("*.yml")),
         "an example of good beside it": any((path.parent / "good").rglob("*.yml")),
-        "nothing else beside it": {entry.name for entry in path.parent.iterdir()}
-        == {path.name, f"{path.stem}_test.rego", "bad", "good"},
+        "nothing else beside it": {entry.name for entry in path.parent.iterdir()} == {path.name, "bad", "good"},
     }
     missing = [what for what, there in wanted.items() if not there]
     assert not missing, f"{path.relative_to(REPOSITORY)} wants {'; '.join(missing)}"
+
+
+def test_every_test_has_its_rule() -> None:
+    tests = {path.relative_to(TESTS / "rules").as_posix() for path in (TESTS / "rules").rglob("*") if path.is_file()}
+    assert tests == {f"{name_of(path)}_test.rego" for path in RULES}
+
+
+def test_there_are_no_tests_among_the_policies() -> None:
+    """conftest compiles all that lies there, whatever it is asked."""
+    assert not list(POLICIES.rglob("*_test.rego"))
 
 
 def test_documentation_is_rendered() -> None:

@@ -180,7 +180,7 @@ estimated := {object.union(profile, {"settings": settings, "estimate": estimate}
 	count(profile.unknown) == 0
 	profile.etcd.limit.bytes
 	settings := _settings(profile)
-	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
 }
 
 # Why the model can say nothing of a profile: input that cannot be.

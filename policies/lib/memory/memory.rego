@@ -2,8 +2,8 @@
 # title: How much memory a member of etcd takes
 # description: |
 #   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
-#   up. `estimate(version, workload, settings, members)` gives the same object; it is undefined where `problems` of the same
-#   arguments says why. Sizes may carry a unit.
+#   up. `estimate(version, workload, settings, members)` gives the same object, `figures` of the same arguments what rules need of it; both
+#   are undefined where `problems` says why. Sizes may carry a unit.
 package headroom.memory
 
 import data.headroom.memory.reading
@@ -29,40 +29,44 @@ series(version) := reading.series(version)
 
 problems(version, workload, settings, members) := reading.problems(version, workload, settings, members)
 
-estimate(version, workload, settings, members) := result if {
-	count(reading.problems(version, workload, settings, members)) == 0
-	series_name := reading.series(version)
-	constants := model.constants[series_name]
-	work := reading.workload(workload)
-	effective := reading.settings(version, settings)
-	db := _database(constants, work, effective)
-	entries := _raft_entries(constants, effective)
-	parts := _components(constants, work, effective, members, db, entries)
+# METADATA
+# description: |
+#   An estimate without its texts, which are half of the work: all figures, and for the components `parts`, name → {low, high}.
+figures(version, workload, settings, members) := _reckoned(version, workload, settings, members).figures
 
-	high := {part.name: part.high | some part in parts}
-	live := sum([part.high | some part in parts; part.kind == "heap"])
-	one_entry := units.divide_down(high["raft log"], entries.high)
-	running := _heap_bounds(constants, effective, live, high["range answers"])
-	quiet := (live - high["raft log"]) - high["write batch"]
-	restart_live := (quiet + (entries.restart * one_entry)) + _restart_batch(constants, high["write batch"], db.revision)
-	replayed := _heap_bounds(constants, effective, restart_live, high["start-up"])
-	restarting := {name: max([running[name], replayed[name]]) | some name in ["heap", "anon"]}
+# METADATA
+# description: The figures with the components one by one, each with why, and with notes.
+estimate(version, workload, settings, members) := object.union(object.remove(found.figures, {"parts"}), {
+	"assumed": reading.assumed(workload),
+	"components": [component |
+		some name in _components
+		bounds := found.figures.parts[name]
+		component := {"name": name, "kind": kinds[name], "low": bounds.low, "high": bounds.high, "why": whys[name]}
+	],
+	"notes": _notes(found.constants, found.figures, found.db, found.entries, found.one_entry),
+}) if {
+	found := _reckoned(version, workload, settings, members)
+	whys := _whys(found.constants, found.figures, found.db, found.entries)
+}
 
-	rss_file := db.high + constants.binary_text
-	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting.anon + rss_file, constants.page_tables_divisor)
-	hot := _hot(constants, effective, db)
-	beside_go := (hot + constants.binary_text) + kernel
+# METADATA
+# description: Why a component takes what it does.
+why(component, version, workload, settings, members) := _whys(found.constants, found.figures, found.db, found.entries)[component] if {
+	found := _reckoned(version, workload, settings, members)
+}
 
-	resident_file := _resident_file(constants, effective, rss_file, running.anon)
-
-	figures := {
+_reckoned(version, workload, settings, members) := {
+	"constants": constants,
+	"db": db,
+	"entries": entries,
+	"one_entry": one_entry,
+	"figures": {
 		"version": version,
 		"series": series_name,
 		"members": members,
 		"workload": work,
-		"assumed": reading.assumed(workload),
 		"settings": effective,
-		"components": parts,
+		"parts": parts,
 		"heap_live": live,
 		"heap_peak": running.heap,
 		"restart_heap_live": restart_live,
@@ -71,15 +75,40 @@ estimate(version, workload, settings, members) := result if {
 		"rss_peak": running.anon + resident_file,
 		"restart_heap_peak": restarting.heap,
 		"restart_rss_anon_peak": restarting.anon,
-		"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts, live)]),
+		"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts.defragmentation, live)]),
 		"db_size": db.high,
 		"db_in_use": db.in_use,
 		"db_hot": hot,
 		"beside_go": beside_go,
 		"memory_max_least": _limit(constants, restarting.anon + beside_go),
 		"memory_max_recommended": _limit(constants, ((restarting.anon + beside_go) - hot) + db.high),
-	}
-	result := object.union(figures, {"notes": _notes(constants, figures, db, entries, one_entry)})
+	},
+} if {
+	count(reading.problems(version, workload, settings, members)) == 0
+	series_name := reading.series(version)
+	constants := model.constants[series_name]
+	work := reading.workload(workload)
+	effective := reading.settings(version, settings)
+	db := _database(constants, work, effective)
+	entries := _raft_entries(constants, effective)
+	parts := _parts(constants, work, members, db, entries)
+
+	live := sum([parts[name].high | some name in _heap])
+	one_entry := units.divide_down(parts["raft log"].high, entries.high)
+	batch := parts["write batch"].high
+	running := _heap_bounds(constants, effective, live, parts["range answers"].high)
+	quiet := (live - parts["raft log"].high) - batch
+	log_at_start := entries.restart * one_entry
+	first_load := _restart_batch(constants, batch, db.revision) + _first_requests(constants, members, parts.requests.high)
+	restart_live := (quiet + log_at_start) + first_load
+	replayed := _heap_bounds(constants, effective, restart_live, parts["start-up"].high)
+	restarting := {"heap": max([running.heap, replayed.heap]), "anon": max([running.anon, replayed.anon])}
+
+	rss_file := db.high + constants.binary_text
+	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting.anon + rss_file, constants.page_tables_divisor)
+	hot := _hot(constants, effective, db)
+	beside_go := (hot + constants.binary_text) + kernel
+	resident_file := _resident_file(constants, effective, rss_file, running.anon)
 }
 
 # METADATA
@@ -89,7 +118,7 @@ estimate(version, workload, settings, members) := result if {
 database(version, workload, settings) := {
 	"db_size": db.high,
 	"db_in_use": db.in_use,
-	"index": _index(constants, work, db).high,
+	"index": _index(constants, work, db.history).high,
 } if {
 	constants := model.constants[reading.series(version)]
 	work := reading.workload(workload)
@@ -180,15 +209,12 @@ _heap_bounds(constants, settings, live, spikes) := {
 
 _free_heap(settings, live, spikes) := (live + units.scale_up(live, settings.gogc, 100)) + spikes
 
-_defrag(_, settings, parts, live) := live + _part(parts, "defragmentation").high if settings.gomemlimit == null
+_defrag(_, settings, copies, live) := live + copies.high if settings.gomemlimit == null
 
-_defrag(constants, settings, parts, live) := min([live + copies.high, max([settings.gomemlimit, lowest])]) if {
+_defrag(constants, settings, copies, live) := min([live + copies.high, max([settings.gomemlimit, lowest])]) if {
 	settings.gomemlimit != null
-	copies := _part(parts, "defragmentation")
 	lowest := units.permille(live + copies.low, constants.gomemlimit_floor)
 }
-
-_part(parts, name) := [part | some part in parts; part.name == name][0]
 
 # What there is of the write batch while the replayed log is in memory, which first entries applied cut short.
 _restart_batch(constants, batch, revision) := min([batch, max([
@@ -197,6 +223,14 @@ _restart_batch(constants, batch, revision) := min([batch, max([
 ])]) if {
 	first := constants.restart_puts * (revision + constants.put_overhead)
 }
+
+# Several members elect first, so that their load is not there at once.
+_first_requests(_, members, _) := 0 if members > 1
+
+_first_requests(constants, 1, requests) := min([
+	units.permille(requests, constants.restart_requests),
+	constants.restart_requests_max,
+])
 
 _limit(constants, needed) := units.divide_up(units.scale_up(needed, 1000, constants.memory_high), _mib) * _mib
 

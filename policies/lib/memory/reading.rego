@@ -21,11 +21,10 @@ series(version) := name if {
 }
 
 # METADATA
-# description: The workload with every default filled in.
-workload(given) := {name: value |
-	some name, field in model.workload
-	value := _given(given, name, field, field.default)
-}
+# description: The workload with every default filled in; undefined where a value cannot be read.
+workload(given) := object.union(_workload_defaults, _read(given, "workload")) if _all_readable(given, "workload")
+
+_workload_defaults := {name: field.default | some name, field in model.workload}
 
 # METADATA
 # description: The names of the workload that were not given, in the model's order.
@@ -52,29 +51,40 @@ _workload_order := [
 ]
 
 # METADATA
-# description: The settings with the version's own defaults.
-settings(version, given) := {name: value |
-	some name, field in model.estimate_settings
-	fallback := _default(version, name)
-	value := _zero_is_default(name, _given(given, name, field, fallback), fallback)
+# description: The settings with the version's own defaults; undefined where a value cannot be read.
+settings(version, given) := object.union_n([defaults, found, meant]) if {
+	_all_readable(given, "settings")
+	defaults := _settings_defaults[series(version)]
+	found := _read(given, "settings")
+	meant := {name: defaults[name] | some name in _zero_is_default; found[name] == 0}
+}
+
+_zero_is_default := ["snapshot_count", "snapshot_catchup_entries"]
+
+# Series → setting → default.
+_settings_defaults := {release: defaults |
+	some release, _ in model.series
+	defaults := {name: _default(release, name) | some name, _ in model.estimate_settings}
 }
 
 _default(_, "gogc") := 100
 
-_default(version, name) := value if {
-	name != "gogc"
-	value := object.get(model.settings, [name, series(version), "default"], null)
+_default(release, name) := object.get(model.settings, [name, release, "default"], null) if name != "gogc"
+
+_fields := {"workload": model.workload, "settings": model.estimate_settings}
+
+# What is given and can be read.
+_read(given, what) := {name: found |
+	some name, value in given
+	value != null
+	field := _fields[what][name]
+	found := _value(value, field.kind, field)
 }
 
-_zero_is_default(name, 0, fallback) := fallback if name in {"snapshot_count", "snapshot_catchup_entries"}
-
-else := 0
-
-_zero_is_default(_, value, _) := value if value != 0
-
-_given(given, name, _, fallback) := fallback if object.get(given, name, null) == null
-
-_given(given, name, field, _) := _value(given[name], field.kind, field) if object.get(given, name, null) != null
+_all_readable(given, what) if {
+	is_object(given)
+	count(_read(given, what)) == count([value | some value in given; value != null])
+}
 
 _value(value, "flag", _) := value if is_boolean(value)
 
@@ -121,7 +131,7 @@ problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v"
 
 problems(version, given_workload, given_settings, members) := found if {
 	series(version)
-	single := (_field_problems(given_workload, model.workload, "workload") | _field_problems(given_settings, model.estimate_settings, "settings")) | _member_problems(members)
+	single := (_field_problems(given_workload, "workload") | _field_problems(given_settings, "settings")) | _member_problems(members)
 	found := _with_contradictions(single, version, given_workload, given_settings)
 }
 
@@ -137,10 +147,13 @@ _with_contradictions(single, version, given_workload, given_settings) := _contra
 
 _with_contradictions(single, _, _, _) := single if count(single) > 0
 
-_field_problems(values, _, what) := {sprintf("%s must be a map", [what])} if not is_object(values)
-
-_field_problems(values, fields, what) := unknown | unreadable if {
+# Most are without: that is told without a look at each.
+_field_problems(values, what) := set() if {
+	_all_readable(values, what)
+	count(object.keys(values) - object.keys(_fields[what])) == 0
+} else := unknown | unreadable if {
 	is_object(values)
+	fields := _fields[what]
 	unknown := {text |
 		some name, _ in values
 		not fields[name]
@@ -153,7 +166,7 @@ _field_problems(values, fields, what) := unknown | unreadable if {
 		not _readable(value, field)
 		text := sprintf("%s.%s is %v, which is no %s%s", [what, name, value, field.kind, _range(field)])
 	}
-}
+} else := {sprintf("%s must be a map", [what])}
 
 _readable(value, field) if _value(value, field.kind, field) != null
 

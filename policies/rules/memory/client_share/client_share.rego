@@ -28,8 +28,8 @@ _problems := {problem |
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
 	settings := clusters.estimated_settings(profile.etcd.settings)
-	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
-	bytes := sum([part.high | some part in estimate.components; part.name in {"watches", "connections"}])
+	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+	bytes := estimate.parts.watches.high + estimate.parts.connections.high
 	bytes * 1000 > limit * threshold.client_share_permille
 	problem := {
 		"inventory": profile.inventory,

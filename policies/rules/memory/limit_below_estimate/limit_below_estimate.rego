@@ -37,7 +37,7 @@ _problems := {problem |
 		"text": sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
 			profile.etcd.version,
 			memory.format_size(needed),
-			_largest(profile.estimate.components),
+			_largest(profile.estimate.parts),
 			memory.format_size(limit),
 			profile.etcd.limit.name,
 			clusters.at_best(profile),
@@ -46,13 +46,10 @@ _problems := {problem |
 }
 
 # The two largest parts of the heap, which explain the figure.
-_largest(components) := concat(", ", [text |
-	some [_, _, text] in array.slice(
-		array.reverse(sort([[component.high, component.name, text] |
-			some component in components
-			component.kind in {"heap", "spike"}
-			text := sprintf("%s %s", [component.name, memory.format_size(component.high)])
-		])),
+_largest(parts) := concat(", ", [text |
+	some [high, name] in array.slice(
+		array.reverse(sort([[bounds.high, name] | some name, bounds in parts; memory.kinds[name] in {"heap", "spike"}])),
 		0, 2,
 	)
+	text := sprintf("%s %s", [name, memory.format_size(high)])
 ])

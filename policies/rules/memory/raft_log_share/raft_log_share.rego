@@ -25,17 +25,16 @@ warn contains finding if {
 
 _problems := {problem |
 	some profile in clusters.estimated
-	some component in profile.estimate.components
-	component.name == "raft log"
+	bytes := profile.estimate.parts["raft log"].high
 	limit := profile.etcd.limit.bytes
-	component.high * 1000 > limit * threshold.raft_log_share_permille
+	bytes * 1000 > limit * threshold.raft_log_share_permille
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": _about(profile.etcd),
 		"text": sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
-			memory.format_size(component.high),
-			component.why,
+			memory.format_size(bytes),
+			memory.why("raft log", profile.etcd.version, profile.etcd.workload, profile.settings, profile.members),
 			memory.format_size(limit),
 			profile.etcd.limit.name,
 			floor(threshold.raft_log_share_permille / 10),

@@ -1,0 +1,46 @@
+package headroom_test.least
+
+import data.headroom.least
+
+work := {"value_size": "10KB", "keys": 1000}
+
+limit := 2147483648
+
+settled := [
+	["3.7.3", {}, 3, {"snapshot_count": 500, "snapshot_catchup_entries": 100, "gomemlimit": 16777216, "auto_compaction_mode": "periodic"}],
+	["3.7.3", {}, 1, {"snapshot_catchup_entries": 1, "quota_backend_bytes": 2147483648}],
+	["3.5.35", {"snapshot_count": 5000}, 3, {"snapshot_count": 5000}],
+	["3.5.7", {}, 3, {"gogc": 25}],
+	["3.7.3", {"gomemlimit": 1000000000}, 3, {"gomemlimit": 1000000000}],
+	["3.7.3", {"auto_compaction_mode": "revision"}, 3, {"auto_compaction_mode": "revision", "auto_compaction_retention": "1000"}],
+	["3.7.3", {"auto_compaction_retention": "7m"}, 3, {"auto_compaction_retention": "7m"}],
+	["3.7.3", {"quota_backend_bytes": 1000000}, 3, {"auto_compaction_retention": "30s", "quota_backend_bytes": 1000000}],
+	["3.7.3", {"quota_backend_bytes": -1}, 3, {"auto_compaction_retention": "30s"}],
+	["3.7.3", {"quota_backend_bytes": 0}, 3, {"quota_backend_bytes": 0}],
+]
+
+test_settings[note] if {
+	some [version, pinned, members, expected] in settled
+	note := sprintf("%s %v %d", [version, pinned, members])
+	found := least.settings(version, work, pinned, members)
+	object.subset(found, expected)
+}
+
+test_unknown_version if not least.settings("1.2.3", work, {}, 3)
+
+quotas := [
+	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"quota_backend_bytes": 1}, 2147483648],
+	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"auto_compaction_mode": "revision"}, 2147483648],
+	[{"value_size": "1MB", "keys": 60000, "puts_per_second": 1000}, {}, 8589934592],
+]
+
+test_quota[note] if {
+	some [workload, pinned, expected] in quotas
+	note := sprintf("%v %v", [workload, pinned])
+	least.quota("3.7.3", workload, pinned, limit) == expected
+}
+
+# Beyond five minutes the database has to fit the memory.
+test_more_memory_allows_a_longer_history if {
+	least.quota("3.7.3", work, {}, 67108864) < least.quota("3.7.3", work, {}, 1099511627776)
+}

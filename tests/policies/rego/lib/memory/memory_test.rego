@@ -1,0 +1,235 @@
+package headroom.memory_test
+
+import data.headroom.memory
+
+# Python and Rego are compared over a thousand random inputs by tests/model; here are the figures that matter, and every branch.
+
+_large := {
+	"value_size": "100KB",
+	"keys": 20000,
+	"puts_per_second": 200,
+	"clients": 200,
+	"watch_streams": 400,
+	"watchers": 5000,
+	"range_size": "10MB",
+}
+
+_component(figures, name) := [part | some part in figures.components; part.name == name][0]
+
+# Bounds in MB, wide enough for a calibration.
+test_large_values[version] if {
+	some version, wanted in {
+		"3.5.35": {"entries": "5,000 to 105,001 entries", "low": 12000, "high": 24000},
+		"3.6.16": {"entries": "5,101 entries", "low": 1000, "high": 1500},
+		"3.7.3": {"entries": "5,101 entries", "low": 1000, "high": 1500},
+	}
+	settings := {"auto_compaction_retention": "30s", "quota_backend_bytes": "8GB"}
+	figures := memory.estimate(version, _large, settings, 3)
+	startswith(_component(figures, "raft log").why, wanted.entries)
+	figures.rss_anon_peak > wanted.low * 1000000
+	figures.rss_anon_peak < wanted.high * 1000000
+}
+
+test_snapshot_count_bounds_steady_memory_on_3_5_only[version] if {
+	some version, differs in {"3.5.35": true, "3.6.16": false, "3.7.3": false}
+	low := memory.estimate(version, _large, {"snapshot_count": 1000}, 3)
+	high := memory.estimate(version, _large, {"snapshot_count": 10000}, 3)
+	high.rss_anon_peak > low.rss_anon_peak == differs
+}
+
+test_restart_replays_the_log_since_the_last_snapshot if {
+	figures := memory.estimate("3.7.3", _large, {"snapshot_catchup_entries": 500}, 1)
+	figures.restart_rss_anon_peak > 4 * figures.rss_anon_peak
+}
+
+test_defaults_are_the_versions_own if {
+	figures := memory.estimate("3.5.35", {}, {"snapshot_count": 0}, 3)
+	figures.settings.snapshot_count == 100000
+	figures.settings.gogc == 100
+	figures.assumed[0] == "value_size"
+	count(figures.assumed) == 10
+}
+
+test_watchers_of_a_shared_range_cost_less if {
+	apart := memory.estimate("3.7.3", {"watchers": 10000}, {}, 1)
+	shared := memory.estimate("3.7.3", {"watchers": 10000, "watched_ranges": 10}, {}, 1)
+	contains(_component(shared, "watches").why, "10,000 watchers of 10 ranges")
+	shared.heap_live < apart.heap_live
+}
+
+test_a_start_waits_beyond_the_first_chunk if {
+	few := memory.estimate("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
+	many := memory.estimate("3.7.3", {"keys": 15000, "puts_per_second": 0}, {}, 1)
+	_component(many, "start-up").high > _component(few, "start-up").high + 5000000
+}
+
+test_connections_cost_less_with_tls if {
+	secure := memory.estimate("3.7.3", {"clients": 10000}, {}, 1)
+	plain := memory.estimate("3.7.3", {"clients": 10000, "tls": false}, {}, 1)
+	secure.heap_live < plain.heap_live
+}
+
+test_gomemlimit_holds_the_heap_down if {
+	free := memory.estimate("3.7.3", _large, {}, 3)
+	held := memory.estimate("3.7.3", _large, {"gomemlimit": "1GB"}, 3)
+	held.heap_peak == 1073741824
+	held.rss_anon_peak < free.rss_anon_peak
+	held.defrag_rss_anon_peak < free.defrag_rss_anon_peak
+}
+
+test_mlock_counts_the_database_in_full if {
+	free := memory.estimate("3.7.3", _large, {}, 3)
+	locked := memory.estimate("3.7.3", _large, {"memory_mlock": true}, 3)
+	locked.beside_go > free.beside_go + 1900000000
+}
+
+test_a_cgroup_holds_mapped_pages_too if {
+	figures := memory.estimate("3.7.3", _large, {"memory_max": "2GB"}, 3)
+	figures.rss_peak == 2147483648
+}
+
+test_history[name] if {
+	some name, case in {
+		"none without writes": {"settings": {}, "writes": 0, "history": "0 old"},
+		"all there is room for": {"settings": {"quota_backend_bytes": "1GB"}, "writes": 1, "history": "776,0"},
+		"periodic": {"settings": {"auto_compaction_retention": "5m"}, "writes": 10, "history": "6,300 old"},
+		"hours": {"settings": {"auto_compaction_retention": 2}, "writes": 1, "history": "11,160 old"},
+		"revisions": {
+			"settings": {"auto_compaction_mode": "revision", "auto_compaction_retention": "1000"},
+			"writes": 10,
+			"history": "4,000 old",
+		},
+	}
+	figures := memory.estimate("3.7.3", {"puts_per_second": case.writes}, case.settings, 3)
+	contains(_component(figures, "index").why, case.history)
+}
+
+test_history_given if {
+	figures := memory.estimate("3.7.3", {"revisions_per_key": 5, "keys": 100}, {}, 3)
+	contains(_component(figures, "index").why, "400 old")
+}
+
+test_notes[text] if {
+	some text, settings in {
+		"compaction is off: history grows until the quota of 2.0 GiB stops all writes": {},
+		"compaction is off and there is no quota: the database grows without a bound": {"quota_backend_bytes": -1},
+		"memory_mlock keeps the whole database in memory: it counts in full": {"memory_mlock": true},
+		"MemoryMax 64.0 MiB is below the ": {"memory_max": "64MB"},
+		"MemoryMax 500.0 MiB does not hold the whole database of up to ": {"memory_max": "500MB"},
+		"GOMEMLIMIT 16.0 MiB is below what the live heap of ": {"gomemlimit": "16MB"},
+		"the live keys alone take ": {"quota_backend_bytes": "1MB"},
+		"a defragmentation needs ": {"memory_max": "64MB"},
+	}
+	some note in memory.estimate("3.7.3", {}, settings, 3).notes
+	startswith(note, text)
+}
+
+test_no_notes if {
+	workload := {"puts_per_second": 0, "value_size": 10}
+	memory.estimate("3.7.3", workload, {"snapshot_count": 1000}, 1).notes == []
+}
+
+test_skipped_compaction_of_3_5 if {
+	some note in memory.estimate("3.5.35", {}, {}, 3).notes
+	endswith(note, "more for each compaction that is skipped")
+}
+
+test_the_database_alone[version] if {
+	some version in ["3.5.35", "3.7.3"]
+	settings := {"auto_compaction_retention": "5m", "quota_backend_bytes": -1}
+	figures := memory.estimate(version, _large, settings, 3)
+	memory.database(version, _large, settings) == {
+		"db_size": figures.db_size,
+		"db_in_use": figures.db_in_use,
+		"index": _component(figures, "index").high,
+	}
+	not memory.database("3.8.0", _large, settings)
+}
+
+test_sizes[text] if {
+	some text, size in {
+		"0": 0,
+		"100KB": 102400,
+		"100 KiB": 102400,
+		"100k": 102400,
+		"1.5MB": 1572864,
+		"0.0001KB": 0,
+		"1.05KB": 1075,
+		"2GB": 2147483648,
+	}
+	memory.parse_size(text) == size
+}
+
+test_no_sizes[text] if {
+	some text in {"", "KB", "-1", "1,5MB", "1e3", "01", "ten", true, null, -1, 1.5}
+	not memory.parse_size(text)
+}
+
+test_counts if {
+	memory.parse_count("-12") == -12
+	memory.parse_count(12) == 12
+	not memory.parse_count("1.5")
+}
+
+test_durations[text] if {
+	some text, nanoseconds in {"5m": 300000000000, "1h30m": 5400000000000, "0.5s": 500000000, "007ns": 7}
+	memory.parse_duration(text) == nanoseconds
+}
+
+test_formats if {
+	memory.format_size(1023) == "1023 B"
+	memory.format_size(102494) == "100.1 KiB"
+	memory.format_size(1152921504606846976) == "1024.0 PiB"
+	memory.format_count(999) == "999"
+	memory.format_count(1234567) == "1,234,567"
+}
+
+test_size_classes if {
+	memory.size_class(1100) == 1152
+	memory.size_class(32768) == 32768
+	memory.size_class(100040) == 106496
+}
+
+test_series if {
+	memory.series("3.6.16") == "3.6"
+	not memory.series("3.8.0")
+	not memory.series("3.6")
+	not memory.series(3.6)
+}
+
+test_problems[text] if {
+	some text, case in {
+		"3.8.0 is no etcd version that is known: 3.5, 3.6, 3.7": {"version": "3.8.0"},
+		"workload must be a map": {"workload": []},
+		"workload.keys is 0, which is no count between 1 and 10000000000": {"workload": {"keys": 0}},
+		"workload.value_size is big, which is no size between 0 and 536870912": {"workload": {"value_size": "big"}},
+		"settings.memory_mlock is yes, which is no flag": {"settings": {"memory_mlock": "yes"}},
+		"settings.auto_compaction_mode is hourly, which is no mode": {"settings": {"auto_compaction_mode": "hourly"}},
+		"settings.auto_compaction_retention is true, which is no retention": {"settings": {"auto_compaction_retention": true}},
+		"members is 0: a cluster has between 1 and 99 members": {"members": 0},
+		"settings.gomemlimit has no effect on etcd 3.5.7: GOMEMLIMIT needs 3.5.8 or later": {
+			"version": "3.5.7",
+			"settings": {"gomemlimit": "1GB"},
+		},
+		"settings.gomemlimit (2.0 GiB) is above settings.memory_max (1.0 GiB)": {"settings": {
+			"gomemlimit": "2GB",
+			"memory_max": "1GB",
+		}},
+		"settings.auto_compaction_retention is 5m, which revision mode does not know": {"settings": {
+			"auto_compaction_mode": "revision",
+			"auto_compaction_retention": "5m",
+		}},
+		"workload.value_size (2.0 MiB) is above max_request_bytes (1.5 MiB)": {"workload": {"value_size": "2MB"}},
+	}
+	version := object.get(case, "version", "3.7.3")
+	workload := object.get(case, "workload", {})
+	settings := object.get(case, "settings", {})
+	members := object.get(case, "members", 3)
+	memory.problems(version, workload, settings, members) == {text}
+	not memory.estimate(version, workload, settings, members)
+}
+
+test_unknown_keys_name_the_known if {
+	some text in memory.problems("3.7.3", {"value_sise": 1}, {}, 3)
+	startswith(text, "workload has an unknown key 'value_sise'; known: clients, key_size, keys, ")
+}

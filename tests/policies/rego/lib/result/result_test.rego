@@ -1,0 +1,71 @@
+package headroom_test.result
+
+import data.headroom.result
+import data.headroom.testing
+
+chain := [
+	{"path": ["x", "deny"]},
+	{"annotations": {
+		"scope": "package",
+		"title": "A title",
+		"custom": {"id": "topic/name", "severity": "deny", "fix": "Do it", "source": "a page"},
+	}},
+]
+
+_problem(hosts, about) := {"inventory": "inventory", "hosts": hosts, "about": about, "text": "it is so"}
+
+test_finding if {
+	found := result.findings(chain, {_problem({"etcd-1"}, "etcd_version")}) with input as testing.example({})
+	found == {{
+		"_loc": {"file": "inventory/group_vars/etcd.yml", "line": 1},
+		"code": "topic/name",
+		"fix": "Do it",
+		"hosts": {"etcd-1"},
+		"inventory": "inventory",
+		"msg": "topic/name: etcd-1: it is so. Do it",
+		"severity": "deny",
+		"source": "a page",
+		"title": "A title",
+	}}
+}
+
+located := [
+	[{"etcd-1"}, `etcd_workload["keys"]`, "inventory/group_vars/etcd.yml"],
+	[{"etcd-1"}, "etcd_unset", "inventory"],
+	[set(), "inventory/more.yml", "inventory/more.yml"],
+	[set(), "etcd_group", "inventory"],
+]
+
+test_location[about] if {
+	some [hosts, about, path] in located
+	found := result.findings(chain, {_problem(hosts, about)}) with input as testing.example({})
+	{path} == {finding._loc.file | some finding in found}
+}
+
+# Problems with the same text are one line.
+test_same_text if {
+	problems := {_problem({"etcd-1"}, "etcd_version"), _problem({"etcd-2", "etcd-3"}, "etcd_version")}
+	found := result.findings(chain, problems) with input as testing.cluster(3, {})
+	{"topic/name: etcd-1, etcd-2, etcd-3: it is so. Do it"} == {finding.msg | some finding in found}
+}
+
+# A text of 10 MB is cut, with its length.
+test_long_text if {
+	long := object.union(_problem({"etcd-1"}, "etcd_version"), {"text": concat("", [sprintf("%d", [number]) | some number in numbers.range(100, 800)])})
+	some found in result.findings(chain, {long}) with input as testing.example({})
+	count(found.msg) < 1200
+	contains(found.msg, "… (2103 characters in all). Do it")
+}
+
+test_names if {
+	result.names({"a", "b", "c", "d"}) == "a, b, c, d"
+	result.names({"a", "b", "c", "d", "e"}) == "a, b, c and 2 more"
+}
+
+test_several_inventories if {
+	found := result.findings(chain, {_problem({"etcd-1"}, "etcd_version")}) with input as array.concat(
+		testing.example({}),
+		[{"path": "other/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}],
+	)
+	{"topic/name: inventory: etcd-1: it is so. Do it"} == {finding.msg | some finding in found}
+}

@@ -1,0 +1,19 @@
+# Not below headroom_test, because it asks for what is there.
+package headroom_waiving_test
+
+_rules := {id | some id, _ in data.headroom.catalog; not startswith(id, "waiver/")}
+
+# Whatever a rule finds can be waived, and is then listed as such.
+test_every_rule[id] if {
+	some id in _rules
+	[topic, name] := split(id, "/")
+	waiver := {"rule": id, "group": "all", "reason": "a test", "expires": "2099-12-31"}
+	case := [found | some found in data.headroom_test[topic][name].bad][0]
+	said := data.headroom.rules[topic][name] with input as case.input with data.waivers as [waiver]
+	count(object.get(said, "deny", set())) == 0
+	count(said.warn) > 0
+	every finding in said.warn {
+		finding.waived.reason == "a test"
+		startswith(finding.msg, sprintf("waived: %s: ", [id]))
+	}
+}

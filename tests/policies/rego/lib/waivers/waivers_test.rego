@@ -1,0 +1,212 @@
+package headroom_test.waivers
+
+import data.headroom
+import data.headroom.rules.memory.large_values
+import data.headroom.rules.topology.even_members
+import data.headroom.rules.waiver.expired
+import data.headroom.rules.waiver.malformed
+import data.headroom.rules.waiver.unused
+import data.headroom.testing
+import data.headroom.waivers
+
+noon := time.parse_rfc3339_ns("2026-11-21T12:00:00Z")
+
+_waiver(changes) := object.union(
+	{"rule": "memory/large_values", "group": "etcd", "reason": "until the blobs move", "expires": "2026-12-31"},
+	changes,
+)
+
+_large := {"etcd_workload": {"value_size": "1MB"}}
+
+_with_file(path, list) := array.concat(testing.example_of(2, _large), [{"path": path, "contents": {"waivers": list}}])
+
+_denied(list) := found if {
+	found := large_values.deny with input as _with_file("inventory/.waivers.yml", list) with time.now_ns as noon
+}
+
+_warned(list) := found if {
+	found := large_values.warn with input as _with_file("inventory/.waivers.yml", list) with time.now_ns as noon
+}
+
+test_waived_is_listed if {
+	count(_denied([_waiver({})])) == 0
+	some finding in _warned([_waiver({})])
+	finding.msg == "waived: memory/large_values: etcd-1, etcd-2: values of 1.0 MiB (etcd_workload.value_size) are over 100.0 KiB (until 2026-12-31: until the blobs move)"
+	finding.waived == {"file": "inventory/.waivers.yml", "number": 1, "reason": "until the blobs move", "expires": "2026-12-31"}
+	finding.code == "memory/large_values"
+}
+
+# Scope → the hosts that are still denied.
+scopes := [
+	[{"group": "etcd"}, set()],
+	[{"group": "all"}, set()],
+	[{"group": "others"}, {"etcd-1", "etcd-2"}],
+	[{"host": "etcd-1"}, {"etcd-2"}],
+	[{"host": "etcd-9"}, {"etcd-1", "etcd-2"}],
+	[{"cluster": "etcd"}, set()],
+	[{"cluster": "main"}, {"etcd-1", "etcd-2"}],
+]
+
+test_scope[note] if {
+	some [scope, open] in scopes
+	note := json.marshal(scope)
+	waiver := object.union(object.remove(_waiver({}), {"group"}), scope)
+	{host | some finding in _denied([waiver]); some host in finding.hosts} == open
+	{host | some finding in _warned([waiver]); some host in finding.hosts} == {"etcd-1", "etcd-2"} - open
+}
+
+test_another_rule if count(_denied([_waiver({"rule": "memory/quota_unset"})])) == 1
+
+# What a cluster has as a whole is waived for all of it or not at all.
+test_whole_cluster if {
+	waiver := _waiver({"rule": "topology/even_members"})
+	one := object.union(object.remove(waiver, {"group"}), {"host": "etcd-1"})
+	open := even_members.warn with input as _with_file("inventory/.waivers.yml", [one]) with time.now_ns as noon
+	{finding.hosts | some finding in open; not finding.waived} == {{"etcd-1", "etcd-2"}}
+	count({finding | some finding in open; finding.waived}) == 0
+	closed := even_members.warn with input as _with_file("inventory/.waivers.yml", [waiver]) with time.now_ns as noon
+	{finding.waived.number | some finding in closed} == {1}
+}
+
+# A waiver counts through the day that it names, in UTC: expires, now, whether it counts.
+days := [
+	["2026-11-21", "2026-11-21T00:00:00Z", true],
+	["2026-11-21", "2026-11-21T23:59:59Z", true],
+	["2026-11-21", "2026-11-22T00:00:00Z", false],
+	["2026-11-21", "2026-11-21T23:30:00-02:00", false],
+	["2026-12-01", "2026-11-30T12:00:00Z", true],
+	["2026-09-30", "2026-10-01T00:00:00Z", false],
+	["2027-01-01", "2026-12-31T23:59:59Z", true],
+	["2026-12-31", "2027-01-01T00:00:00Z", false],
+	["2028-02-29", "2028-02-29T12:00:00Z", true],
+]
+
+test_days[note] if {
+	some [expires, at, counts] in days
+	note := sprintf("%s at %s", [expires, at])
+	now := time.parse_rfc3339_ns(at)
+	files := _with_file("inventory/.waivers.yml", [_waiver({"expires": expires})])
+	denied := large_values.deny with input as files with time.now_ns as now
+	late := expired.deny with input as files with time.now_ns as now
+	[count(denied) == 0, count(late) == 0] == [counts, counts]
+}
+
+test_expired if {
+	files := _with_file("inventory/.waivers.yml", [_waiver({}), _waiver({"expires": "2026-11-20"})])
+	found := testing.texts(expired.deny) with input as files with time.now_ns as noon
+	found == {"inventory/.waivers.yml: waiver 2 for memory/large_values expired on 2026-11-20 (until the blobs move)"}
+}
+
+wrong := [
+	["text", "waiver 1 is no mapping of cluster, expires, group, host, reason, rule"],
+	[_waiver({"rule": "memory/large_valuez"}), `waiver 1 names a rule that does not exist, "memory/large_valuez"; the nearest is memory/large_values`],
+	[_waiver({"rule": "waiver/unused"}), "waiver 1 is for a rule about waivers, which cannot be waived"],
+	[_waiver({"rule": "xyz"}), `waiver 1 names a rule that does not exist, "xyz"`],
+	[_waiver({"expires": "2026-02-30"}), `waiver 1 expires on "2026-02-30", which is no date such as 2027-03-31`],
+	[_waiver({"expires": "2026-2-3"}), `waiver 1 expires on "2026-2-3", which is no date such as 2027-03-31`],
+	[_waiver({"expires": "tomorrow"}), `waiver 1 expires on "tomorrow", which is no date such as 2027-03-31`],
+	[_waiver({"expires": 2027}), "waiver 1 has no expires"],
+	[_waiver({"reason": " "}), "waiver 1 has no reason"],
+	[object.remove(_waiver({}), ["rule"]), "waiver 1 has no rule"],
+	[object.remove(_waiver({}), ["group"]), "waiver 1 wants one of host, group and cluster, with a name"],
+	[_waiver({"host": "etcd-1"}), "waiver 1 wants one of host, group and cluster, with a name"],
+	[_waiver({"group": null}), "waiver 1 wants one of host, group and cluster, with a name"],
+	[_waiver({"until": "x"}), `waiver 1 has an unknown key "until"; known are cluster, expires, group, host, reason, rule`],
+]
+
+test_malformed[text] if {
+	some [waiver, text] in wrong
+	files := _with_file("inventory/.waivers.yml", [waiver])
+	found := testing.texts(malformed.deny) with input as files with time.now_ns as noon
+	found == {sprintf("inventory/.waivers.yml: %s", [text])}
+
+	# It waives nothing.
+	count(_denied([waiver])) == 1
+}
+
+no_lists := [{}, {"waivers": null}, {"waivers": {"a": 1}}, ["a"], "text", 5]
+
+test_no_list[note] if {
+	some contents in no_lists
+	note := json.marshal(contents)
+	files := array.concat(testing.example({}), [{"path": "waivers.yml", "contents": contents}])
+	found := testing.texts(malformed.deny) with input as files
+	found == {`waivers.yml: it wants a list named "waivers"`}
+}
+
+test_well_formed if {
+	files := _with_file("inventory/.waivers.yml", [_waiver({})])
+	found := malformed.deny with input as files with time.now_ns as noon
+	count(found) == 0
+	none := malformed.deny with input as _with_file("inventory/.waivers.yml", [])
+	count(none) == 0
+}
+
+test_unused if {
+	list := [_waiver({}), _waiver({"rule": "memory/quota_unset"}), object.union(object.remove(_waiver({}), ["group"]), {"host": "etcd-9"})]
+	found := testing.texts(unused.warn) with input as _with_file("inventory/.waivers.yml", list) with time.now_ns as noon
+	found == {
+		`inventory/.waivers.yml: waiver 2 for memory/quota_unset, group "etcd", waives nothing`,
+		`inventory/.waivers.yml: waiver 3 for memory/large_values, host "etcd-9", waives nothing`,
+	}
+}
+
+# Where the file lies → which of two inventories it counts for.
+places := [
+	["waivers.yml", {"a", "b"}],
+	["./waivers.yml", {"a", "b"}],
+	["a/waivers.yml", {"a"}],
+	["a/.waivers.yaml", {"a"}],
+	["b/deep/waivers.yml", {"b"}],
+]
+
+test_place[path] if {
+	some [path, waived] in places
+	files := [
+		{"path": "a/hosts.yml", "contents": {"etcd": {"hosts": "n1", "vars": _large}}},
+		{"path": "b/hosts.yml", "contents": {"etcd": {"hosts": "n1", "vars": _large}}},
+		{"path": path, "contents": {"waivers": [_waiver({})]}},
+	]
+	denied := large_values.deny with input as files with time.now_ns as noon
+	{finding.inventory | some finding in denied} == {"a", "b"} - waived
+}
+
+# Given with --data it counts for all, and for what Ansible lists too.
+test_data if {
+	listed := {"_meta": {"hostvars": {"n1": _large}}, "etcd": {"hosts": ["n1"]}}
+	denied := large_values.deny with input as listed with data.waivers as [_waiver({})] with time.now_ns as noon
+	count(denied) == 0
+	bad := malformed.deny with input as listed with data.waivers as "x"
+	testing.texts(bad) == {`--data: it wants a list named "waivers"`}
+}
+
+# What playbooks/lint.yml finds beside the inventory counts for all that it lints.
+test_beside if {
+	files := {"/etc/ansible/.waivers.yml": {"waivers": [_waiver({})]}, "/etc/ansible/waivers.yaml": []}
+	listed := {"_meta": {"hostvars": {"n1": _large}, "waivers": files}, "etcd": {"hosts": ["n1"]}}
+	denied := large_values.deny with input as listed with time.now_ns as noon
+	count(denied) == 0
+	bad := malformed.deny with input as listed
+	testing.texts(bad) == {`/etc/ansible/waivers.yaml: it wants a list named "waivers"`}
+}
+
+# What is said of files is waived for the group all.
+test_findings_without_hosts if {
+	vault := {"path": "inventory/group_vars/all.yml", "contents": "$ANSIBLE_VAULT;1.1;AES256"}
+	waiver := _waiver({"rule": "inventory/unread_file", "group": "all"})
+	files := array.concat(_with_file("inventory/.waivers.yml", [waiver]), [vault])
+	found := [finding | some finding in data.headroom.rules.inventory.unread_file.warn] with input as files with time.now_ns as noon
+	[finding.waived.number | some finding in found] == [1]
+	others := array.concat(_with_file("inventory/.waivers.yml", [_waiver({"rule": "inventory/unread_file"})]), [vault])
+	open := [finding | some finding in data.headroom.rules.inventory.unread_file.warn] with input as others with time.now_ns as noon
+	count([finding | some finding in open; not finding.waived]) == 1
+}
+
+# No finding gets lost: with every waiver that there is for it, each is denied or listed as waived.
+test_all_rules if {
+	files := _with_file("inventory/.waivers.yml", [_waiver({})])
+	open := {finding.code | some finding in headroom.deny} with input as testing.example_of(2, _large)
+	denied := {finding.code | some finding in headroom.deny} with input as files with time.now_ns as noon
+	open - denied == {"memory/large_values"}
+	count(waivers.by_rule) == 1 with input as files with time.now_ns as noon
+}

@@ -1,0 +1,28 @@
+package headroom_test.waiver.malformed
+
+import data.headroom.rules.waiver.malformed as rule
+import data.headroom.testing
+
+# policies/lib/waivers/waivers_test.rego has the cases; these are the ways to the finding and past it.
+_file(waiver) := array.concat(
+	testing.example({"etcd_maintenance_backup_enabled": false}),
+	[{"path": "inventory/.waivers.yml", "contents": {"waivers": [object.union(
+		{"rule": "durability/no_backup", "group": "etcd", "reason": "volumes are copied", "expires": "2099-12-31"},
+		waiver,
+	)]}}],
+)
+
+bad := {
+	"the finding": {"input": _file({"rule": "durability/no_backups"}), "texts": {`inventory/.waivers.yml: waiver 1 names a rule that does not exist, "durability/no_backups"; the nearest is durability/no_backup`}},
+}
+
+test_bad[note] if {
+	some note, case in bad
+	found := testing.texts(rule.deny) with input as case.input
+	found == case.texts
+}
+
+test_good if {
+	found := rule.deny with input as _file({})
+	count(found) == 0
+}

@@ -1,0 +1,50 @@
+# METADATA
+# title: Inventories for tests
+# description: Input as conftest hands it over, for the tests beside the rules.
+package headroom.testing
+
+# A cluster of so many members with these variables in group_vars/etcd.yml, in an inventory folder.
+cluster(members, variables) := [
+	{"path": "inventory/group_vars/etcd.yml", "contents": variables},
+	{"path": "inventory/hosts.yml", "contents": {"etcd": {"hosts": {sprintf("etcd-%d", [number]): null | some number in numbers.range(1, members)}}}},
+]
+
+# A cluster whose variables are those of a healthy example, changed by `changes`.
+example(changes) := cluster(1, object.union(healthy, changes))
+
+# The same with so many members.
+example_of(members, changes) := cluster(members, object.union(healthy, changes))
+
+healthy := {
+	"etcd_version": "3.7.3",
+	"etcd_workload": {"value_size": "10KB", "keys": 1000},
+	"etcd_memory_budget": "2GB",
+	"etcd_storage_data_device": "/dev/disk/by-id/virtio-etcd-data",
+	"etcd_storage_wal_device": "/dev/disk/by-id/virtio-etcd-wal",
+	"etcd_maintenance_defrag_enabled": true,
+	"etcd_maintenance_backup_enabled": true,
+}
+
+# Three members of cluster "main"; own: host → what is said of it alone.
+mixed(shared, own) := [
+	{"path": "inventory/group_vars/etcd.yml", "contents": object.union_n([healthy, {"etcd_cluster_name": "main"}, shared])},
+	{"path": "inventory/hosts.yml", "contents": {"etcd": {"hosts": object.union({"etcd-1": null, "etcd-2": null, "etcd-3": null}, own)}}},
+]
+
+# A member of etcd 3.6.16 whose environment stands in a map, in nobody's vocabulary in particular.
+environment(variables) := cluster(1, {
+	"etcd_version": "3.6.16",
+	"etcd_environment": object.union({"ETCD_INITIAL_CLUSTER_STATE": "existing"}, variables),
+})
+
+# The same without a workload and a budget: etcd's own defaults are asked for.
+plain(variables) := cluster(1, object.union({"etcd_version": "3.6.16"}, variables))
+
+# The lines without the rule's id and its fix, which are always the same.
+texts(findings) := {text |
+	some finding in findings
+	text := trim_suffix(trim_prefix(finding.msg, sprintf("%s: ", [finding.code])), sprintf(". %s", [finding.fix]))
+}
+
+# The same with every size left open: figures change when the model is calibrated.
+shapes(findings) := {regex.replace(text, `[0-9][0-9.,]* [KMGTP]?i?B`, "SIZE") | some text in texts(findings)}
