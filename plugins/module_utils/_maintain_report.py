@@ -133,7 +133,7 @@ def summary(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str])
 
 
 def _ended(record: Mapping[str, Any]) -> float:
-    return round(_seconds(record["started_at"]) + record["seconds"])
+    return round(_seconds(record["started_at"]) + float(record["seconds"]))
 
 
 def _seconds(date: str) -> float:

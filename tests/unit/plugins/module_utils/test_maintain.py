@@ -234,7 +234,7 @@ def test_a_run_that_fails_is_kept_and_ends_with_1(tmp_path: Path, capsys: pytest
     kept = _maintain_report.read(str(tmp_path / "snapshot.json"))
     assert kept is not None and kept["reason"] == record["reason"]
     assert (
-        'headroom_maintenance_last_run_failed{cluster="example",member="m0",operation="defrag"} 1'
+        'headroom_maintenance_last_run_failed{cluster="example",member="m0",operation="snapshot"} 1'
         in (tmp_path / "headroom.prom").read_text()
     )
     assert _maintenance.main(["--config", str(tmp_path / "missing"), "snapshot"]) == 1
