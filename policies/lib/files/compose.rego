@@ -24,6 +24,7 @@ _statement(service) := reading.statement("compose", object.union_n([
 	},
 	reading.release(object.get(service, "image", null)),
 	_limit(service),
+	_memlock(service),
 ])) if {
 	environment := _environment(service)
 }
@@ -57,3 +58,13 @@ _limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes":
 } else := {"limit": {"name": "mem_limit", "bytes": bytes}} if {
 	bytes := memory.parse_size(service.mem_limit)
 } else := {}
+
+# What the container may lock in memory; -1 is no bound.
+_memlock(service) := {"memlock": bytes} if {
+	bytes := memory.parse_count(_soft(service.ulimits.memlock))
+	bytes >= 0
+} else := {}
+
+_soft(limit) := limit.soft if {
+	is_object(limit)
+} else := limit

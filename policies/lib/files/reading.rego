@@ -16,7 +16,7 @@ _assumed(name) := value if {
 
 # METADATA
 # description: |
-#   A statement. found: {given, unknown, and where they are known version, limit, members, kubernetes}; unknown maps what its author wrote
+#   A statement. found: {given, unknown, and where they are known version, limit, members, kubernetes, memlock}; unknown maps what its author wrote
 #   to [canonical name, why].
 statement(vocabulary, found) := {
 	"vocabulary": vocabulary,
@@ -27,6 +27,7 @@ statement(vocabulary, found) := {
 	"unknown": object.union_n([found.unknown, doubts, _without_version(version, found)]),
 	"kubernetes": object.get(found, "kubernetes", false),
 	"members": _members(found),
+	"memlock": object.get(found, "memlock", null),
 } if {
 	version := _version(found)
 	doubts := {entry.name: [_canonical(entry), reason] | some entry in found.given; reason := _doubt(entry)}

@@ -5,7 +5,8 @@
 #   describes. A statement is {vocabulary, given, version, limit, workload, unknown, kubernetes}: given holds what reaches etcd (see
 #   spelling.rego), a role's own defaults among it, whose name says so; version is null and limit has no bytes where nothing is said;
 #   unknown maps what cannot be read, as its author wrote it, to [canonical name, why]; kubernetes says whether an API server uses this
-#   etcd, and compacts it. default_limit is a role's limit that may hold ({name, bytes, where}), where that is not known, else null.
+#   etcd, and compacts it. default_limit is a role's limit that may hold ({name, bytes, where}), where that is not known, else null; memlock
+#   is how many bytes etcd may lock in memory, else null.
 package headroom.vocabulary.stated
 
 import data.headroom.vocabulary.spelling
@@ -53,6 +54,7 @@ _member(statement, entries) := {
 	"limit": statement.limit,
 	"default_limit": object.get(statement, "default_limit", null),
 	"data_size": null,
+	"memlock": object.get(statement, "memlock", null),
 	"unknown": _unknown(statement),
 }
 

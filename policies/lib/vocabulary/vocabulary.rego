@@ -8,9 +8,10 @@
 #   (canonical name → value; gogc, gomemlimit, memory_high, memory_max too); names (canonical name → how the user says it, for each one
 #   that is set); given (what reaches etcd as it is spelt, see spelling.rego); twice (canonical
 #   name → the places that set it, if several do); config_file (who hands etcd a config file, if somebody does); limit ({name, bytes});
-#   data_size (bytes of the data volume, null where nothing is said); memlock (bytes that etcd may lock, where known); unknown (canonical names whose value cannot be known; extra_config
+#   data_size (bytes of the data volume, null where nothing is said); unknown (canonical names whose value cannot be known; extra_config
 #   means any setting: what holds it is not known as a whole). Members of other vocabularies (stated.rego) also have vocabulary,
-#   kubernetes (an API server uses this etcd, and compacts it) and default_limit (a limit of the role's that may hold).
+#   kubernetes (an API server uses this etcd, and compacts it), default_limit (a limit of the role's that may hold) and memlock (bytes that
+#   etcd may lock in memory, null where nothing bounds it or nothing is said; Headroom's unit raises the bound where it is needed).
 #
 #   `place` is about the host it runs on: facts (name → value, null where nothing was said; missing where this vocabulary cannot say it),
 #   names and unknown as above. `name` is the member's own name, undefined where it is the host's.
@@ -81,7 +82,6 @@ member(variables, unknown) := {
 	"twice": {name: [sprintf("etcd_%s", [name]), extra[name].name] | some name, _ in pinned; extra[name]},
 	"limit": _limit(variables),
 	"data_size": _data_size(variables),
-	"memlock": _unit_memlock,
 	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in unknown},
 } if {
 	version := _version(variables)
@@ -139,9 +139,6 @@ _limit(variables) := {"name": name, "bytes": bytes} if {
 	name := [candidate | some candidate in ["etcd_memory_max", "etcd_memory_budget"]; object.get(variables, candidate, null) != null][0]
 	bytes := memory.parse_size(variables[name])
 } else := {"name": "etcd_memory_budget"}
-
-# systemd's default: the role's unit does not raise it.
-_unit_memlock := 8388608
 
 # The least that the role accepts; its own default says nothing of the volume.
 _data_size(variables) := memory.parse_size(variables.etcd_storage_data_min_size) if {

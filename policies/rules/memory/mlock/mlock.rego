@@ -1,13 +1,14 @@
 # METADATA
 # title: A locked database may be locked
 # description: |
-#   memory-mlock keeps the whole database in memory. The kernel allows that up to LimitMEMLOCK of the unit, 8 MiB where
-#   nothing is said: etcd starts while the database is small, and no more once it has grown.
+#   memory-mlock keeps the whole database in memory. The kernel allows that up to a limit, LimitMEMLOCK of a unit or
+#   ulimits.memlock of a container: etcd starts while the database is small, and no more once it has grown. Headroom's own unit
+#   sets no such limit where memory-mlock is on: there MemoryMax is the bound.
 # custom:
 #   id: memory/mlock
 #   severity: deny
-#   fix: Raise LimitMEMLOCK of the unit (the ulimit memlock of the container) to the quota at least, or leave memory-mlock off
-#   source: https://github.com/etcd-io/bbolt, Options.Mlock; systemd.exec(5), LimitMEMLOCK=
+#   fix: Raise ulimits.memlock to the quota at least, or leave memory-mlock off
+#   source: https://github.com/etcd-io/bbolt, Options.Mlock; mlock(2), RLIMIT_MEMLOCK
 package headroom.rules.memory.mlock
 
 import data.headroom.clusters
@@ -28,13 +29,14 @@ _problems := {problem |
 	name := profile.etcd.names.memory_mlock
 	told.true_like(profile.etcd.settings.memory_mlock)
 	allowed := profile.etcd.memlock
+	is_number(allowed)
 	quota := _quota(profile.etcd)
 	allowed < quota
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": name,
-		"text": sprintf("%s is on, and the unit may lock %s (LimitMEMLOCK), less than a quota of %s", [
+		"text": sprintf("%s is on, and the container may lock %s (ulimits.memlock), less than a quota of %s", [
 			name,
 			memory.format_size(allowed),
 			memory.format_size(quota),
