@@ -36,7 +36,7 @@ class Request:
 
     ``path`` is the backup, empty for the newest in ``directory`` whose name starts with ``prefix``. ``memory_max`` and
     ``reserve`` (what stays free in ``scratch_dir``) are bytes, ``timeout`` is seconds for the whole. Without ``live``
-    the cluster is not asked: the backup is restored and read, and that is all.
+    the cluster is not asked: the backup is restored and read, and that is all. ``identity_file`` decrypts it if need be.
     """
 
     directory: str
@@ -47,6 +47,7 @@ class Request:
     reserve: int
     timeout: int
     live: bool
+    identity_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,9 @@ def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
         member = _snapshot.choose_member(cluster, "", answered_by)
         cluster_id = cluster.id
     path, metadata = choose(request, cluster_id)
-    needed = 2 * metadata.size + scratch.OVERHEAD + request.reserve
+    if metadata.encryption == "age" and not request.identity_file:
+        raise DrillError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
+    needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
     scratch.check_parent(request.scratch_dir, needed)
     return Plan(path, metadata, member, needed)
 
@@ -164,7 +167,8 @@ def hold(request: Request, tools: Tools, endpoints: list[str], *, clock: Callabl
     try:
         _snapshot.verify(planned.path, tools.etcdutl_path, request.timeout)
         with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:
-            data = _restore(planned.path, folder, tools.etcdutl_path, bounds)
+            plain = _decrypted(request, planned, tools, folder)
+            data = _restore(plain, folder, tools.etcdutl_path, bounds)
             etcdctl = tools.connection.etcdctl_path
             with scratch.member(tools.etcd_path, etcdctl, folder, data, bounds, name=_NAME) as url:
                 seconds = time.monotonic() - began
@@ -188,6 +192,17 @@ def _record(path: str, record: dict[str, Any] | None) -> None:
         store.record_drill(path, record)
     except OSError as error:
         raise DrillError(f"what the drill of {path} found cannot be recorded beside it: {error.strerror}") from error
+
+
+def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> str:
+    """Return the backup in the clear, which is in the scratch folder if it is encrypted."""
+    if not planned.metadata.encryption:
+        return planned.path
+    target = os.path.join(folder, "snapshot.db")
+    _snapshot.decrypt(
+        planned.path, planned.metadata, target, request.identity_file, tools.etcdutl_path, request.timeout
+    )
+    return target
 
 
 def _restore(path: str, folder: str, etcdutl_path: str, bounds: scratch.Bounds) -> str:

@@ -128,6 +128,8 @@ def _request(config: Config) -> _snapshot.Request:
         keep_days=asked.keep_days,
         reserve=asked.reserve,
         timeout=asked.timeout,
+        encrypt_to=tuple(asked.encrypt_to),
+        copy_dir=asked.copy_dir,
     )
 
 
@@ -152,7 +154,7 @@ def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[
 
 
 def _described(saved: _snapshot.Saved) -> dict[str, Any]:
-    failed = f", but old ones could not be removed: {'; '.join(saved.failures)}" if saved.failures else ""
+    failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
     return {
         "result": "failed" if saved.failures else "done",
         "reason": f"saved {format_size(saved.metadata.size)} of {saved.metadata.member} at revision "
@@ -165,6 +167,7 @@ def _described(saved: _snapshot.Saved) -> dict[str, Any]:
         "size": saved.metadata.size,
         "member": saved.metadata.member,
         "removed": saved.removed,
+        "copy": saved.copy,
         "left_alone": saved.plan.left_alone,
         "newest_at": _lock.stamp(saved.metadata.taken_at),
     }

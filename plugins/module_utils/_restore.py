@@ -158,6 +158,8 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_program) ->
     """
     check_id(restore.id)
     metadata = _snapshot.verify(request.path, request.etcdutl_path, request.timeout, run=run)
+    if metadata.encryption:
+        raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
     made_from = read_record(restore.data_dir if restore.placed else restore.swaps[-1].prepared)
     if restore.placed or restore.prepared:
         if (made_from or {}).get("snapshot") != metadata.as_dict():

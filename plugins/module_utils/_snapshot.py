@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_copy as copies
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_crypt as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import (
@@ -48,6 +50,7 @@ class Request:
 
     ``member`` is the name of the member to take it from, empty for a healthy follower. ``keep_days`` None: only the
     number counts. ``reserve`` is the bytes that have to stay free; ``timeout`` the seconds for each long step.
+    With ``encrypt_to`` nobody but those recipients can read the snapshot; ``copy_dir`` gets a copy, with the same retention.
     """
 
     directory: str
@@ -57,6 +60,8 @@ class Request:
     keep_days: int | None
     reserve: int
     timeout: int
+    encrypt_to: tuple[str, ...] = ()
+    copy_dir: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,17 +83,22 @@ class Plan:
     stored: list[store.Stored]
     removed: list[str]
     left_alone: list[dict[str, str]]
+    encryption: str = ""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What was done. ``failures`` says why snapshots that should be gone are not; ``duration`` is in seconds."""
+    """What was done. ``failures`` says in sentences what was not: old ones not removed, no copy; ``duration`` is in seconds.
+
+    ``copy`` is the path of the copy, empty if there is none.
+    """
 
     plan: Plan
     metadata: Metadata
     duration: float
     removed: list[str]
     failures: list[str]
+    copy: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,10 @@ def check_request(request: Request) -> None:
     if request.keep_days is not None and request.keep_days < 1:
         raise SnapshotError(f"keep_days is {request.keep_days}, but must be at least 1; leave it out to keep by number")
     check_timeout(request.timeout)
+    if request.copy_dir and os.path.realpath(request.copy_dir) == os.path.realpath(request.directory):
+        raise SnapshotError(
+            f"copy_dir is {request.copy_dir}, where the snapshots are: name another directory, or leave it out"
+        )
 
 
 def check_timeout(timeout: int) -> None:
@@ -154,28 +168,31 @@ def plan(request: Request, tools: Tools, endpoints: list[str], now: float) -> Pl
     check_request(request)
     _check_directory(request.directory)
     _check_program(tools.etcdutl_path)
+    encryption = crypt.method(request.encrypt_to)
     cluster, answered_by = observe(tools.connection, endpoints)
     at_first = (member.name for member in cluster.members if member.endpoint == endpoints[0])
     near = answered_by if len(endpoints) == 1 else next(at_first, "")
     member = choose_member(cluster, request.member, near)
     size = (member.db_size or 0) + _DIGEST
-    with _clear_errors(request.directory):
+    with clear_errors(request.directory):
         room = os.statvfs(request.directory)
         stored = store.scan(request.directory, request.prefix)
     free = room.f_bavail * room.f_frsize
-    if free < size + request.reserve:
+    needed = 2 * size if encryption else size  # in the clear for the moment in which it is verified
+    if free < needed + request.reserve:
         raise SnapshotError(
-            f"{request.directory} has {format_size(free)} free, but the snapshot needs {format_size(size)} and "
+            f"{request.directory} has {format_size(free)} free, but the snapshot needs {format_size(needed)} and "
             f"{format_size(request.reserve)} are to stay free: free some space, or lower keep or reserve"
         )
     return Plan(
         cluster_id=cluster.id,
         member=member,
-        path=store.new_path(request.directory, request.prefix, now),
+        path=store.new_path(request.directory, request.prefix, now, encryption),
         size=size,
         stored=stored,
         removed=store.removable(stored, cluster_id=cluster.id, keep=request.keep, keep_days=request.keep_days, now=now),
         left_alone=store.left_alone(stored, cluster.id),
+        encryption=encryption,
     )
 
 
@@ -189,7 +206,7 @@ def _check_directory(directory: str) -> None:
 
 
 @contextlib.contextmanager
-def _clear_errors(path: str) -> Iterator[None]:
+def clear_errors(path: str) -> Iterator[None]:
     """Turn what the system refuses into a SnapshotError that names the file."""
     try:
         yield
@@ -218,7 +235,7 @@ def save(
     began = time.monotonic()
     check_request(request)
     _check_directory(request.directory)
-    with _clear_errors(request.directory), store.locked(request.directory):
+    with clear_errors(request.directory), store.locked(request.directory):
         store.remove_leftovers(request.directory, request.prefix)
         now = clock()
         planned = plan(request, tools, endpoints, now)
@@ -226,9 +243,30 @@ def save(
             temporary = os.path.join(folder, "snapshot.db")
             _download(planned.member, temporary, tools, request.timeout, run)
             metadata = _examine(temporary, planned, tools, request.timeout, run, int(now))
+            if planned.encryption:
+                temporary, metadata = _encrypt(temporary, planned.encryption, metadata, request)
             store.publish(temporary, planned.path, metadata)
         removed, failures = store.remove(planned.removed)
-    return Saved(planned, metadata, time.monotonic() - began, removed, failures)
+        failures = [f"an old one could not be removed: {failure}" for failure in failures]
+    copy = ""
+    if request.copy_dir:
+        copy, problems = copies.copy(
+            planned.path, metadata, request.copy_dir, request.prefix, request.keep, request.keep_days, now
+        )
+        failures += problems
+    return Saved(planned, metadata, time.monotonic() - began, removed, failures, copy)
+
+
+def _encrypt(path: str, program: str, metadata: Metadata, request: Request) -> tuple[str, Metadata]:
+    """Replace a verified snapshot by its encrypted form."""
+    target = f"{path}.{program}"
+    try:
+        crypt.encrypt(program, request.encrypt_to, path, target, request.timeout)
+    except SnapshotError as error:
+        raise SnapshotError(f"{error}; the snapshots kept are untouched") from error
+    os.unlink(path)
+    size, sha256 = crypt.sha256_of(target)
+    return target, replace(metadata, encryption=program, encrypted_size=size, encrypted_sha256=sha256)
 
 
 def _download(member: Member, path: str, tools: Tools, timeout: int, run: Runner) -> None:
@@ -319,23 +357,49 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
 def verify(path: str, etcdutl_path: str, timeout: int, *, run: Runner = run_program) -> Metadata:
     """Compare a snapshot with the records beside it, and let etcdutl check it. Returns its metadata.
 
+    An encrypted one was checked by etcdutl before; whether it still is what was encrypted then, its SHA-256 tells.
     Raises SnapshotError or EtcdctlError if it must not be relied upon.
     """
     check_timeout(timeout)
     _check_program(etcdutl_path)
     if not os.path.isfile(path):
         raise SnapshotError(f"{path} is no file on this host")
-    with _clear_errors(path):
+    with clear_errors(path):
         metadata, recorded = store.read_metadata(path), store.read_checksum(path)
         size = os.stat(path).st_size
-        if size != metadata.size:
-            raise SnapshotError(f"{path} is cut off or altered: it has {size} bytes, when taken {metadata.size}")
-        _size, sha256 = digest(path)
-    for record, value in ((store.CHECKSUM, recorded), (store.METADATA, metadata.sha256)):
+        if size != metadata.file_size:
+            raise SnapshotError(f"{path} is cut off or altered: it has {size} bytes, when taken {metadata.file_size}")
+        _size, sha256 = crypt.sha256_of(path) if metadata.encryption else digest(path)
+    for record, value in ((store.CHECKSUM, recorded), (store.METADATA, metadata.file_sha256)):
         if value != sha256:
             raise SnapshotError(f"{path} was altered: its SHA-256 is {sha256}, {path + record} says {value}")
-    read_status(path, etcdutl_path, timeout, run)
+    if not metadata.encryption:
+        read_status(path, etcdutl_path, timeout, run)
     return metadata
+
+
+def decrypted(path: str, metadata: Metadata, target: str, identity_file: str, tools: Tools, timeout: int) -> Metadata:
+    """Put what an encrypted snapshot decrypts to at ``target``, with records; returns those. Raises SnapshotError."""
+    with clear_errors(target), store.workplace(os.path.dirname(target)) as folder:
+        temporary = os.path.join(folder, "snapshot.db")
+        plain = decrypt(path, metadata, temporary, identity_file, tools.etcdutl_path, timeout)
+        store.publish(temporary, target, plain)
+    return plain
+
+
+def decrypt(
+    path: str, metadata: Metadata, target: str, identity_file: str, etcdutl_path: str, timeout: int
+) -> Metadata:
+    """Decrypt a verified snapshot to ``target`` and check that it is what was taken. Returns the metadata of the plain file.
+
+    Raises SnapshotError.
+    """
+    crypt.decrypt(metadata.encryption, identity_file, path, target, timeout)
+    _size, sha256 = digest(target)
+    if sha256 != metadata.sha256:
+        raise SnapshotError(f"{path} decrypts to the SHA-256 {sha256}, when taken it was {metadata.sha256}")
+    read_status(target, etcdutl_path, timeout, run_program)
+    return replace(metadata, encryption="", encrypted_size=0, encrypted_sha256="")
 
 
 def check_fits(metadata: Metadata, *, cluster_id: str, etcd_version: str) -> None:

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A directory of snapshots: names, the records beside each, what is kept. Private to the collection.
 
-A snapshot is three files: ``NAME.db``, ``NAME.db.sha256`` (as ``sha256sum -c`` reads it) and ``NAME.db.json``. They are
-made in a hidden directory beside the others and moved into place with the ``.db`` last, so that a ``.db`` in sight is
-whole, whatever interrupted the backup. ``NAME.db.drill`` says that it passed its restore drill, and when.
+A snapshot is three files: ``NAME.db`` (encrypted ``NAME.db.age`` or ``NAME.db.gpg``), ``NAME.db.sha256`` (as ``sha256sum -c``
+reads it) and ``NAME.db.json``. They are made in a hidden directory beside the others and moved into place with the ``.db``
+last, so that a ``.db`` in sight is whole, whatever interrupted the backup. ``NAME.db.drill`` says that it passed its
+restore drill, and when.
 Bad content raises SnapshotError, what the system refuses raises OSError.
 """
 
@@ -21,7 +22,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 METADATA = ".json"
@@ -50,7 +51,8 @@ class Metadata:
 
     ``taken_at`` is in seconds since 1970, ``size`` in bytes, ``sha256`` that of the whole file. ``hash``, ``revision``
     and ``total_keys`` are etcdutl's; ``etcd_version`` is that of the member, ``storage_version`` that of the
-    database's layout, empty before etcd 3.6.
+    database's layout, empty before etcd 3.6. ``encryption`` is ``age`` or ``gpg`` if the file is encrypted:
+    ``encrypted_size`` and ``encrypted_sha256`` are of it then, the others of what it decrypts to.
     """
 
     cluster_id: str
@@ -64,10 +66,24 @@ class Metadata:
     size: int
     sha256: str
     taken_at: int
+    encryption: str = ""
+    encrypted_size: int = 0
+    encrypted_sha256: str = ""
+
+    @property
+    def file_size(self) -> int:
+        """The size in bytes of the file as it lies there."""
+        return self.encrypted_size if self.encryption else self.size
+
+    @property
+    def file_sha256(self) -> str:
+        """The SHA-256 of the file as it lies there."""
+        return self.encrypted_sha256 if self.encryption else self.sha256
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
-        return {"format": _FORMAT, **asdict(self), "taken_at": time.strftime(DATE, time.gmtime(self.taken_at))}
+        data = {"format": _FORMAT, **asdict(self), "taken_at": time.strftime(DATE, time.gmtime(self.taken_at))}
+        return {name: value for name, value in data.items() if value or not name.startswith("encrypt")}
 
 
 @dataclass(frozen=True)
@@ -92,8 +108,8 @@ def parse_metadata(text: str, path: str) -> Metadata:
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise SnapshotError(f"{path} is no record of a snapshot (format {_FORMAT})")
     found: dict[str, Any] = {}
-    for name, kind in ((entry.name, entry.type) for entry in fields(Metadata)):
-        value = data.get(name)
+    for name, kind, default in ((entry.name, entry.type, entry.default) for entry in fields(Metadata)):
+        value = data.get(name, None if default is MISSING else default)
         if name == "taken_at":
             found[name] = _parse_date(value, path)
         elif type(value).__name__ != kind:  # a bool is no int here
@@ -116,18 +132,19 @@ def check_prefix(prefix: str) -> None:
         raise SnapshotError(f"name is {prefix!r}: write letters, digits, '.', '_' and '-', such as etcd or my-cluster")
 
 
-def new_path(directory: str, prefix: str, now: float) -> str:
-    """Return where a snapshot taken now belongs; no file is there yet."""
+def new_path(directory: str, prefix: str, now: float, encryption: str = "") -> str:
+    """Return where a snapshot taken now belongs; no file is there yet. ``encryption`` becomes its ending."""
     start = os.path.join(directory, f"{prefix}-{time.strftime(_STAMP, time.gmtime(now))}")
-    path, number = f"{start}.db", 1
+    ending = f".db.{encryption}" if encryption else ".db"
+    path, number = f"{start}{ending}", 1
     while os.path.lexists(path):
         number += 1
-        path = f"{start}-{number}.db"
+        path = f"{start}-{number}{ending}"
     return path
 
 
 def _pattern(prefix: str) -> re.Pattern[str]:
-    return re.compile(re.escape(prefix) + r"-\d{8}T\d{6}Z(?:-\d+)?\.db")
+    return re.compile(re.escape(prefix) + r"-\d{8}T\d{6}Z(?:-\d+)?\.db(?:\.age|\.gpg)?")
 
 
 def scan(directory: str, prefix: str) -> list[Stored]:
@@ -144,8 +161,8 @@ def _look(path: str) -> Stored:
         size = os.stat(path).st_size
     except (SnapshotError, OSError) as error:
         return Stored(path, None, str(error))
-    if size != metadata.size:
-        return Stored(path, metadata, f"it has {size} bytes, when it was taken it had {metadata.size}")
+    if size != metadata.file_size:
+        return Stored(path, metadata, f"it has {size} bytes, when it was taken it had {metadata.file_size}")
     return Stored(path, metadata, "", os.path.isfile(path + DRILL))
 
 
@@ -274,7 +291,7 @@ def publish(temporary: str, path: str, metadata: Metadata) -> None:
     The directory is synchronised in between, so that the order holds through a loss of power too.
     """
     _write(temporary + METADATA, json.dumps(metadata.as_dict(), indent=2) + "\n")
-    _write(temporary + CHECKSUM, f"{metadata.sha256}  {os.path.basename(path)}\n")
+    _write(temporary + CHECKSUM, f"{metadata.file_sha256}  {os.path.basename(path)}\n")
     directory = os.path.dirname(path)
     for suffix in RECORDS:
         os.rename(temporary + suffix, path + suffix)

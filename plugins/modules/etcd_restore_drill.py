@@ -37,8 +37,11 @@ options:
     description: Whether to compare with the cluster. Without it the snapshot is restored, started and counted only, which is not recorded.
     type: bool
     default: true
+  identity_file:
+    description: The secret key for a snapshot that is encrypted. For C(gpg) the user's keys are tried without it.
+    type: path
   scratch_dir:
-    description: Where the folder for the restored member is made. It takes twice the snapshot and 160 MB.
+    description: Where the folder for the restored member is made. It takes twice the snapshot and 160 MB, and the snapshot once more if it is encrypted.
     type: path
     default: /var/tmp
   reserve:
@@ -180,6 +183,7 @@ def drill(module: AnsibleModule) -> None:
         reserve=parse_size(asked["reserve"], "reserve"),
         timeout=asked["timeout"],
         live=asked["live"],
+        identity_file=asked["identity_file"] or "",
     )
     etcd_path = asked["etcd_path"] or _drill.etcd_beside(asked["etcdutl_path"])
     tools = _drill.Tools(connection(asked), etcd_path, asked["etcdutl_path"])
@@ -215,6 +219,7 @@ def main() -> None:
             "name": {"type": "str", "default": "etcd"},
             "path": {"type": "path"},
             "live": {"type": "bool", "default": True},
+            "identity_file": {"type": "path"},
             "scratch_dir": {"type": "path", "default": "/var/tmp"},
             "reserve": {"type": "str", "default": "256MB"},
             "memory_max": {"type": "str", "default": "1GB"},

@@ -18,18 +18,20 @@ description:
     All three have mode 0600.
   - A backup that is interrupted at any point leaves no file that looks like a snapshot. The next one cleans up after it.
   - With O(state=verified) it compares a snapshot with its records, and with the cluster and the etcd that it shall be restored to.
-  - A snapshot holds every key and value of the cluster in the clear. Encrypt the volume, or what is copied elsewhere.
+  - A snapshot holds every key and value of the cluster in the clear, unless O(encrypt_to) says for whom it is encrypted, with C(age) or C(gpg), after it was
+    verified. O(state=decrypted) makes a plain one of it again, and verifies that it is what was taken.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
 options:
   state:
-    description: Whether to save a new snapshot or to verify the one at O(path). Saving always makes a new one.
+    description: Whether to save a new snapshot, or to verify or decrypt the one at O(path). Saving always makes a new one.
     type: str
-    choices: [saved, verified]
+    choices: [saved, verified, decrypted]
     default: saved
   dest:
     description:
       - With O(state=saved), the directory for the snapshots, required. It must exist, so that a volume that is not mounted is noticed.
+      - With O(state=decrypted), the directory for the plain snapshot. Default is that of O(path).
     type: path
   name:
     description: With O(state=saved), what the names of the snapshots start with, before the date. Retention looks at no others.
@@ -54,8 +56,25 @@ options:
     description: How much has to stay free in O(dest) beside the new snapshot, in bytes or with a unit (1 KB = 1024 bytes).
     type: str
     default: 256MB
+  encrypt_to:
+    description:
+      - With O(state=saved), who can decrypt the snapshot, by public keys - of C(age) (V(age1…)) or SSH, or what the user's C(gpg) knows a key by, or files
+        that hold keys of C(gpg). They are all of one kind, and its program is installed.
+      - The plain file lies, for this user alone, in a hidden directory of O(dest) while it is verified and encrypted, and is removed then.
+    type: list
+    elements: str
+    default: []
+  copy_dir:
+    description:
+      - With O(state=saved), another directory, such as a mounted share, that gets a copy, read back and compared by SHA-256. Retention is the same there.
+      - If that fails, so does the module, and the snapshot is there all the same.
+    type: path
+  identity_file:
+    description:
+      - With O(state=decrypted), the secret key. For C(age) its own or one of SSH, required; for C(gpg) an exported one, else the user's keys are tried.
+    type: path
   path:
-    description: With O(state=verified), the snapshot to verify, required.
+    description: With O(state=verified) and O(state=decrypted), the snapshot, required.
     type: path
   cluster_id:
     description: With O(state=verified), the hexadecimal id of the cluster that the snapshot has to be of.
@@ -102,6 +121,19 @@ EXAMPLES = r"""
   run_once: true
   register: backup
 
+- name: Save an encrypted snapshot, and a copy of it on a share
+  etcdops.headroom.etcd_snapshot:
+    dest: /var/backups/etcd
+    encrypt_to: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
+    copy_dir: /mnt/backups/etcd
+  run_once: true
+
+- name: Make it plain again, to restore it
+  etcdops.headroom.etcd_snapshot:
+    state: decrypted
+    path: /var/backups/etcd/etcd-20261121T101500Z.db.age
+    identity_file: /root/backup.key
+
 - name: Make sure that a snapshot may be restored here
   etcdops.headroom.etcd_snapshot:
     state: verified
@@ -117,7 +149,7 @@ msg:
   returned: always
   sample: Saved 20.0 MiB of etcd-2 at revision 8123 as /var/backups/etcd/etcd-20261121T101500Z.db; removed 1 snapshot.
 path:
-  description: The snapshot. In check mode, where it would be.
+  description: The snapshot; with O(state=decrypted), the plain one. In check mode, where it would be.
   type: str
   returned: success
   sample: /var/backups/etcd/etcd-20261121T101500Z.db
@@ -163,6 +195,11 @@ member:
   type: str
   returned: success
   sample: etcd-2
+copy:
+  description: The copy in O(copy_dir), empty without one.
+  type: str
+  returned: success with O(state=saved), not in check mode
+  sample: /mnt/backups/etcd/etcd-20261121T101500Z.db
 duration:
   description: Seconds that saving, verifying and removing took.
   type: float
@@ -190,6 +227,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
@@ -235,6 +273,8 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
         keep_days=asked["keep_days"],
         reserve=parse_size(asked["reserve"], "reserve"),
         timeout=asked["timeout"],
+        encrypt_to=tuple(asked["encrypt_to"]),
+        copy_dir=asked["copy_dir"] or "",
     )
     if module.check_mode:
         plan = _snapshot.plan(request, tools, asked["endpoints"], time.time())
@@ -256,14 +296,16 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
         **described(metadata),
         "changed": True,
         "path": plan.path,
+        "copy": saved.copy,
         "duration": round(saved.duration, 3),
         "removed": saved.removed,
         "left_alone": plan.left_alone,
         "diff": diff(plan, saved.removed),
     }
     if saved.failures:
-        module.fail_json(msg=f"{done}, but old snapshots could not be removed: {'; '.join(saved.failures)}", **result)
-    module.exit_json(msg=f"{done}; removed {counted(saved.removed)}.", **result)
+        module.fail_json(msg=f"{done}, but {'; '.join(saved.failures)}", **result)
+    copied = f", copied to {saved.copy}" if saved.copy else ""
+    module.exit_json(msg=f"{done}{copied}; removed {counted(saved.removed)}.", **result)
 
 
 def verify(module: AnsibleModule, tools: _snapshot.Tools) -> None:
@@ -277,25 +319,48 @@ def verify(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     )
 
 
+def decrypt(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+    """Make a plain snapshot of an encrypted one, beside its records."""
+    asked = module.params
+    source = asked["path"]
+    metadata = _snapshot.verify(source, tools.etcdutl_path, asked["timeout"])
+    if not metadata.encryption:
+        raise _snapshot.SnapshotError(f"{source} is not encrypted: use it as it is")
+    name = os.path.basename(source)[: -len(metadata.encryption) - 1]
+    path = os.path.join(asked["dest"] or os.path.dirname(source), name)
+    if os.path.lexists(path):
+        found = store.read_metadata(path)
+        if found.sha256 != metadata.sha256:
+            raise _snapshot.SnapshotError(f"{path} is another snapshot: choose another dest")
+        module.exit_json(changed=False, msg=f"{path} is there already.", path=path, **described(found))
+    if not module.check_mode:
+        metadata = _snapshot.decrypted(source, metadata, path, asked["identity_file"] or "", tools, asked["timeout"])
+    done = "Would decrypt" if module.check_mode else "Decrypted"
+    module.exit_json(changed=True, msg=f"{done} {source} to {path}.", path=path, **described(metadata))
+
+
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
             **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
-            "state": {"type": "str", "choices": ["saved", "verified"], "default": "saved"},
+            "state": {"type": "str", "choices": ["saved", "verified", "decrypted"], "default": "saved"},
             "dest": {"type": "path"},
             "name": {"type": "str", "default": "etcd"},
             "member": {"type": "str", "default": ""},
             "keep": {"type": "int", "default": 7},
             "keep_days": {"type": "int"},
             "reserve": {"type": "str", "default": "256MB"},
+            "encrypt_to": {"type": "list", "elements": "str", "default": []},
+            "copy_dir": {"type": "path"},
+            "identity_file": {"type": "path"},
             "path": {"type": "path"},
             "cluster_id": {"type": "str", "default": ""},
             "etcd_version": {"type": "str", "default": ""},
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", "saved", ["dest"]), ("state", "verified", ["path"])],
+        required_if=[("state", "saved", ["dest"]), ("state", "verified", ["path"]), ("state", "decrypted", ["path"])],
         supports_check_mode=True,
     )
     needed = "dest" if module.params["state"] == "saved" else "path"
@@ -307,8 +372,10 @@ def main() -> None:
         tools = _snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
         if module.params["state"] == "saved":
             save(module, tools)
-        else:
+        elif module.params["state"] == "verified":
             verify(module, tools)
+        else:
+            decrypt(module, tools)
     except ValueError as error:
         module.fail_json(msg=str(error))
 

@@ -1,0 +1,235 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Encrypted snapshots and copies of real etcd: nothing stays in the clear, and what was saved comes back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _snapshot, _snapshot_crypt
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+
+from bench.member import Member, binary, releases, running
+
+PORT = 25150
+VERSION = releases()[-1]
+SECRET = b"a value that nobody may read"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A way to encrypt: the program, whom for, the key that opens it, and one that does not."""
+
+    program: str
+    recipients: tuple[str, ...]
+    identity: str
+    other: str
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    member = Member(VERSION, tmp_path_factory.mktemp("etcd"), PORT)
+    with running([member]):
+        for number in range(20):
+            put(member, f"key-{number}")
+        yield member
+
+
+def put(member: Member, key: str) -> None:
+    command = [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", "put", key]
+    subprocess.run(command, input=SECRET, check=True, stdout=subprocess.DEVNULL, timeout=30)
+
+
+@pytest.fixture(scope="module", params=["age", "gpg"])
+def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Keys:
+    """Keys made by the program itself."""
+    program: str = request.param
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    folder = tmp_path_factory.mktemp(program)
+    made = [age_key(folder / name) if program == "age" else gpg_key(folder / name) for name in ("ours", "other")]
+    return Keys(program, (made[0][0],), made[0][1], made[1][1])
+
+
+def age_key(path: Path) -> tuple[str, str]:
+    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
+    public = subprocess.run(["age-keygen", "-y", str(path)], check=True, capture_output=True, text=True).stdout.strip()
+    return public, str(path)
+
+
+def gpg_key(path: Path) -> tuple[str, str]:
+    """Files with the public and the secret key."""
+    with tempfile.TemporaryDirectory(prefix="gpg", dir="/tmp") as home:
+        gpg = ["gpg", "--homedir", home, "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
+        subprocess.run(
+            [*gpg, "--quick-generate-key", f"{path.name}@example.com", "rsa2048", "encr"],
+            check=True,
+            capture_output=True,
+        )
+        for ending, what in (("pub", "--export"), ("sec", "--export-secret-keys")):
+            done = subprocess.run([*gpg, what], check=True, capture_output=True)
+            Path(f"{path}.{ending}").write_bytes(done.stdout)
+        subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False)
+    return f"{path}.pub", f"{path}.sec"
+
+
+def link() -> Connection:
+    return Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0)
+
+
+def tools() -> _snapshot.Tools:
+    return _snapshot.Tools(link(), str(binary(VERSION, "etcdutl")))
+
+
+def asked(folder: Path, keys: Keys | None = None, copy_dir: str = "", keep: int = 7) -> _snapshot.Request:
+    folder.mkdir(exist_ok=True)
+    base = _snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
+    return replace(base, encrypt_to=keys.recipients if keys else (), copy_dir=copy_dir)
+
+
+def save(live: Member, request: _snapshot.Request) -> _snapshot.Saved:
+    return _snapshot.save(request, tools(), [live.endpoint])
+
+
+def in_the_clear(folder: Path) -> list[str]:
+    """The files below a folder that hold a value of the cluster."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and SECRET in path.read_bytes()]
+
+
+def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
+    saved = save(live, asked(tmp_path / "a", keys))
+    assert saved.plan.path.endswith(f".db.{keys.program}")
+    assert in_the_clear(tmp_path) == []
+    assert os.stat(saved.plan.path).st_mode & 0o777 == 0o600
+    subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path / "a", check=True)
+    assert _snapshot.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    plain = tmp_path / "plain.db"
+    found = _snapshot.decrypted(saved.plan.path, saved.metadata, str(plain), keys.identity, tools(), 60)
+    assert _snapshot.verify(str(plain), tools().etcdutl_path, 60) == found
+    assert (found.revision, found.sha256, found.encryption) == (saved.metadata.revision, saved.metadata.sha256, "")
+    assert in_the_clear(tmp_path) == ["plain.db"]
+    # Retention knows it for what it is.
+    second = save(live, asked(tmp_path / "a", keys, keep=1))
+    assert second.removed == [saved.plan.path]
+    assert not list((tmp_path / "a").glob(f"{Path(saved.plan.path).name}*"))
+
+
+def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
+    saved = save(live, asked(tmp_path / "a", keys))
+    target = tmp_path / "plain.db"
+    for identity, text in (
+        (keys.other, f"{keys.program} does not decrypt .*{keys.program} with "),
+        ("/nowhere", "identity_file /nowhere cannot be read"),
+    ):
+        with pytest.raises(store.SnapshotError, match=text):
+            _snapshot.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools(), 60)
+        assert in_the_clear(tmp_path) == [] and not target.exists()
+    with pytest.raises(
+        store.SnapshotError,
+        match=f"{keys.program} does not encrypt for {'age1nobody' if keys.program == 'age' else 'nobody'}.*untouched",
+    ):
+        save(
+            live,
+            replace(
+                asked(tmp_path / "a"), encrypt_to=("age1nobody" if keys.program == "age" else "nobody@example.org",)
+            ),
+        )
+    assert in_the_clear(tmp_path) == []
+    assert [item.path for item in store.scan(str(tmp_path / "a"), "etcd")] == [saved.plan.path]
+
+
+def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
+    saved = save(live, asked(tmp_path / "a", keys))
+    path = Path(saved.plan.path)
+    body = bytearray(path.read_bytes())
+    body[len(body) // 2] ^= 1
+    path.write_bytes(body)
+    with pytest.raises(store.SnapshotError, match="was altered: its SHA-256 is"):
+        _snapshot.verify(str(path), tools().etcdutl_path, 60)
+    path.write_bytes(body[:-9])
+    with pytest.raises(store.SnapshotError, match="is cut off or altered"):
+        _snapshot.verify(str(path), tools().etcdutl_path, 60)
+
+
+def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
+    save(live, asked(tmp_path / "a", keys))
+    put(live, "later")
+    put(live, "later still")
+    with tempfile.TemporaryDirectory(prefix="drill", dir="/var/tmp") as scratch_dir:
+        request = _drill.Request(str(tmp_path / "a"), "etcd", "", scratch_dir, 512 << 20, 0, 60, live=True)
+        programs = _drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
+        if keys.program == "age":
+            with pytest.raises(_drill.DrillError, match="is encrypted: set identity_file to the key"):
+                _drill.hold(request, programs, [live.endpoint])
+        with pytest.raises(_drill.DrillError, match=f"failed its drill: {keys.program} does not decrypt"):
+            _drill.hold(replace(request, identity_file=keys.other), programs, [live.endpoint])
+        report = _drill.hold(replace(request, identity_file=keys.identity), programs, [live.endpoint])
+        assert report.finding.compared == "hash"
+        assert os.listdir(scratch_dir) == []
+    assert in_the_clear(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("recipients", "text"),
+    [
+        (
+            ("age1x", "someone@example.com"),
+            "'age1x' is for age and 'someone@example.com' for gpg: write those of one of them",
+        ),
+        (("--output=/etc/passwd",), "'--output=/etc/passwd' is no recipient"),
+        (("",), "'' is no recipient"),
+    ],
+)
+def test_whom_for(recipients: tuple[str, ...], text: str) -> None:
+    with pytest.raises(store.SnapshotError, match=text):
+        _snapshot_crypt.method(recipients)
+
+
+def test_copies(live: Member, tmp_path: Path) -> None:
+    """Each where it belongs, read back, and with the same retention; what goes wrong leaves the snapshot alone."""
+    share = tmp_path / "share"
+    share.mkdir()
+    request = asked(tmp_path / "a", copy_dir=str(share), keep=2)
+    saved = [save(live, request) for _number in range(3)]
+    assert [Path(one.copy).name for one in saved] == [Path(one.plan.path).name for one in saved]
+    for folder in (tmp_path / "a", share):
+        assert [Path(item.path).name for item in store.scan(str(folder), "etcd")] == [
+            Path(one.copy).name for one in saved[1:]
+        ]
+        for item in store.scan(str(folder), "etcd"):
+            assert _snapshot.verify(item.path, tools().etcdutl_path, 60) == item.metadata
+    with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
+        save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
+    lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
+    assert lost.failures == [
+        f"there is no copy in {tmp_path / 'none'}: it is no directory on this host; make it, or mount its volume"
+    ]
+    assert lost.copy == ""
+    assert _snapshot.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")
+def test_a_full_share(live: Member, tmp_path: Path) -> None:
+    share = tmp_path / "share"
+    share.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(share)], check=True)
+    try:
+        (share / "filler").write_bytes(bytes(1 << 20))
+        saved = save(live, asked(tmp_path / "a", copy_dir=str(share)))
+        assert saved.failures[0].startswith(f"there is no copy in {share}: it has 0 B free, but the copy needs")
+        assert Path(saved.plan.path).exists()
+        assert [path.name for path in share.iterdir()] == ["filler"]
+        subprocess.run(["mount", "-o", "remount,ro", str(share)], check=True)
+        (failure,) = save(live, asked(tmp_path / "a", copy_dir=str(share))).failures
+        assert failure.startswith(f"there is no copy in {share}: ")
+    finally:
+        subprocess.run(["umount", str(share)], check=True)

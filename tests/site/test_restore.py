@@ -1,0 +1,218 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""restore.yml and restore_lost_quorum.yml on a deployed cluster: what they refuse, what they bring back, and when interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import PROJECT
+
+FOLDER = "/var/backups/etcd-test"
+CLUSTER = "example"
+KEYS = 50
+ETCDCTL = (
+    "etcdctl --cacert=/etc/etcd/tls/ca.crt --cert=/etc/etcd/tls/client.crt --key=/etc/etcd/tls/client.key "
+    "--endpoints=https://127.0.0.1:2379"
+)
+BUMP = 1_000_000_000
+
+
+def play(site, playbook, *arguments, **variables):
+    """Run one of the playbooks, with extra variables."""
+    given = ["-e", json.dumps({"etcd_lint_enabled": False, **variables})]
+    return site.ansible("ansible-playbook", f"playbooks/{playbook}.yml", *given, *arguments, timeout=420)
+
+
+def interrupted(playbook, task, **variables):
+    """Run a playbook, and end it as soon as it says that it begins a task."""
+    command = ["ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables)]
+    env = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        "ANSIBLE_FORCE_COLOR": "0",
+        "PYTHONUNBUFFERED": "1",
+    }
+    process = subprocess.Popen(
+        command, cwd=PROJECT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("TASK") and task in line:
+            time.sleep(0.3)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return
+    raise AssertionError("".join(lines))
+
+
+def put(site, host, prefix, number=KEYS):
+    site.on(host, f"for i in $(seq {number}); do {ETCDCTL} put {prefix}$i written >/dev/null || exit 1; done")
+
+
+def count(site, host, prefix):
+    return int(
+        re.search(r'"Count" : (\d+)', site.on(host, f"{ETCDCTL} get {prefix} --prefix --count-only -w fields"))[1]
+    )
+
+
+def running_since(site):
+    return {host: site.on(host, "systemctl show -P MainPID etcd").strip() for host in site.hosts}
+
+
+def members_healthy(site):
+    return site.on("etcd-1", f"{ETCDCTL} endpoint health --cluster 2>&1").count("is healthy")
+
+
+@pytest.fixture(scope="module")
+def backup(module_site):
+    """A snapshot on one host, with keys before it and one after it."""
+    site = module_site
+    put(site, "etcd-1", "/before/")
+    site.on("etcd-2", f"install -d -m 0700 {FOLDER}")
+    run = site.ansible("ansible", "etcd-2", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", f"dest={FOLDER}")
+    assert run.code == 0, run.output
+    path = re.search(r"^\s+path: (\S+\.db)$", run.output, re.M)[1]
+    put(site, "etcd-1", "/after/", 3)
+    return path
+
+
+@pytest.fixture(scope="module")
+def module_site():
+    from conftest import Site
+
+    assert os.environ.get("LAB_NAME", "").startswith("molecule-"), "these tests change hosts"
+    return Site()
+
+
+WRONG = {
+    "not confirmed": ({}, r"Say so with -e etcd_restore_confirm=example \(it is not set\)"),
+    "another cluster's name": ({"etcd_restore_confirm": "prod"}, r"etcd_restore_confirm=example\s+\(it is prod\)"),
+    "no snapshot": ({"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": ""}, r"Say which snapshot"),
+    "nobody has it": (
+        {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": "/var/backups/none.db"},
+        r"/var/backups/none\.db is neither on etcd-1, etcd-2, etcd-3 nor on the controller",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_meant(site, backup, case):
+    variables, text = WRONG[case]
+    before = running_since(site)
+    run = play(site, "restore", **{"etcd_restore_snapshot": backup, **variables})
+    assert run.code != 0 and re.search(text, run.output), run.output
+    assert set(run.changed.values()) <= {0}
+    assert running_since(site) == before
+
+
+def damaged(path):
+    """Commands that make a bad copy of a backup, and what is said of it."""
+    copy = f"cd {FOLDER} && for s in '' .json .sha256; do cp {path}$s bad.db$s; done && "
+    return {
+        "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is cut off or altered"),
+        "altered": (copy + "printf x | dd of=bad.db bs=1 seek=9000 conv=notrunc status=none", r"bad\.db was altered"),
+        "of another cluster": (
+            copy + 'sed -i \'s/"cluster_id": "/&f/\' bad.db.json',
+            r"set\s+etcd_restore_other_cluster=true",
+        ),
+        "of a newer etcd": (
+            copy + 'sed -i \'s/"etcd_version": "3[^"]*/"etcd_version": "3.99.0/\' bad.db.json',
+            r"of etcd 3\.99\.0, which etcd 3\.\d+\.\d+ cannot read",
+        ),
+        "without its records": (copy + "rm bad.db.json", r"bad\.db\.json"),
+    }
+
+
+@pytest.mark.parametrize("case", damaged(""))
+def test_bad_snapshots(site, backup, case):
+    """Found while the cluster still runs, which goes on as if nothing had been."""
+    command, text = damaged(backup)[case]
+    site.on("etcd-2", command)
+    before = running_since(site)
+    run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=f"{FOLDER}/bad.db")
+    assert run.code != 0 and re.search(text, run.output), run.output
+    assert running_since(site) == before
+    assert count(site, "etcd-1", "/after/") == 3
+    assert "none" in site.on(
+        "etcd-3",
+        "ls -d /var/lib/etcd/*restor* /etc/etcd/restoring /var/tmp/headroom-restore-* 2>/dev/null || echo none",
+    )
+
+
+def test_check_says_what_would_be_done(site, backup):
+    before = running_since(site)
+    run = play(site, "restore", "--check", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
+    assert run.code == 0 and min(run.changed[host] for host in site.hosts) > 0, run.output
+    assert running_since(site) == before
+    assert "none" in site.on("etcd-2", "ls -d /var/lib/etcd/*restore* /etc/etcd/restoring 2>/dev/null || echo none")
+
+
+def test_interrupted_anywhere(site, backup):
+    """While the data is made, while it is put in place, and while the members start. In between, site.yml keeps off."""
+    asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
+    interrupted("restore", "Make the data beside the old", **asked)
+    assert members_healthy(site) == 3
+    interrupted("restore", "Put the data in its place", **asked)
+    interrupted("restore", "Start etcd", **asked)
+    stopped = site.play()
+    assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output
+    assert set(stopped.changed.values()) <= {0}
+    run = play(site, "restore", **asked)
+    assert run.code == 0, run.output
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    again = play(site, "restore", **asked)
+    assert again.code != 0 and "set etcd_restore_again=true" in again.output, again.output
+    assert members_healthy(site) == 3
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
+def test_all_data_is_lost(site, backup):
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
+    run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
+    assert run.code == 0, run.output
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    assert members_healthy(site) == 3
+    said = re.search(r"serves (\d+) keys\s+at revision (\d+)", run.output)
+    assert int(said[1]) >= KEYS and int(said[2]) > BUMP, run.output
+
+
+def test_lost_quorum(site, backup):
+    """What was acknowledged is there again, as the survivor held it when it was killed outright."""
+    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert refused.code != 0 and "has its quorum (3 of 3 members are healthy)" in re.sub(r"\s+", " ", refused.output)
+    assert set(refused.changed.values()) <= {0}
+    put(site, "etcd-1", "/acknowledged/")
+    site.on("etcd-1", "systemctl kill -s KILL etcd; systemctl stop etcd")
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
+    site.on("etcd-1", "systemctl start --no-block etcd")
+    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert run.code == 0, run.output
+    assert count(site, "etcd-3", "/before/") == count(site, "etcd-2", "/acknowledged/") == KEYS
+    assert members_healthy(site) == 3
+    assert "data.before-" in site.on("etcd-1", "ls /var/lib/etcd")
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
+def test_drill_on_a_host(site):
+    run = site.ansible("ansible", "etcd-3", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", "dest=/var/backups")
+    assert run.code == 0, run.output
+    site.on("etcd-1", f"{ETCDCTL} put /later x")
+    drill = site.ansible(
+        "ansible", "etcd-3", "-b", "-m", "etcdops.headroom.etcd_restore_drill", "-a", "src=/var/backups"
+    )
+    assert drill.code == 0 and "compared: hash" in drill.output, drill.output
+    assert "none" in site.on("etcd-3", "ls -d /var/tmp/.headroom-* 2>/dev/null || echo none")
