@@ -1,0 +1,87 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_wal_move as Ansible runs it; what it does is tested with its core."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_wal_move
+
+NAME = "0000000000000000-0000000000000000.wal"
+
+
+def run(capsys: pytest.CaptureFixture[str], root: Path, **other: Any) -> dict[str, Any]:
+    """The module's result for a log below root."""
+    arguments = {"source": f"{root}/data/member/wal/", "target": f"{root}/volume/wal", **other}
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        etcd_wal_move.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+@pytest.fixture(name="root")
+def a_member(tmp_path: Path) -> Path:
+    """A stopped member's log, and a volume without one."""
+    (tmp_path / "data/member/wal").mkdir(parents=True)
+    (tmp_path / "data/member/wal" / NAME).write_bytes(b"entries")
+    (tmp_path / "volume").mkdir()
+    return tmp_path
+
+
+def test_it_says_what_it_would_move_then_moves_it_and_then_has_nothing_to_do(
+    capsys: pytest.CaptureFixture[str], root: Path
+) -> None:
+    foretold = run(capsys, root, _ansible_check_mode=True)
+    assert foretold["changed"] and foretold["msg"].startswith("Would move 1 files (7 B) from")
+    assert not (root / "volume/wal").exists()
+    moved = run(capsys, root)
+    assert moved["changed"] and moved["files"] == [NAME] and moved["size"] == 7
+    assert (root / "volume/wal" / NAME).read_bytes() == b"entries" and moved["aside"].endswith("/wal.moved")
+    again = run(capsys, root)
+    assert not again["changed"] and again["msg"].startswith("Had already moved")
+
+
+def test_a_refusal_says_whether_the_member_can_be_started_as_it_was(
+    capsys: pytest.CaptureFixture[str], root: Path
+) -> None:
+    (root / "volume/wal").mkdir()
+    (root / "volume/wal/other").touch()
+    refused = run(capsys, root)
+    assert refused["failed"] and refused["source_intact"] is True
+    assert refused["msg"].endswith("is not empty (1 entries): move them away first. Nothing was changed.")
+    (root / "data/member/wal" / NAME).unlink()
+    lost = run(capsys, root)
+    assert lost["failed"] and lost["source_intact"] is False and "holds no log" in lost["msg"]
+
+
+def lock(path: Path) -> Any:
+    """Lock a file as etcd does: the whole of it, for the open file and not for the process (F_OFD_SETLK)."""
+    stream = path.open("r+b")
+    fcntl.fcntl(stream, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+    return stream
+
+
+def test_a_running_members_log_is_left_alone_and_only_a_running_member_settles_a_move(
+    capsys: pytest.CaptureFixture[str], root: Path
+) -> None:
+    with lock(root / "data/member/wal" / NAME):
+        refused = run(capsys, root)
+    assert refused["failed"] and "locked: stop it first. Nothing was changed." in refused["msg"]
+    assert run(capsys, root)["changed"]
+    early = run(capsys, root, state="settled")
+    assert early["failed"] and "stays until it serves" in early["msg"]
+    with lock(root / "volume/wal" / NAME):
+        assert run(capsys, root, state="settled", _ansible_check_mode=True)["msg"].startswith("Would remove")
+        settled = run(capsys, root, state="settled")
+    assert settled["changed"] and not (root / "data/member/wal.moved").exists()
+    assert not (root / "data/member/wal").is_symlink() and (root / "volume/wal" / NAME).exists()
+    again = run(capsys, root, state="settled")
+    assert not again["changed"] and again["msg"] == "Nothing was left."
