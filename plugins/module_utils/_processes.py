@@ -27,13 +27,19 @@ MOST_LAYERS = 8
 class Home:
     """Who keeps a process, by its control group: kind is service, container, pod or other.
 
-    ``unit`` is the systemd unit, empty where there is none; ``container`` is the container's id, likewise.
+    ``unit`` is the systemd unit, empty where there is none; ``container`` is the container's id, likewise. A container
+    that runs systemd has units of its own: there both are given, and kind is what it is from within.
     """
 
     kind: str
     unit: str
     container: str
     path: str
+
+    def __str__(self) -> str:
+        container = f"container {self.container[:12]}" if self.container else ""
+        own = "" if self.container and self.container in self.unit else self.unit
+        return " of ".join(name for name in (own, container) if name) or self.path or "no control group"
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def parse_home(text: str) -> Home:
     unit = units[-1] if units else ""
     # What a user's own systemd keeps has no drop-in of the system's.
     by_system = unit.endswith(".service") and not any(name.startswith("user@") for name in units)
-    return Home("service" if by_system else "other", unit, "", path)
+    return Home("service" if by_system else "other", unit, container[1] if container else "", path)
 
 
 def lasting(home: Home) -> str:
@@ -91,6 +97,8 @@ def lasting(home: Home) -> str:
             f"It does not last: the pod's container {home.container[:12]} loses it when it is started anew, and Kubernetes has "
             "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
         )
+    if home.kind == "container" and home.unit and home.container not in home.unit:
+        return f"It lasts if {home} sets it at each start: run this within the container, where it can have a drop-in."
     if home.kind == "container":
         return (
             f"It does not last: container {home.container[:12]} loses it when it is started anew. Engines can give a "

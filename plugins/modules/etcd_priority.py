@@ -198,10 +198,7 @@ def find(params: dict[str, Any]) -> int:
     if not found:
         raise PriorityError(f"No process is called {params['name']}: start it first, or name unit or pid.")
     if len(found) > 1:
-        several = "; ".join(
-            f"{item.pid} ({item.home.unit or item.home.container[:12] or item.home.path}): {item.command[:80]}"
-            for item in found
-        )
+        several = "; ".join(f"{item.pid} ({item.home}): {item.command[:80]}" for item in found)
         raise PriorityError(f"{len(found)} processes are called {params['name']}, name one by unit or pid: {several}.")
     return found[0].pid
 
@@ -210,7 +207,7 @@ def keeper(pid: int) -> _processes.Home:
     """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
     home = _processes.read_home(pid)
     if home.kind == "service" and _systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
-        return replace(home, kind="other")
+        return replace(home, kind="container" if home.container else "other")
     return home
 
 
@@ -225,7 +222,7 @@ def weights(params: dict[str, Any], pid: int) -> list[_weights.Knob]:
 
 def wording(pid: int, home: _processes.Home, before: list[Thread], others: list[Thread], goal: Priority) -> str:
     """What was found, in words."""
-    whose = f"process {pid}" + (f" ({home.unit or home.container[:12]})" if home.unit or home.container else "")
+    whose = f"process {pid}" + (f" ({home})" if home.unit or home.container else "")
     if not others:
         return f"All {len(before)} threads of {whose} have {goal}." if str(goal) else f"Nothing was asked of {whose}."
     return (

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ HOMES = {
     "podman": (f"0::/machine.slice/libpod-{ID}.scope/container\n", ("container", f"libpod-{ID}.scope", ID)),
     "unit within a container": (
         f"1:name=systemd:/libpod_parent/libpod-{ID}/system.slice/etcd.service\n",
-        ("service", "etcd.service", ""),
+        ("service", "etcd.service", ID),
     ),
     "pod, systemd": (
         f"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podab12.slice/cri-containerd-{ID}.scope\n",
@@ -60,6 +61,21 @@ def test_home(case: str) -> None:
 @pytest.mark.parametrize(
     ("case", "text"),
     [
+        ("unit, v2", "etcd.service"),
+        ("unit within a container", "etcd.service of container 4c0f4c0f4c0f"),
+        ("docker, systemd", "container 4c0f4c0f4c0f"),
+        ("pod, cgroupfs", "container 4c0f4c0f4c0f"),
+        ("root group", "/"),
+        ("no control groups", "no control group"),
+    ],
+)
+def test_home_in_words(case: str, text: str) -> None:
+    assert str(_processes.parse_home(HOMES[case][0])) == text
+
+
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
         ("unit, v2", "etcd.service sets it anew at each start if a drop-in"),
         ("docker, cgroupfs", "does not last: container 4c0f4c0f4c0f"),
         ("pod, cgroupfs", "does not last: the pod's container 4c0f4c0f4c0f"),
@@ -68,6 +84,12 @@ def test_home(case: str) -> None:
 )
 def test_lasting(case: str, text: str) -> None:
     assert text in _processes.lasting(_processes.parse_home(HOMES[case][0]))
+
+
+def test_a_unit_within_a_container_seen_from_outside() -> None:
+    home = _processes.parse_home(HOMES["unit within a container"][0])
+    seen = replace(home, kind="container")
+    assert _processes.lasting(seen).startswith("It lasts if etcd.service of container 4c0f4c0f4c0f sets it")
 
 
 def disk(name: str, scheduler: str | None) -> dict[str, Any]:
