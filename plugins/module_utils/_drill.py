@@ -18,7 +18,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils import _drill_compare as compare
 from ansible_collections.etcdops.headroom.plugins.module_utils import _drill_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Member, observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._drill_member import DrillError
@@ -123,7 +123,7 @@ def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
 
 
 def _check(request: Request, tools: Tools) -> None:
-    _snapshot.check_timeout(request.timeout)
+    _snapshot_check.check_timeout(request.timeout)
     if request.memory_max < scratch.LEAST_MEMORY:
         raise DrillError(
             f"memory_max is {format_size(request.memory_max)}, but etcd needs at least {format_size(scratch.LEAST_MEMORY)}"
@@ -140,7 +140,7 @@ def choose(request: Request, cluster_id: str) -> tuple[str, Metadata]:
     """
     if request.path:
         metadata = store.read_metadata(request.path)
-        _snapshot.check_fits(metadata, cluster_id=cluster_id, etcd_version="")
+        _snapshot_check.check_fits(metadata, cluster_id=cluster_id, etcd_version="")
         return request.path, metadata
     if not os.path.isdir(request.directory):
         raise DrillError(f"{request.directory} is no directory on this host: take a backup first, or mount its volume")
@@ -165,7 +165,7 @@ def hold(request: Request, tools: Tools, endpoints: list[str], *, clock: Callabl
     began = time.monotonic()
     bounds = scratch.Bounds(request.memory_max, began + request.timeout)
     try:
-        _snapshot.verify(planned.path, tools.etcdutl_path, request.timeout)
+        _snapshot_check.verify(planned.path, tools.etcdutl_path, request.timeout)
         with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:
             plain = _decrypted(request, planned, tools, folder)
             data = _restore(plain, folder, tools.etcdutl_path, bounds)
@@ -199,7 +199,7 @@ def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> st
     if not planned.metadata.encryption:
         return planned.path
     target = os.path.join(folder, "snapshot.db")
-    _snapshot.decrypt(
+    _snapshot_check.decrypt(
         planned.path, planned.metadata, target, request.identity_file, tools.etcdutl_path, request.timeout
     )
     return target

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import failure, run_program
-from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot import Runner
+from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_check import Runner
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
 
@@ -157,7 +157,7 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_program) ->
     Raises RestoreError, SnapshotError or EtcdctlError.
     """
     check_id(restore.id)
-    metadata = _snapshot.verify(request.path, request.etcdutl_path, request.timeout, run=run)
+    metadata = _snapshot_check.verify(request.path, request.etcdutl_path, request.timeout, run=run)
     if metadata.encryption:
         raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
     made_from = read_record(restore.data_dir if restore.placed else restore.swaps[-1].prepared)

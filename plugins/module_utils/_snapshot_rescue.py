@@ -19,7 +19,7 @@ import time
 from dataclasses import asdict, dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils import _drill_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._drill_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import run, run_program
@@ -80,7 +80,7 @@ def needed(source: Source) -> int:
 
 def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
     """Make the snapshot. Returns its path and metadata. Raises SnapshotError, RestoreError, DrillError or EtcdctlError."""
-    _snapshot.check_timeout(request.timeout)
+    _snapshot_check.check_timeout(request.timeout)
     source = look(request)
     bounds = scratch.Bounds(request.memory_max, time.monotonic() + request.timeout)
     now = int(time.time())
@@ -91,7 +91,7 @@ def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
             described = _replay(request, tools, folder, data, bounds)
             database = os.path.join(data, "member", "snap", "db")
             size, sha256 = _sign(database)
-            status = _snapshot.read_status(database, tools.etcdutl_path, request.timeout, run_program)
+            status = _snapshot_check.read_status(database, tools.etcdutl_path, request.timeout, run_program)
             metadata = Metadata(
                 cluster_id=described["cluster_id"],
                 member=request.member,

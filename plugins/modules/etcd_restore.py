@@ -163,7 +163,7 @@ from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
 
 
@@ -203,7 +203,7 @@ def prepare(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
     request = requested(module.params)
     if module.check_mode:
         _restore.check_id(restore.id)
-        metadata = _snapshot.verify(request.path, request.etcdutl_path, request.timeout)
+        metadata = _snapshot_check.verify(request.path, request.etcdutl_path, request.timeout)
         changed = not (restore.placed or restore.prepared)
         if changed:
             _restore.check_room(restore, metadata.size, request.reserve)

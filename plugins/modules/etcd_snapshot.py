@@ -226,7 +226,7 @@ from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
@@ -311,8 +311,8 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
 def verify(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     """Verify a snapshot, and that it fits."""
     asked = module.params
-    metadata = _snapshot.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
-    _snapshot.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
+    metadata = _snapshot_check.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
+    _snapshot_check.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
     taken = f"of {metadata.member} at revision {metadata.revision}, taken {metadata.as_dict()['taken_at']}"
     module.exit_json(
         changed=False, msg=f"{asked['path']} is sound: {taken}.", path=asked["path"], **described(metadata)
@@ -323,7 +323,7 @@ def decrypt(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     """Make a plain snapshot of an encrypted one, beside its records."""
     asked = module.params
     source = asked["path"]
-    metadata = _snapshot.verify(source, tools.etcdutl_path, asked["timeout"])
+    metadata = _snapshot_check.verify(source, tools.etcdutl_path, asked["timeout"])
     if not metadata.encryption:
         raise _snapshot.SnapshotError(f"{source} is not encrypted: use it as it is")
     name = os.path.basename(source)[: -len(metadata.encryption) - 1]
@@ -334,7 +334,9 @@ def decrypt(module: AnsibleModule, tools: _snapshot.Tools) -> None:
             raise _snapshot.SnapshotError(f"{path} is another snapshot: choose another dest")
         module.exit_json(changed=False, msg=f"{path} is there already.", path=path, **described(found))
     if not module.check_mode:
-        metadata = _snapshot.decrypted(source, metadata, path, asked["identity_file"] or "", tools, asked["timeout"])
+        metadata = _snapshot_check.decrypted(
+            source, metadata, path, asked["identity_file"] or "", tools.etcdutl_path, asked["timeout"]
+        )
     done = "Would decrypt" if module.check_mode else "Decrypted"
     module.exit_json(changed=True, msg=f"{done} {source} to {path}.", path=path, **described(metadata))
 

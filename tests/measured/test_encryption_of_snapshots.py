@@ -14,7 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _snapshot, _snapshot_crypt
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _drill,
+    _snapshot,
+    _snapshot_check,
+    _snapshot_crypt,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 
@@ -111,10 +116,12 @@ def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
     assert in_the_clear(tmp_path) == []
     assert os.stat(saved.plan.path).st_mode & 0o777 == 0o600
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path / "a", check=True)
-    assert _snapshot.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
     plain = tmp_path / "plain.db"
-    found = _snapshot.decrypted(saved.plan.path, saved.metadata, str(plain), keys.identity, tools(), 60)
-    assert _snapshot.verify(str(plain), tools().etcdutl_path, 60) == found
+    found = _snapshot_check.decrypted(
+        saved.plan.path, saved.metadata, str(plain), keys.identity, tools().etcdutl_path, 60
+    )
+    assert _snapshot_check.verify(str(plain), tools().etcdutl_path, 60) == found
     assert (found.revision, found.sha256, found.encryption) == (saved.metadata.revision, saved.metadata.sha256, "")
     assert in_the_clear(tmp_path) == ["plain.db"]
     # Retention knows it for what it is.
@@ -131,7 +138,7 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
         ("/nowhere", "identity_file /nowhere cannot be read"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
-            _snapshot.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools(), 60)
+            _snapshot_check.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools().etcdutl_path, 60)
         assert in_the_clear(tmp_path) == [] and not target.exists()
     with pytest.raises(
         store.SnapshotError,
@@ -154,10 +161,10 @@ def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
     body[len(body) // 2] ^= 1
     path.write_bytes(body)
     with pytest.raises(store.SnapshotError, match="was altered: its SHA-256 is"):
-        _snapshot.verify(str(path), tools().etcdutl_path, 60)
+        _snapshot_check.verify(str(path), tools().etcdutl_path, 60)
     path.write_bytes(body[:-9])
     with pytest.raises(store.SnapshotError, match="is cut off or altered"):
-        _snapshot.verify(str(path), tools().etcdutl_path, 60)
+        _snapshot_check.verify(str(path), tools().etcdutl_path, 60)
 
 
 def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
@@ -206,7 +213,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
             Path(one.copy).name for one in saved[1:]
         ]
         for item in store.scan(str(folder), "etcd"):
-            assert _snapshot.verify(item.path, tools().etcdutl_path, 60) == item.metadata
+            assert _snapshot_check.verify(item.path, tools().etcdutl_path, 60) == item.metadata
     with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
         save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
     lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
@@ -214,7 +221,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
         f"there is no copy in {tmp_path / 'none'}: it is no directory on this host; make it, or mount its volume"
     ]
     assert lost.copy == ""
-    assert _snapshot.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
+    assert _snapshot_check.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")

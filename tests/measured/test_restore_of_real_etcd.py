@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot, _snapshot_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _restore,
+    _snapshot,
+    _snapshot_check,
+    _snapshot_rescue,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
@@ -273,7 +278,7 @@ def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in before} == before
         best_path, best = max(found, key=lambda one: one[1].revision)
         assert best.revision >= saved.revision + 1 + 9
-        assert _snapshot.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
+        assert _snapshot_check.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
         member = members[0]
         _restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
         _restore.place(restore(member), str(tmp_path / "restoring"), 0)

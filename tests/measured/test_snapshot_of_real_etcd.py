@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Answer, Connection, run_program
@@ -32,7 +32,7 @@ KEYS = 120
 # of those steps if it is not.
 KILLED = """
 import json, os, signal, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 asked = json.loads(sys.argv[1])
 steps = 0
@@ -103,7 +103,7 @@ def sound(folder: Path, version: str) -> list[str]:
     """The names of the snapshots in sight, each of which has to be sound."""
     found = sorted(folder.glob("*.db"))
     for path in found:
-        _snapshot.verify(str(path), tools(version).etcdutl_path, 60)
+        _snapshot_check.verify(str(path), tools(version).etcdutl_path, 60)
     return [path.name for path in found]
 
 
@@ -117,8 +117,8 @@ def test_what_is_saved(cluster: list[Member], tmp_path: Path) -> None:
     assert metadata.revision == KEYS + 2
     assert metadata.total_keys == KEYS - 1 if not version.startswith("3.5.") else metadata.total_keys > KEYS
     assert sorted(tmp_path.glob("*.db")) == [Path(saved.plan.path)]
-    assert _snapshot.verify(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
-    _snapshot.check_fits(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
+    assert _snapshot_check.verify(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
+    _snapshot_check.check_fits(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path, check=True)
 
 
@@ -139,7 +139,7 @@ def test_it_restores(cluster: list[Member], tmp_path: Path) -> None:
     assert after.removed == []
     assert [item["path"] for item in after.plan.left_alone] == [saved.plan.path]
     with pytest.raises(store.SnapshotError, match=f"is of the cluster {saved.metadata.cluster_id} "):
-        _snapshot.check_fits(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
+        _snapshot_check.check_fits(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
 
 
 def test_killed_at_every_step(cluster: list[Member], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Answer
@@ -32,7 +32,7 @@ def of(*members: Member, alarms: tuple[tuple[str, str], ...] = (), error: str = 
     return Cluster("75cf", "", list(members), Quorum(3, 2, 3, True), listed, error)
 
 
-def answering(stdout: str = STATUS, stderr: str = "", returncode: int | None = 0) -> _snapshot.Runner:
+def answering(stdout: str = STATUS, stderr: str = "", returncode: int | None = 0) -> _snapshot_check.Runner:
     """A runner whose programs all say the same."""
     return lambda _argv, _timeout, _name: Answer(returncode, stdout, stderr)
 
@@ -111,9 +111,9 @@ def test_bad_request(change: dict[str, Any], text: str) -> None:
 
 
 def test_a_sound_snapshot(snapshot: Path) -> None:
-    metadata = _snapshot.verify(str(snapshot), sys.executable, 10, run=answering())
+    metadata = _snapshot_check.verify(str(snapshot), sys.executable, 10, run=answering())
     assert (metadata.cluster_id, metadata.revision) == ("75cf", 8123)
-    assert _snapshot.read_status(str(snapshot), "", 10, answering()) == _snapshot.Status(
+    assert _snapshot_check.read_status(str(snapshot), "", 10, answering()) == _snapshot_check.Status(
         "b3cf2f0a", 8123, 2000, "3.6.0"
     )
 
@@ -153,7 +153,7 @@ def unsign(path: Path) -> None:
 def test_damage(snapshot: Path, damage: Any, text: str) -> None:
     damage(snapshot)
     with pytest.raises(store.SnapshotError) as error:
-        _snapshot.verify(str(snapshot), sys.executable, 10, run=answering())
+        _snapshot_check.verify(str(snapshot), sys.executable, 10, run=answering())
     assert text in str(error.value)
     assert str(snapshot) in str(error.value)
 
@@ -163,7 +163,7 @@ def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(b"x" * size)
     with pytest.raises(store.SnapshotError, match=f"is cut off, or no snapshot: its {size} bytes do not end with"):
-        _snapshot.digest(str(path))
+        _snapshot_check.digest(str(path))
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
         (answering(stdout="Usage:"), "etcdutl printed no status of"),
     ],
 )
-def test_what_etcdutl_refuses(snapshot: Path, runner: _snapshot.Runner, text: str) -> None:
+def test_what_etcdutl_refuses(snapshot: Path, runner: _snapshot_check.Runner, text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
-        _snapshot.verify(str(snapshot), sys.executable, 10, run=runner)
+        _snapshot_check.verify(str(snapshot), sys.executable, 10, run=runner)
 
 
 def test_without_etcdutl(snapshot: Path) -> None:
     with pytest.raises(store.SnapshotError, match="/nowhere/etcdutl is no program that can be run: install etcdutl"):
-        _snapshot.verify(str(snapshot), "/nowhere/etcdutl", 10)
+        _snapshot_check.verify(str(snapshot), "/nowhere/etcdutl", 10)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_without_etcdutl(snapshot: Path) -> None:
 def test_where_it_fits(snapshot: Path, cluster_id: str, version: str, text: str) -> None:
     metadata = store.read_metadata(str(snapshot))
     try:
-        _snapshot.check_fits(metadata, cluster_id=cluster_id, etcd_version=version)
+        _snapshot_check.check_fits(metadata, cluster_id=cluster_id, etcd_version=version)
     except store.SnapshotError as error:
         assert text
         assert str(error).startswith(text)
