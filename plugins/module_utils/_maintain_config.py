@@ -221,9 +221,7 @@ def problems(config: Config) -> list[str]:
         elif not os.path.isdir(path):
             found.append(f"{name}: {path} is no directory on this host: make it, or mount its volume, first")
         elif not _writable(path):
-            found.append(
-                f"{variable}: {path} cannot be written to: it is mounted read-only, or belongs to another system"
-            )
+            found.append(f"{name}: {path} cannot be written to: it is mounted read-only, or belongs to another system")
     return found
 
 

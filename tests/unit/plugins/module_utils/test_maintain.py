@@ -138,6 +138,12 @@ def test_folders(tmp_path: Path) -> None:
     assert found == [
         f"etcd_maintenance_metrics_dir: {tmp_path}/file is no directory on this host: make it, or mount its volume, first"
     ]
+    found = _maintain_config.problems(_maintain_config.parse({**data, "metrics_dir": "/proc/sys"}))
+    assert found == [
+        "etcd_maintenance_metrics_dir: /proc/sys cannot be written to: it is mounted read-only, or belongs to another system"
+    ]
+    found = _maintain_config.problems(_maintain_config.parse({**data, "metrics_dir": "relative"}))
+    assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]
 
 
 # As systemd 252 and 257 print them.
