@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Run the project's checks and count them; the last line is `N passed, N failed`.
 
-`run.py check` runs the fast ones, `run.py all` every one, `run.py NAME…` those named; `run.py --list` names them.
+`run.py check` runs the fast ones, `run.py all` every one, `run.py NAME…` those named; `run.py --list` names them. Fast ones run side by side,
+as many as there are CPUs; the others one by one, as they measure, or have hosts and ports of their own.
 A check is a command that exits 0; one that counts tests of its own says how many in its output.
 """
 
@@ -13,6 +14,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +51,17 @@ def pytest(name: str, folder: str, fast: bool = True) -> Check:
 
 
 CHECKS = [
+    # The longest of the fast ones first: they run side by side.
+    Check(
+        "opa test", "python tests/policies/coverage.py", passed=r"(\d+) tests? passed", failed=r"(\d+) tests? failed"
+    ),
+    pytest("unit", "tests/unit"),
+    # ansible-lint installs a copy of the collection, and does not renew it while the version stays the same; nobody else may find it.
+    Check(
+        "ansible-lint",
+        'export ANSIBLE_HOME="$ANSIBLE_HOME-lint" && rm -rf "$ANSIBLE_HOME/collections" && ansible-lint --offline',
+    ),
+    pytest("policy conventions", "tests/policies/test_conventions.py tests/policies/test_examples.py"),
     Check("yamllint", "yamllint --strict ."),
     Check("ruff", "ruff check . && ruff format --check ."),
     Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
@@ -57,17 +71,12 @@ CHECKS = [
         "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
     ),
     pytest("model", "tests/model"),
-    pytest("unit", "tests/unit"),
     pytest("bench", "tests/bench"),
     Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
     Check(
         "opa check",
-        "opa check --strict policies/lib policies/rules policies/headroom.rego policies/headroom_test.rego policies/data",
+        "opa check --strict policies/lib policies/rules policies/headroom.rego policies/data tests/policies/rego",
     ),
-    Check(
-        "opa test", "python tests/policies/coverage.py", passed=r"(\d+) tests? passed", failed=r"(\d+) tests? failed"
-    ),
-    pytest("policy conventions", "tests/policies/test_conventions.py tests/policies/test_examples.py"),
     pytest(
         "conftest",
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py tests/policies/test_plan_agreement.py",
@@ -75,8 +84,6 @@ CHECKS = [
     ),
     Check("accuracy", "python -m bench.memory.report --check"),
     Check("changelog", "antsibull-changelog lint"),
-    # ansible-lint installs a copy of the collection, and does not renew it while the version stays the same.
-    Check("ansible-lint", 'rm -rf "$ANSIBLE_HOME/collections/ansible_collections/etcdops" && ansible-lint --offline'),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),
     pytest("resolver", "tests/policies/test_resolver.py", fast=False),
     pytest("hostile input", "tests/policies/test_fuzz.py", fast=False),
@@ -92,7 +99,7 @@ CHECKS = [
     pytest("artifact", "tests/artifact", fast=False),
     *(
         Check(f"molecule {scenario}", f"molecule test --no-command-borders --scenario-name {scenario}", fast=False)
-        for scenario in ("default", "etcd-3.6", "etcd-3.5")
+        for scenario in ("default", "storage", "etcd-3.6", "etcd-3.5")
     ),
 ]
 
@@ -146,11 +153,21 @@ def run(check: Check, logs: Path) -> tuple[int, int]:
         failed = max(failed, 1)
     mark = "ok    " if done.returncode == 0 else "FAILED"
     tests = f", {passed} tests" if passed > 1 else ""
-    print(f"{mark}  {check.name} ({time.monotonic() - began:.0f} s{tests})", flush=True)
+    lines = [f"{mark}  {check.name} ({time.monotonic() - began:.0f} s{tests})"]
     if done.returncode:
-        print("\n".join(output.splitlines()[-60:]))
-        print(f"  … all of it: {log}\n", flush=True)
+        lines += [*output.splitlines()[-60:], f"  … all of it: {log}", ""]
+    # At once: others print too.
+    print("\n".join(lines) + "\n", end="", flush=True)
     return passed, failed
+
+
+def run_all(checks: list[Check], logs: Path) -> Iterator[tuple[int, int]]:
+    """Run checks; yield how many tests of each passed and failed."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda check: run(check, logs), [check for check in checks if check.fast])
+    for check in checks:
+        if not check.fast:
+            yield run(check, logs)
 
 
 def main() -> int:
@@ -172,7 +189,7 @@ def main() -> int:
     ]
     logs = PROJECT / ".headroom" / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    results = [run(check, logs) for check in chosen]
+    results = list(run_all(chosen, logs))
     passed, failed = (sum(column) for column in zip(*results, strict=True))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-from tools import POLICIES, REPOSITORY, SOURCES, tool
+from tools import REPOSITORY, SOURCES, TESTS, tool
 
 # A rule without arguments whose name starts so is a test; one with cases in brackets counts once.
 _TEST = re.compile(r"^(test_\w+)", re.MULTILINE)
@@ -18,7 +18,17 @@ _TEST = re.compile(r"^(test_\w+)", re.MULTILINE)
 
 def main() -> int:
     """Run; return the exit code."""
-    command = [tool("opa"), "test", "--coverage", "--fail-on-empty", "--timeout", "120s", *SOURCES]
+    command = [
+        tool("opa"),
+        "test",
+        "--coverage",
+        "--fail-on-empty",
+        "--coverage-runs=",
+        "--timeout",
+        "120s",
+        *SOURCES,
+        str(TESTS),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, cwd=REPOSITORY)
     if done.returncode:
         print(done.stdout + done.stderr)
@@ -31,7 +41,7 @@ def main() -> int:
     ]
     for gap in gaps:
         print(gap)
-    tests = sum(len(set(_TEST.findall(path.read_text(encoding="utf-8")))) for path in POLICIES.rglob("*_test.rego"))
+    tests = sum(len(set(_TEST.findall(path.read_text(encoding="utf-8")))) for path in TESTS.rglob("*_test.rego"))
     print(f"{tests} tests passed, coverage {report['coverage']:g} %")
     return 1 if gaps or report["coverage"] < 100 else 0
 

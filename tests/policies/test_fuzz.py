@@ -10,44 +10,22 @@ many of each kind (default 150, always the same ones, about half a minute in all
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from .drawing import Draw, in_batches
 from .hostile import HOSTILE, folders, others
 from .inventories import write
 from .tools import REPOSITORY, tool
 
-INVENTORIES = int(os.environ.get("HEADROOM_FUZZ_INVENTORIES", "0"))
-BATCH = 50
+INVENTORIES = Draw("HEADROOM_FUZZ_INVENTORIES", 150)
 # Seconds that one run may take on a busy machine with two cores; a hang is what it is for.
 LIMIT = 120
-
-
-def drawn(strategy: st.SearchStrategy[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What hypothesis draws, the same in each run unless another number is asked for."""
-    found: list[dict[str, Any]] = []
-
-    @settings(
-        max_examples=INVENTORIES or 150,
-        derandomize=not INVENTORIES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def draw(files: dict[str, Any]) -> None:
-        found.append(files)
-
-    draw()
-    return found
 
 
 def lint(path: Path) -> subprocess.CompletedProcess[str]:
@@ -71,12 +49,12 @@ def place(base: Path, batch: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(("strategy", "least"), [(folders(), 25), (others(), 18)], ids=["folders", "others"])
 def test_no_evaluation_error(strategy: st.SearchStrategy[dict[str, Any]], least: int, tmp_path: Path) -> None:
-    every = drawn(strategy)
-    assert len(every) >= (INVENTORIES or 150)
+    every = INVENTORIES.of(strategy)
+    assert len(every) >= INVENTORIES.number
     spoke: set[str] = set()
-    for start in range(0, len(every), BATCH):
-        base = tmp_path / f"batch{start}"
-        place(base, every[start : start + BATCH])
+    for number, batch in enumerate(in_batches(every)):
+        base = tmp_path / f"batch{number}"
+        place(base, batch)
         done = lint(base)
         if done.returncode in (0, 1) and done.stdout.startswith("["):
             spoke |= {finding.split(":")[0] for finding in findings(done)}

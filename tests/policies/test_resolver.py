@@ -11,7 +11,6 @@ a minute in all; any other number draws new ones). What was compared is printed 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -20,18 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from bench.lint.inventory import write_folder, write_listed
 
+from .drawing import Draw, in_batches
 from .inventories import Files, ansible_view, any_inventories, inventories, listed, write
 from .tools import REPOSITORY, resolve, tool
 
-BATCH = 50
-INVENTORIES = int(os.environ.get("HEADROOM_PROPERTY_INVENTORIES", "0"))
-
-
+INVENTORIES = Draw("HEADROOM_PROPERTY_INVENTORIES", 500)
 COUNTS: dict[str, Counter[str]] = {"folder": Counter(), "listed": Counter()}
 
 
@@ -93,34 +88,8 @@ def show(files: Files) -> str:
     return "\n".join(f"### {path}\n{text}" for path, text in files.items())
 
 
-def drawn(strategy: st.SearchStrategy[Files]) -> list[Files]:
-    """Inventories that hypothesis draws, one by one: a batch drawn as a whole would leave it too little to choose from for each."""
-    found: list[Files] = []
-
-    @settings(
-        max_examples=INVENTORIES or 500,
-        derandomize=not INVENTORIES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def draw(files: Files) -> None:
-        found.append(files)
-
-    draw()
-    return found
-
-
-def in_batches(found: list[Files]) -> Iterator[list[Files]]:
-    """The same, as many at a time as one run of conftest is given."""
-    for start in range(0, len(found), BATCH):
-        yield found[start : start + BATCH]
-
-
 def test_random_inventories(tmp_path: Path) -> None:
-    for batch_number, batch in enumerate(in_batches(drawn(inventories()))):
+    for batch_number, batch in enumerate(in_batches(INVENTORIES.of(inventories()))):
         base = tmp_path / f"batch{batch_number}"
         for number, files in enumerate(batch):
             write(base / f"i{number}", files)
@@ -135,12 +104,12 @@ def test_random_inventories(tmp_path: Path) -> None:
     # A resolver that knows nothing would pass all the above.
     values, unknown = COUNTS["folder"]["values"], COUNTS["folder"]["values unknown"]
     assert unknown <= 0.6 * values, f"{unknown} of {values} values are unknown"
-    assert COUNTS["folder"]["inventories"] >= (INVENTORIES or 500)
+    assert COUNTS["folder"]["inventories"] >= INVENTORIES.number
 
 
 def test_random_inventories_listed(tmp_path: Path) -> None:
     """What ansible-inventory prints, read by the policies: nothing but templates is unknown."""
-    for batch_number, batch in enumerate(in_batches(drawn(any_inventories()))):
+    for batch_number, batch in enumerate(in_batches(INVENTORIES.of(any_inventories()))):
         base = tmp_path / f"batch{batch_number}"
         (base / "documents").mkdir(parents=True)
         for number, files in enumerate(batch):
@@ -159,7 +128,7 @@ def test_random_inventories_listed(tmp_path: Path) -> None:
             for host, reasons in ours["unknown"].items():
                 assert set(reasons.values()) <= {"a template", "a template inside"}, f"{host}: {reasons}"
             count("listed", ansible, ours)
-    assert COUNTS["listed"]["inventories"] >= (INVENTORIES or 500)
+    assert COUNTS["listed"]["inventories"] >= INVENTORIES.number
 
 
 def command_line_view(folder: Path) -> dict[str, Any]:
