@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lint inventories of 100, 1,000 and 10,000 hosts with all rules, as a user would, and hold the figures to their limits.
 
-    bench/lint/run.py            both forms, with sixteen workloads in all
+    bench/lint/run.py --write    and put the table into docs/inventory.md
     bench/lint/run.py 100 1000   other sizes
 
 Wall time and peak memory are conftest's alone, the latter as the kernel counts it. Exits 1 if a limit is passed. The last rows, a workload
@@ -10,21 +10,30 @@ of its own for each cluster, have no limit but that of growth: there the model o
 
 from __future__ import annotations
 
+import argparse
+import datetime
 import json
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-from bench.lint.inventory import write_folder, write_listed
+from bench.lint.inventory import MEMBERS, write_folder, write_listed
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
+PAGE = PROJECT / "docs" / "inventory.md"
+BEGIN = "<!-- table: written by bench/lint/run.py --write -->\n"
+END = "<!-- end of table -->\n"
 SIZES = [100, 1000, 10000]
+WORKLOADS = 16
 RUNS = 3
 # The limits: of the largest size, of growth by ten, and of an inventory as small as the example.
 LIMIT_SECONDS = 5.0
@@ -69,43 +78,108 @@ def best(path: Path, runs: int = RUNS) -> Run:
     return min((lint(path) for _ in range(runs)), key=lambda run: run.seconds)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A run of an inventory, and how much longer it took than one with a tenth of the hosts, where there was one."""
+
+    hosts: int
+    form: str
+    workloads: int
+    run: Run
+    growth: float | None = None
+
+    def cells(self) -> list[str]:
+        """The row as texts, in the order of HEADER."""
+        return [
+            f"{self.hosts:,}",
+            self.form,
+            f"{self.workloads:,}",
+            f"{self.run.seconds:.2f}",
+            f"{self.run.peak / 2**20:.0f} MiB",
+            f"{self.run.findings:,}",
+            f"{self.growth:.1f}" if self.growth else "",
+        ]
+
+    def broken(self) -> list[str]:
+        """What passes a limit."""
+        what = f"{self.hosts:,} hosts ({self.form}, {self.workloads:,} workloads)"
+        limited = self.form == "example" or self.workloads <= WORKLOADS
+        seconds = LIMIT_SMALL_SECONDS if self.form == "example" else LIMIT_SECONDS
+        found = []
+        if limited and self.run.seconds > seconds:
+            found.append(f"{what} take {self.run.seconds:.2f} s, more than {seconds}")
+        if limited and self.run.peak > LIMIT_BYTES:
+            found.append(f"{what} take {self.run.peak / 2**30:.2f} GiB, more than 1")
+        if self.growth and self.growth > LIMIT_GROWTH:
+            found.append(
+                f"{what} take {self.growth:.1f} times as long as a tenth of them, more than {LIMIT_GROWTH:.0f}"
+            )
+        return found
+
+
+HEADER = ["hosts", "form", "workloads", "seconds", "peak RSS", "findings", "times a tenth"]
+
+
+def rows(sizes: list[int], scratch: Path) -> Iterator[Row]:
+    """Measure, from small to large."""
+    yield Row(3, "example", 1, best(PROJECT / "inventory", 5))
+    for form, distinct in (("folder", WORKLOADS), ("listed", WORKLOADS), ("folder", 0)):
+        seconds: dict[int, float] = {}
+        for hosts in sizes:
+            path = scratch / f"{form}-{hosts}-{distinct}"
+            if form == "folder":
+                write_folder(path, hosts, distinct)
+            else:
+                path = write_listed(path.with_suffix(".json"), hosts, distinct)
+            run = best(path, RUNS if distinct else 1)
+            seconds[hosts] = run.seconds
+            tenth = seconds.get(hosts // 10)
+            yield Row(hosts, form, distinct or hosts // MEMBERS, run, run.seconds / tenth if tenth else None)
+
+
+def machine() -> str:
+    """What the figures were measured on, and what else it did."""
+    version = subprocess.run(["conftest", "--version"], capture_output=True, text=True, check=True, timeout=60)
+    conftest, opa = (re.search(rf"^{name}: v?(\S+)$", version.stdout, re.MULTILINE) for name in ("Conftest", "OPA"))
+    names = [f"{name} {found[1]}" for name, found in (("conftest", conftest), ("OPA", opa)) if found]
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {' with '.join(names)}, "
+        f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}; load average before the run {os.getloadavg()[0]:.1f}"
+    )
+
+
+def write(found: list[Row], about: str) -> None:
+    """Put the table into the documentation."""
+    lines = [
+        f"Best of {RUNS} runs (last rows: one) on {about}.",
+        "",
+        f"| {' | '.join(HEADER)} |",
+        "|---" * len(HEADER) + "|",
+    ]
+    lines += [f"| {' | '.join(row.cells())} |" for row in found]
+    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    PAGE.write_text(head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1], encoding="utf-8")
+
+
 def main() -> int:
-    sizes = [int(word) for word in sys.argv[1:]] or SIZES
-    broken: list[str] = []
-    print(f"{os.cpu_count()} CPUs; best of {RUNS}\n")
-    print(f"{'hosts':>7}  {'form':<7} {'workloads':>9}  {'seconds':>7}  {'peak RSS':>9}  {'findings':>8}")
-
-    def row(hosts: int, form: str, workloads: int, run: Run) -> None:
-        print(
-            f"{hosts:>7,}  {form:<7} {workloads:>9,}  {run.seconds:>7.2f}  {run.peak / 2**20:>5.0f} MiB  {run.findings:>8,}",
-            flush=True,
-        )
-
-    example = best(PROJECT / "inventory", 5)
-    row(3, "example", 1, example)
-    if example.seconds > LIMIT_SMALL_SECONDS:
-        broken.append(f"the example takes {example.seconds:.2f} s, more than {LIMIT_SMALL_SECONDS}")
+    parser = argparse.ArgumentParser(description="Time the linter on inventories of many sizes.")
+    parser.add_argument("sizes", nargs="*", type=int, default=SIZES, help=f"numbers of hosts (default {SIZES})")
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.relative_to(PROJECT)}")
+    arguments = parser.parse_args()
+    about = machine()
+    print(f"{about}; best of {RUNS}\n")
+    widths = (7, 8, 9, 8, 9, 8, 13)
+    print("  ".join(f"{name:>{width}}" for name, width in zip(HEADER, widths, strict=True)))
+    found = []
     with tempfile.TemporaryDirectory(prefix="headroom-lint-") as scratch:
-        for form, distinct in (("folder", 16), ("listed", 16), ("folder", 0)):
-            before: tuple[int, Run] | None = None
-            for hosts in sizes:
-                path = Path(scratch) / f"{form}-{hosts}-{distinct}"
-                if form == "folder":
-                    write_folder(path, hosts, distinct)
-                else:
-                    path = write_listed(path.with_suffix(".json"), hosts, distinct)
-                run = best(path, RUNS if distinct else 1)
-                row(hosts, form, distinct or hosts // 5, run)
-                if before and run.seconds / before[1].seconds > LIMIT_GROWTH / 10 * hosts / before[0]:
-                    times = f"{run.seconds / before[1].seconds:.1f} times what {before[0]:,} take"
-                    broken.append(f"{form}: {hosts:,} hosts take {times}")
-                if run.seconds > LIMIT_SECONDS and distinct:
-                    broken.append(f"{form}: {hosts:,} hosts take {run.seconds:.1f} s, more than {LIMIT_SECONDS:.0f}")
-                if run.peak > LIMIT_BYTES and distinct:
-                    broken.append(f"{form}: {hosts:,} hosts take {run.peak / 2**30:.2f} GiB, more than 1")
-                before = hosts, run
+        for row in rows(arguments.sizes, Path(scratch)):
+            found.append(row)
+            print("  ".join(f"{cell:>{width}}" for cell, width in zip(row.cells(), widths, strict=True)), flush=True)
+    broken = [line for row in found for line in row.broken()]
     for line in broken:
         print(f"over the limit: {line}")
+    if arguments.write:
+        write(found, about)
     return int(bool(broken))
 
 
