@@ -19,10 +19,10 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_count, parse_size
 
 PATH = "/etc/etcd/maintenance.json"
-OPERATIONS = ("defrag", "snapshot", "drill")
 _LONGEST = 86400
 _MOST = 100_000
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.

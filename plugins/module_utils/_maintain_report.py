@@ -19,6 +19,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+OPERATIONS = ("defrag", "snapshot", "drill")
+# Where the role etcd_maintenance has the program keep its records.
+STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
 _DATE = "%Y-%m-%dT%H:%M:%SZ"
 # Name, help and what it says of a record; None where the record says nothing of it.
@@ -63,9 +66,9 @@ def read(path: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and all(name in data for name in needed) else None
 
 
-def read_all(state_dir: str, operations: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def read_all(state_dir: str) -> dict[str, dict[str, Any]]:
     """Return the last record of each operation that has one."""
-    found = {name: read(os.path.join(state_dir, f"{name}.json")) for name in operations}
+    found = {name: read(os.path.join(state_dir, f"{name}.json")) for name in OPERATIONS}
     return {name: record for name, record in found.items() if record is not None}
 
 

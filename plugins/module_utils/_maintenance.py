@@ -105,15 +105,15 @@ def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
 def publish(config: Config) -> None:
     """Write the metrics of all operations, where that is wanted. Raises OSError."""
     if config.metrics_dir:
-        records = _maintain_report.read_all(config.state_dir, _maintain_config.OPERATIONS)
+        records = _maintain_report.read_all(config.state_dir)
         text = _maintain_report.metrics(config.cluster, config.member, records)
         _maintain_report.write(os.path.join(config.metrics_dir, _maintain_report.METRICS_FILE), text)
 
 
 def status(config: Config) -> list[str]:
     """Return what was done last, what comes next, and who holds the cluster's lock, for a person to read."""
-    records = _maintain_report.read_all(config.state_dir, _maintain_config.OPERATIONS)
-    timers = {name: next_elapse(f"headroom-{name}.timer") for name in _maintain_config.OPERATIONS}
+    records = _maintain_report.read_all(config.state_dir)
+    timers = {name: next_elapse(f"headroom-{name}.timer") for name in _maintain_report.OPERATIONS}
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:
         held = read(config.link, config.endpoints)

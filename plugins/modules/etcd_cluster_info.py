@@ -266,6 +266,22 @@ process:
       sample:
         data: {path: /var/lib/etcd/data, mountpoint: /var/lib/etcd, device: /dev/vdb, fstype: ext4}
         wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
+maintenance:
+  description:
+    - What maintenance on this host did last, by operation (C(defrag), C(snapshot), C(drill)), as the program of the role
+      P(etcdops.headroom.etcd_maintenance#role) keeps it. Empty where it is not installed or has not run.
+  returned: always
+  type: dict
+  version_added: 0.2.0
+  sample:
+    defrag:
+      operation: defrag
+      result: done
+      reason: "etcd-1: 269.2 MiB became 1008.0 KiB in 0.112 s, 268.2 MiB given back"
+      started_at: "2026-11-21T12:40:00Z"
+      seconds: 41.315
+      settled: true
+      last_settled_at: "2026-11-21T12:40:41Z"
 """
 
 from typing import Any
@@ -278,6 +294,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._local import (
     connection,
     local_member,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import STATE_DIR, read_all
 from ansible_collections.etcdops.headroom.plugins.module_utils._systemd import show
 
 
@@ -300,7 +317,13 @@ def main() -> None:
     unit = show(params["unit"], link.timeout)
     process = local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
     member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
-    module.exit_json(changed=False, cluster=cluster.as_dict(), member=member, process=process)
+    module.exit_json(
+        changed=False,
+        cluster=cluster.as_dict(),
+        member=member,
+        process=process,
+        maintenance=read_all(STATE_DIR),
+    )
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _maintenance
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import OPERATIONS, parse, problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import parse, problems
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import read_all
 
 PACKAGE = _maintenance.__name__.rpartition(".")[0]
@@ -240,7 +240,7 @@ def main() -> None:
             for name in asked["units"]
             if name.endswith(".timer")
         },
-        records=read_all(config.state_dir, OPERATIONS),
+        records=read_all(config.state_dir),
         diff=[
             {
                 "before_header": path,

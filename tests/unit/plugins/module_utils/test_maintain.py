@@ -198,11 +198,11 @@ def test_records(tmp_path: Path) -> None:
     assert (kept["last_done"], kept["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
     kept = _maintain_report.keep(state, DEFERRED)
     assert (kept["last_done"], kept["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
-    assert _maintain_report.read_all(state, ("defrag", "snapshot")) == {"defrag": kept}
+    assert _maintain_report.read_all(state) == {"defrag": kept}
     assert os.stat(tmp_path / "defrag.json").st_mode & 0o777 == 0o644
     assert sorted(path.name for path in tmp_path.iterdir()) == ["defrag.json"]
     (tmp_path / "defrag.json").write_text('{"operation":')
-    assert _maintain_report.read_all(state, ("defrag",)) == {}
+    assert _maintain_report.read_all(state) == {}
 
 
 def test_metrics() -> None:
