@@ -271,18 +271,24 @@ _from_groups(root, host, name) := [path |
 
 _from_host(root, host, name) := [path |
 	some source in array.concat(
-		sort([[section.rank, section.path, section.hosts[host]] | some section in _sections_with(root, name)]),
+		sort([[section.rank, section.path, section.hosts[host]] |
+			some group in (_class_of[[root, host]] | {"all", "ungrouped"})
+			some section in _sections_of[[root, group]]
+			name in section.names
+		]),
 		[[0, path, variables] | some [path, variables] in _sources("host_vars", root, host)],
 	)
 	[_, path, variables] := source
 	name in object.keys(variables)
 ]
 
-_sections_with(root, name) := [section |
-	some section in _telling_sections
-	section.root == root
-	name in section.names
-]
+_telling_entries := [{"key": [section.root, section.group], "section": section} | some section in _telling_sections]
+
+# [inventory, group] → the sections right below it that say something of their hosts.
+_sections_of := {key: sections |
+	some key in {entry.key | some entry in _telling_entries}
+	sections := [entry.section | some entry in _telling_entries; entry.key == key]
+}
 
 _class_of := {[root, host]: direct |
 	some [root, direct], members in graph.classes

@@ -56,12 +56,10 @@ listed := {path: content |
 # Path → the folder that directly holds it or the group_vars or host_vars around it.
 _anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)$`, "") | some path in _files}
 
-_files := {path | some path in _paths} - (object.keys(listed) | (files.recognised | _waivers))
+_files := {path | some path in _paths} - (object.keys(listed) | (files.recognised | waiver_files))
 
 # What is waived is no part of an inventory, wherever it lies. Ansible passes over the hidden one.
-waivers(path) if regex.match(`(^|/)\.?waivers\.ya?ml$`, path)
-
-_waivers := {path | some path in _paths; waivers(path)} if {
+waiver_files := {path | some path in _paths; regex.match(`(^|/)\.?waivers\.ya?ml$`, path)} if {
 	contains(concat("\n", _paths), "waivers.")
 } else := set()
 
@@ -157,8 +155,25 @@ _vars_tree := {key: files |
 	files := [entry | some entry in _vars_entries; entry.key == key]
 }
 
+# Mostly each name has one file with an ending, right below group_vars or host_vars, which then can be found without a look at all others.
+_single := object.union_n([{entry.key: entry.path, entry.own: entry.path} | some entry in _single_entries]) if _all_single
+
+_all_single if {
+	count(_single_entries) == count(_vars_paths)
+	count({key | some entry in _single_entries; some key in [entry.key, entry.own]}) == 2 * count(_vars_paths)
+}
+
+# A file is found by its whole name too.
+_single_entries := [{"key": [place.root, kind, name], "own": [place.root, kind, file], "path": path} |
+	some path in _vars_paths
+	place := _placed[path]
+	[_, kind, file, name] := regex.find_all_string_submatch_n(`^(group_vars|host_vars)/(([^./][^/]*)\.(?:yml|yaml|json))$`, place.rest, 1)[0]
+]
+
 # The names that may have variables in an inventory: looked up before anything is sorted, as most hosts have none.
-vars_names := object.keys(_vars_tree) | object.keys(_with_ending)
+vars_names := object.keys(_single) if {
+	_all_single
+} else := object.keys(_vars_tree) | object.keys(_with_ending)
 
 # [root, kind, NAME] → the first that exists of NAME.yml, NAME.yaml and NAME.json.
 _with_ending := {key: min(found)[1] |
@@ -176,9 +191,15 @@ _named := [{"key": [root, kind, trim_suffix(component, ending)], "choice": [_end
 
 # Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none.
 # NAME itself, a folder or a file without an ending, comes before the others, and only one of them counts.
-vars_files(root, kind, name) := _in_order(_vars_tree[[root, kind, name]]) if {
+vars_files(root, kind, name) := [path] if {
+	_all_single
+	path := _single[[root, kind, name]]
+} else := _in_order(_vars_tree[[root, kind, name]]) if {
+	not _all_single
 	_vars_tree[[root, kind, name]]
-} else := _in_order(_vars_tree[_with_ending[[root, kind, name]]])
+} else := _in_order(_vars_tree[_with_ending[[root, kind, name]]]) if {
+	not _all_single
+}
 
 # Nothing below NAME: it is the file itself, whatever its ending.
 _in_order(entries_below) := [entries_below[0].path] if {

@@ -13,8 +13,9 @@ import data.headroom.inventory.paths
 
 # Files of that name are no inventory files; .waivers.yml is for those who keep it within the inventory, where Ansible reads all others.
 _files := {entry.path: entry.contents |
+	count(paths.waiver_files) > 0
 	some entry in paths.entries
-	paths.waivers(entry.path)
+	entry.path in paths.waiver_files
 	entry.contents != null
 }
 
