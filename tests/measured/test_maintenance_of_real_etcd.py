@@ -1,0 +1,223 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules of maintenance, and the program as it lies on a host, with real etcd: as Ansible and a timer run them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.modules import (
+    etcd_defrag,
+    etcd_maintenance,
+    etcd_member,
+    etcd_space_info,
+)
+
+from bench.member import Member, binary, releases, running
+
+PORT = 25750
+OTHER = _lock.Holder("other-host", "m1", "backup")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Member]]:
+    """Three members of the newest release."""
+    version = releases()[-1]
+    ports = {f"m{number}": PORT + 10 * number for number in range(3)}
+    folder = tmp_path_factory.mktemp("etcd")
+    members = [Member(version, folder, port, (), {}, (), name, ports) for name, port in ports.items()]
+    with running(members):
+        yield members
+
+
+def reach(members: list[Member]) -> dict[str, Any]:
+    """The arguments with which a module reaches the cluster."""
+    etcdctl = str(binary(members[0].version, "etcdctl"))
+    return {"etcdctl_path": etcdctl, "endpoints": [member.endpoint for member in members]}
+
+
+def link(members: list[Member]) -> Connection:
+    return Connection(reach(members)["etcdctl_path"], None, None, None, 3.0)
+
+
+def run(module: Any, capsys: pytest.CaptureFixture[str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The module's result."""
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        module.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
+    ways, asked = reach(cluster), {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
+    lease = _lock.take(link(cluster), ways["endpoints"], OTHER, 30)
+    result = run(etcd_member, capsys, asked)
+    assert result["failed"]
+    assert "other-host holds the cluster's lock since" in result["msg"]
+    # Check mode takes no lock, and says what it would do about the member itself.
+    assert "failed" not in run(etcd_member, capsys, {**asked, "_ansible_check_mode": True})
+    _lock.release(link(cluster), ways["endpoints"], lease)
+    for _attempt in range(2):  # the second one takes over what the first left
+        assert "failed" not in run(etcd_member, capsys, {**asked, "timeout": 20})
+        held = _lock.read(link(cluster), ways["endpoints"])
+        assert held is not None and (held.holder.member, held.holder.operation) == ("m0", "change by Ansible")
+    result = run(etcd_defrag, capsys, {**ways, "name": "m1", "free_share": 0, "free_size": "0", "wait": 0})
+    assert (result["changed"], result["deferred"]) == (False, True)
+    assert "for a change by Ansible of m0" in result["msg"]
+    # There is no such unit, so the member does not serve: the lock is let go all the same.
+    gone = {**asked, "state": "serving", "unit": "headroom-test.service"}
+    assert run(etcd_member, capsys, gone)["failed"]
+    assert _lock.read(link(cluster), ways["endpoints"]) is None
+
+
+def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
+    ways = reach(cluster)
+    for number in range(40):
+        command = [
+            ways["etcdctl_path"],
+            f"--endpoints={cluster[0].endpoint}",
+            "put",
+            f"key-{number % 4}",
+            "v" * 100_000,
+        ]
+        subprocess.run(command, check=True, capture_output=True, timeout=30)
+    result = run(etcd_space_info, capsys, ways)
+    assert (result["no_space"], result["fits"], len(result["members"])) == ([], True, 3)
+    space = result["members"][0]
+    assert space["live"] + space["history"] + space["free"] == space["size"]
+    assert space["history"] > 5 * space["live"]
+    assert "mostly history: compaction drops it" in result["explanations"][0]
+    asked = {**ways, "members": "all", "free_share": 0, "free_size": "0", "pause": 0}
+    foretold = run(etcd_defrag, capsys, {**asked, "_ansible_check_mode": True})
+    assert foretold["changed"] and not foretold["deferred"]
+    assert all(member["would"] and member["result"] == "skipped" for member in foretold["members"])
+    done = run(etcd_defrag, capsys, asked)
+    assert done["changed"] and [member["result"] for member in done["members"]] == ["done"] * 3
+    assert run(etcd_defrag, capsys, {**asked, "free_share": 45, "free_size": "100MB"})["changed"] is False
+
+
+@pytest.fixture
+def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
+    """The arguments of etcd_maintenance for a host that is a folder."""
+    ways = reach(cluster)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    config = {
+        "cluster": "example",
+        "member": "m0",
+        "connection": {**ways, "ca_cert": None, "client_cert": None, "client_key": None, "request_timeout": 3},
+        "etcdutl_path": str(binary(cluster[0].version, "etcdutl")),
+        "unit": "headroom-test.service",
+        "data_dir": str(cluster[0].folder / "m0"),
+        "state_dir": str(tmp_path / "state"),
+        "metrics_dir": str(backups),
+        "defrag": {
+            "enabled": False,
+            "calendar": "daily",
+            "free_share": 45,
+            "free_size": "100MB",
+            "pause": 0,
+            "wait": 0,
+            "timeout": 60,
+            "raise_memory": False,
+        },
+        "snapshot": {
+            "enabled": False,
+            "calendar": "daily",
+            "directory": str(backups),
+            "prefix": "etcd",
+            "keep": 2,
+            "keep_days": None,
+            "encrypt_to": [],
+            "copy_dir": "",
+            "reserve": 0,
+            "timeout": 60,
+        },
+        "drill": {
+            "enabled": False,
+            "calendar": "weekly",
+            "scratch_dir": str(tmp_path),
+            "memory_max": "1GB",
+            "timeout": 60,
+        },
+    }
+    return {
+        "config": config,
+        "units": {"headroom-test.service": "[Service]\n", "headroom-test.timer": "[Timer]\n"},
+        "lib_dir": str(tmp_path / "lib"),
+        "program": str(tmp_path / "sbin" / "headroom"),
+        "config_file": str(tmp_path / "etc" / "maintenance.json"),
+        "unit_dir": str(tmp_path / "units"),
+    }
+
+
+def test_installation(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    foretold = run(etcd_maintenance, capsys, {**program, "_ansible_check_mode": True})
+    assert foretold["changed"] and sorted(tmp_path.rglob("*")) == before
+    installed = run(etcd_maintenance, capsys, program)
+    assert installed["changed"] and installed["reload"]
+    assert installed["files"] == foretold["files"]
+    assert installed["timers"]["headroom-test.timer"]["changed"]
+    assert os.stat(program["config_file"]).st_mode & 0o777 == 0o640
+    assert os.stat(program["program"]).st_mode & 0o777 == 0o755
+    again = run(etcd_maintenance, capsys, program)
+    assert (again["changed"], again["files"], again["reload"]) == (False, [], False)
+    modules = Path(program["lib_dir"]) / "ansible_collections/etcdops/headroom/plugins/module_utils"
+    (modules / "_old.py").write_text("")
+    (modules / "_lock.py").write_text("broken")
+    repaired = run(etcd_maintenance, capsys, program)
+    assert (repaired["files"], repaired["removed"]) == ([str(modules / "_lock.py")], [str(modules / "_old.py")])
+    bad = copy.deepcopy(program)
+    bad["config"]["snapshot"]["keep"] = 0
+    before = sorted(tmp_path.rglob("*"))
+    failed = run(etcd_maintenance, capsys, bad)
+    assert "etcd_maintenance_backup_keep is 0" in failed["msg"] and "Nothing was changed" in failed["msg"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def headroom(program: dict[str, Any], *words: str) -> tuple[int, str]:
+    """Exit status and output of the program, run as a timer does: without this project on its path."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [program["program"], "--config", program["config_file"], *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd="/", check=False)
+    assert not done.stderr, done.stderr
+    return done.returncode, done.stdout
+
+
+def test_the_program(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run(etcd_maintenance, capsys, program)
+    status, text = headroom(program, "defrag")
+    record = json.loads(text)
+    assert (status, record["result"], record["settled"]) == (0, "skipped", True)
+    assert json.loads((tmp_path / "state" / "defrag.json").read_text())["last_settled_at"]
+    assert 'operation="defrag"' in (tmp_path / "backups" / "headroom.prom").read_text()
+    status, text = headroom(program, "status")
+    assert status == 0
+    assert text.splitlines()[:2] == ["etcd cluster example, member m0", "nobody holds the cluster's lock"]
+    assert "it does not pay" in text
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd reads the calendar")
+def test_one_backup_an_interval(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run(etcd_maintenance, capsys, program)
+    status, text = headroom(program, "snapshot")
+    first = json.loads(text)
+    assert (status, first["result"]) == (0, "done")
+    status, text = headroom(program, "snapshot")
+    second = json.loads(text)
+    assert (status, second["result"], second["settled"]) == (0, "skipped", True)
+    assert second["newest_at"] == first["newest_at"]
+    assert len(list((tmp_path / "backups").glob("*.db"))) == 1
