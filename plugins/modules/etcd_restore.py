@@ -166,6 +166,9 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
 
+# What a member's new data is made of.
+DESCRIBED = ("path", "member", "peer_url", "initial_cluster", "token")
+
 
 def _stop(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
@@ -173,11 +176,14 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 def requested(asked: dict[str, Any]) -> _restore.Request:
     """Read the arguments. Raises ValueError."""
+    empty = [name for name in DESCRIBED if not asked[name]]  # given, but null or ""
+    if empty:
+        raise _restore.RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
     try:
         owner, group = pwd.getpwnam(asked["owner"]).pw_uid, grp.getgrnam(asked["group"]).gr_gid
     except KeyError as error:
         raise _restore.RestoreError(
-            f"{error.args[0]}: make the user and the group first, or set owner and group"
+            f"user {asked['owner']} or group {asked['group']} does not exist here: make them first, or set owner and group"
         ) from error
     if asked["bump_revision"] < 0:
         raise _restore.RestoreError(
@@ -240,7 +246,6 @@ def finish(module: AnsibleModule, marker: str, pending: str) -> dict[str, Any]:
 
 def main() -> None:
     """Run the module."""
-    described = ["path", "member", "peer_url", "initial_cluster", "token"]
     module = AnsibleModule(
         argument_spec={
             "state": {"type": "str", "choices": ["seen", "prepared", "placed", "finished"], "required": True},
@@ -260,7 +265,7 @@ def main() -> None:
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", "prepared", ["id", *described]), ("state", "placed", ["id"])],
+        required_if=[("state", "prepared", ["id", *DESCRIBED]), ("state", "placed", ["id"])],
         supports_check_mode=True,
     )
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):

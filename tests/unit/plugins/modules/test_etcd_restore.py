@@ -1,0 +1,190 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_restore, etcd_restore_drill and etcd_rescue as Ansible runs them, as far as no etcd is needed."""
+
+from __future__ import annotations
+
+import grp
+import hashlib
+import json
+import os
+import pwd
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue, etcd_restore, etcd_restore_drill
+
+ID = "20261121T101500Z"
+# Makes of a snapshot what the real one does, as far as a restore looks at it.
+ETCDUTL = """#!{python}
+import sys
+from pathlib import Path
+flags = dict(word.partition("=")[::2] for word in sys.argv if word.startswith("--"))
+if "status" in sys.argv:
+    print('{{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}}')
+else:
+    snap = Path(flags["--data-dir"], "member", "snap")
+    snap.mkdir(parents=True)
+    (snap / "db").write_text(" ".join(sorted(flags)))
+    Path(flags["--wal-dir"] if "--wal-dir" in flags else snap.parent / "wal").mkdir(parents=True)
+"""
+
+
+def run(capsys: pytest.CaptureFixture[str], module: ModuleType, **arguments: Any) -> dict[str, Any]:
+    """The module's result."""
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        module.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> dict[str, Any]:
+    """The arguments for a member with old data, and a snapshot."""
+    (tmp_path / "etcdutl").write_text(ETCDUTL.format(python=sys.executable))
+    (tmp_path / "etcdutl").chmod(0o755)
+    old = tmp_path / "data" / "member"
+    old.mkdir(parents=True)
+    (old / "what").write_text("old")
+    content = b"page" * 2048
+    body = content + hashlib.sha256(content).digest()
+    (tmp_path / "work").write_bytes(body)
+    digest = hashlib.sha256(body).hexdigest()
+    metadata = store.Metadata("75cf", "m2", "2", "3.6.16", "3.6.0", 8123, "b3cf2f0a", 2000, len(body), digest, 0)
+    store.publish(str(tmp_path / "work"), str(tmp_path / "etcd.db"), metadata)
+    return {
+        "id": ID,
+        "path": str(tmp_path / "etcd.db"),
+        "member": "m1",
+        "peer_url": "http://127.0.0.1:2380",
+        "initial_cluster": "m1=http://127.0.0.1:2380",
+        "token": "new",
+        "data_dir": str(tmp_path / "data"),
+        "marker": str(tmp_path / "restoring"),
+        "etcdutl_path": str(tmp_path / "etcdutl"),
+        "owner": pwd.getpwuid(os.geteuid()).pw_name,
+        "group": grp.getgrgid(os.getegid()).gr_name,
+        "reserve": "1MB",
+    }
+
+
+def step(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], state: str, **more: Any) -> dict[str, Any]:
+    return run(capsys, etcd_restore, **{**asked, "state": state, **more})
+
+
+def test_all_steps(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    aside = f"{tmp_path}/data.before-{ID}"
+    seen = step(capsys, asked, "seen")
+    assert (seen["changed"], seen["pending"], seen["placed"], seen["restored"]) == (False, "", False, {})
+    prepared = step(capsys, asked, "prepared")
+    assert prepared["msg"] == f"Made {tmp_path}/data.restore-{ID} from {asked['path']}."
+    assert (prepared["changed"], prepared["metadata"]["revision"]) == (True, 8123)
+    assert step(capsys, asked, "prepared")["msg"] == f"The data of the restore {ID} is already made."
+    placed = step(capsys, asked, "placed")
+    assert (placed["changed"], placed["aside"], placed["pending"], placed["placed"]) == (True, [aside], ID, True)
+    assert (placed["msg"], placed["restored"]["id"]) == (f"Moved the old data to {aside}.", ID)
+    again = step(capsys, asked, "placed")
+    assert (again["changed"], again["msg"]) == (False, f"The data of the restore {ID} is already in place.")
+    finished = step(capsys, asked, "finished")
+    assert (finished["changed"], finished["pending"], finished["msg"]) == (True, "", f"The restore {ID} is over.")
+    assert not step(capsys, asked, "finished")["changed"]
+    flags = (tmp_path / "data" / "member" / "snap" / "db").read_text()
+    assert "--bump-revision" in flags and "--mark-compacted" in flags
+    assert (Path(aside) / "member" / "what").read_text() == "old"
+
+
+def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    made = step(capsys, asked, "prepared", _ansible_check_mode=True)
+    assert (made["changed"], made["msg"]) == (True, f"Would make {tmp_path}/data.restore-{ID} from {asked['path']}.")
+    moved = step(capsys, asked, "placed", _ansible_check_mode=True)
+    assert moved["aside"] == [f"{tmp_path}/data.before-{ID}"]
+    assert not step(capsys, asked, "finished", _ansible_check_mode=True)["changed"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("state", "change", "text"),
+    [
+        ("prepared", {"id": "today"}, "id is 'today': write the time at which it began"),
+        (
+            "prepared",
+            {"owner": "nobody-here"},
+            "user nobody-here or group ",
+        ),
+        ("prepared", {"bump_revision": -1}, "bump_revision is -1, but revisions cannot fall: write 0 or more"),
+        ("prepared", {"path": "/nowhere.db"}, "/nowhere.db is no file on this host"),
+        ("prepared", {"reserve": "1PB"}, "free, but the new data beside the old needs"),
+        ("prepared", {"reserve": "much"}, "reserve is 'much', which is no size"),
+        ("prepared", {"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is no program that can be run"),
+        ("placed", {}, "does not exist: prepare the restore first"),
+        ("prepared", {"member": None}, "member must not be empty with state=prepared"),
+    ],
+)
+def test_bad_input(
+    capsys: pytest.CaptureFixture[str],
+    asked: dict[str, Any],
+    tmp_path: Path,
+    state: str,
+    change: dict[str, Any],
+    text: str,
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    result = step(capsys, asked, state, **change)
+    assert result["failed"] and text in result["msg"], result["msg"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({}, "one of the following is required: src, path"),
+        ({"src": "/nowhere", "path": "/nowhere.db"}, "parameters are mutually exclusive: src|path"),
+        ({"src": "/nowhere", "timeout": 0}, "timeout is 0, but must be 1 to 86400 seconds"),
+        ({"src": "/nowhere", "memory_max": "64MB"}, "memory_max is 64.0 MiB, but etcd needs at least 128.0 MiB"),
+        ({"src": "/nowhere", "live": False}, "/nowhere is no directory on this host: take a backup first"),
+        ({"path": "/nowhere.db", "live": False}, "/nowhere.db.json is missing"),
+        ({"src": "/nowhere", "endpoints": []}, "endpoints: the list is empty"),
+    ],
+)
+@pytest.mark.parametrize("check", [False, True])
+def test_drills_that_cannot_be(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], change: dict[str, Any], text: str, check: bool
+) -> None:
+    programs = {"etcd_path": asked["etcdutl_path"], "etcdutl_path": asked["etcdutl_path"]}
+    result = run(capsys, etcd_restore_drill, **programs, **change, _ansible_check_mode=check)
+    assert result["failed"] and text in result["msg"], result["msg"]
+
+
+def test_what_a_drill_would_do(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    programs = {"etcd_path": asked["etcdutl_path"], "etcdutl_path": asked["etcdutl_path"], "scratch_dir": "/tmp"}
+    result = run(
+        capsys, etcd_restore_drill, **programs, path=asked["path"], live=False, reserve="1KB", _ansible_check_mode=True
+    )
+    assert (result["changed"], result["member"], result["metadata"]["revision"]) == (False, "", 8123)
+    assert result["msg"] == f"Would restore {tmp_path}/etcd.db in /tmp, which takes 160.0 MiB."
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_nothing_to_rescue(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path, check: bool
+) -> None:
+    arguments = {
+        "dest": str(tmp_path),
+        "member": "m1",
+        "data_dir": asked["data_dir"],
+        "etcdutl_path": asked["etcdutl_path"],
+    }
+    result = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=check)
+    assert "no member's data can be rescued from it" in result["msg"]
+    (tmp_path / "data" / "member" / "wal").mkdir()
+    (tmp_path / "data" / "member" / "snap").mkdir()
+    (tmp_path / "data" / "member" / "snap" / "db").write_text("x" * 2048)
+    would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
+    assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
