@@ -99,7 +99,7 @@ CHECKS = [
     pytest("artifact", "tests/artifact", fast=False),
     *(
         Check(f"molecule {scenario}", f"molecule test --no-command-borders --scenario-name {scenario}", fast=False)
-        for scenario in ("default", "storage", "etcd-3.6", "etcd-3.5")
+        for scenario in ("default", "storage", "maintenance", "etcd-3.6", "etcd-3.5")
     ),
 ]
 

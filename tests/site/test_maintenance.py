@@ -1,0 +1,259 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Maintenance on hosts: timers that meet, holders of the lock that die, a full database, interrupted backups.
+
+These tests run inside molecule's scenario maintenance, in their order; each leaves a healthy cluster behind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from datetime import datetime
+
+import pytest
+
+from bench.lab import addresses, certificates, on
+from bench.member import BENCHMARK
+
+HOSTS = ("etcd-1", "etcd-2", "etcd-3")
+TLS = "--cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key"
+ETCDCTL = f"etcdctl {TLS} --endpoints https://127.0.0.1:2379"
+BACKUPS = "/var/backups/etcd"
+OPERATIONS = ("defrag", "snapshot", "drill")
+
+
+def ctl(host, words):
+    """Ask the member on this host."""
+    return on(host, f"{ETCDCTL} {words}")
+
+
+def statuses():
+    """What each member says of itself, by host."""
+    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
+    found = json.loads(on(HOSTS[0], f"etcdctl {TLS} --endpoints {urls} endpoint status -w json"))
+    by_url = {one["Endpoint"]: one["Status"] for one in found}
+    return {host: by_url[f"https://{address}:2379"] for host, address in addresses().items()}
+
+
+def leader():
+    """The host whose member leads."""
+    [host] = [host for host, status in statuses().items() if status["leader"] == status["header"]["member_id"]]
+    return host
+
+
+def followers():
+    return [host for host in HOSTS if host != leader()]
+
+
+def headroom(host, words):
+    """Run Headroom's program; the record that it prints."""
+    said = on(host, f"/usr/local/sbin/headroom {words} || true")
+    return json.loads(said.splitlines()[-1])
+
+
+def record(host, operation):
+    """The last record that an operation left."""
+    return json.loads(on(host, f"cat /var/lib/headroom/{operation}.json"))
+
+
+def start(*services):
+    """Start services on all hosts at the same moment, as timers do."""
+    for host in HOSTS:
+        on(host, f"systemctl start --no-block {' '.join(services)}")
+
+
+def wait_until(condition, seconds, what):
+    """Wait for something that takes a while."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
+        time.sleep(0.5)
+
+
+def ended(service):
+    """Whether a service runs on no host."""
+    return all(on(host, f"systemctl show -P ActiveState {service}").strip() in ("inactive", "failed") for host in HOSTS)
+
+
+def put(total, keys, size=10_000):
+    """Put values through all members with etcd's benchmark; its report."""
+    folder = certificates(HOSTS[0])
+    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
+    command = [BENCHMARK, "--endpoints", urls, "--cacert", folder / "ca.crt", "--cert", folder / "client.crt"]
+    command += ["--key", folder / "client.key", "--conns", "3", "--clients", "12", "put", "--sequential-keys"]
+    command += ["--key-space-size", str(keys), "--val-size", str(size), "--total", str(total)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=True).stdout
+
+
+def fragment():
+    """Make most of the database free pages."""
+    put(3000, 300)
+    ctl(HOSTS[0], f"compact --physical {statuses()[HOSTS[0]]['header']['revision']}")
+    wait_until(lambda: all(free(status) > 0.5 for status in statuses().values()), 60, "free pages")
+
+
+def free(status):
+    """The share of a database that a defragmentation gives back."""
+    return 1 - status["dbSizeInUse"] / status["dbSize"]
+
+
+def healthy():
+    """Whether the cluster takes writes and nobody is ill."""
+    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
+    asked = f"etcdctl {TLS} --endpoints {urls} --command-timeout 2s endpoint health >/dev/null 2>&1"
+    return on(HOSTS[0], f"{asked} && echo yes || echo no").strip() == "yes"
+
+
+def defragmentations(host, since):
+    """When the member on this host defragmented, by its own journal: pairs of Unix times."""
+    lines = on(host, f"journalctl -u etcd -o cat --since @{since:.0f} | grep defragmenting || true").splitlines()
+    said = [json.loads(line) for line in lines]
+    times = [(one["msg"], datetime.fromisoformat(one["ts"].replace("Z", "+00:00")).timestamp()) for one in said]
+    begins = [at for text, at in times if text == "defragmenting"]
+    return list(zip(begins, [at for text, at in times if text.startswith("finished")], strict=True))
+
+
+def test_timers_are_on_every_host():
+    for host in HOSTS:
+        listed = on(host, "systemctl list-timers --all --no-pager")
+        for operation in OPERATIONS:
+            assert re.search(rf"-01-01 0\d:.*headroom-{operation}\.timer", listed), listed
+            assert on(host, f"systemctl is-enabled headroom-{operation}.timer").strip() == "enabled"
+
+
+def test_defrag_tells_what_it_would_do_and_why_not():
+    for host in HOSTS:
+        found = headroom(host, "defrag --check")
+        assert found["result"] == "skipped" and "it does not pay" in found["reason"], found
+    fragment()
+    for host in HOSTS:
+        found = headroom(host, "defrag --check")
+        assert found["result"] == "skipped" and "would be defragmented" in found["reason"], found
+    last = headroom(leader(), "defrag --check")
+    assert re.search(r"after etcd-\d, etcd-\d, after etcd-\d leads in its place", last["reason"]), last
+    assert all(free(status) > 0.5 for status in statuses().values())
+
+
+def test_defrag_waits_for_a_member_that_is_down():
+    down = followers()[-1]
+    others = [host for host in HOSTS if host != down]
+    on(down, "systemctl stop etcd")
+    try:
+        for host in others:
+            found = headroom(host, "defrag")
+            assert found["result"] == "skipped", found
+            assert re.search(rf"not every voting member is healthy: {down}", found["reason"]), found
+            assert record(host, "defrag")["reason"] == found["reason"]
+    finally:
+        on(down, "systemctl start etcd")
+    wait_until(healthy, 30, "the member that was down")
+    assert all(free(status) > 0.5 for status in statuses().values())
+
+
+def test_timers_that_fire_together_take_turns():
+    led, since = leader(), time.time() - 1
+    start("headroom-defrag.service")
+    wait_until(lambda: ended("headroom-defrag.service"), 120, "three defragmentations")
+    windows = {host: defragmentations(host, since) for host in HOSTS}
+    assert [len(found) for found in windows.values()] == [1, 1, 1], windows
+    turns = sorted((found[0], host) for host, found in windows.items())
+    assert all(end <= begin for ((_, end), _), ((begin, _), _) in zip(turns, turns[1:])), turns
+    assert turns[-1][1] == led and leader() != led
+    for host in HOSTS:
+        found = record(host, "defrag")
+        assert found["result"] == "done" and found["after"]["size"] < found["before"]["size"] / 2, found
+        assert re.search(r"^headroom_", on(host, "cat /var/lib/node_exporter/headroom.prom"), re.M)
+    assert json.loads(on(led, "journalctl -u headroom-defrag -o cat | grep '^{' | tail -1"))["moved_to"] in HOSTS
+
+
+def test_a_holder_that_is_killed_lets_go():
+    fragment()
+    first, other = followers()
+    on(first, "/usr/local/sbin/headroom defrag >/dev/null 2>&1 & echo $! > /run/holder")
+    wait_until(lambda: first in ctl(other, "get /headroom/lock --print-value-only"), 30, "the lock")
+    on(first, "kill -9 $(cat /run/holder)")
+    assert first in ctl(other, "get /headroom/lock --print-value-only")
+    waiting = headroom(other, "defrag --check")
+    assert f"{first} holds the cluster's lock" in waiting["reason"], waiting
+    start("headroom-defrag.service")
+    wait_until(lambda: ended("headroom-defrag.service"), 240, "defragmentations after the lease of a dead holder")
+    assert all(free(status) < 0.5 for status in statuses().values())
+    assert "failed" not in [record(host, "defrag")["result"] for host in HOSTS]
+    assert record(other, "defrag")["result"] == "done"
+
+
+def good(host):
+    """The backups on a host that look whole, each verified: their names."""
+    return on(
+        host,
+        f"cd {BACKUPS}; for file in *.db; do [ -e $file ] || continue; "
+        "etcdutl snapshot status $file >/dev/null && sha256sum --check --quiet $file.sha256 && test -s $file.json "
+        "&& echo $file; done",
+    ).split()
+
+
+def test_one_host_takes_the_backup():
+    start("headroom-snapshot.service")
+    wait_until(lambda: ended("headroom-snapshot.service"), 120, "a backup")
+    results = {host: record(host, "snapshot") for host in HOSTS}
+    assert sorted(found["result"] for found in results.values()) == ["done", "skipped", "skipped"], results
+    [taker] = [host for host, found in results.items() if found["result"] == "done"]
+    assert good(taker) == [results[taker]["path"].rsplit("/", 1)[1]]
+    assert not any(good(host) for host in HOSTS if host != taker)
+
+
+def test_a_backup_that_is_interrupted_leaves_nothing_that_looks_good():
+    put(2000, 2000)
+    host = followers()[0]
+    unit, fates = "headroom-snapshot.service", []
+    for step in range(12):
+        due(host)
+        # systemd starts a unit five times in ten seconds, and counts anew after a reset.
+        on(host, f"systemctl reset-failed {unit} || true; systemctl start --no-block {unit}; sleep {0.2 + 0.15 * step}")
+        on(host, f"systemctl kill -s KILL {unit} || true")
+        wait_until(lambda: ended(unit), 30, "the end of a backup")
+        fates.append(on(host, f"systemctl show -P Result {unit}").strip())
+        assert set(good(host)) == set(on(host, f"cd {BACKUPS}; ls | grep 'db$' || true").split()), fates
+    assert fates.count("signal") >= 3, fates
+    due(host)
+    found = headroom(host, "snapshot")
+    assert found["result"] == "done", found
+    left = on(host, f"ls -A {BACKUPS}").split()
+    assert all(re.fullmatch(r"etcd-\d{8}T\d{6}Z\.db(\.sha256|\.json)?|\.\S*lock", name) for name in left), left
+    assert found["path"].rsplit("/", 1)[1] in good(host)
+
+
+def due(host):
+    """Make a backup due again, and take the lock away from a holder that was killed."""
+    for key in ("backup", "lock"):
+        ctl(host, f"del /headroom/{key}")
+
+
+def test_drill():
+    results = {host: headroom(host, "drill") for host in HOSTS}
+    assert "done" in {found["result"] for found in results.values()}, results
+    assert "failed" not in {found["result"] for found in results.values()}, results
+
+
+def test_nospace_is_recovered(site):
+    said = put(14_000, 400)
+    assert "database space exceeded" in said, said
+    assert "NOSPACE" in ctl(HOSTS[0], "alarm list")
+    with pytest.raises(subprocess.CalledProcessError):
+        ctl(HOSTS[0], "put /refused x")
+    run = site.ansible("ansible-playbook", "playbooks/nospace.yml")
+    assert run.code == 0, run.output
+    assert re.search(r"history|free pages", run.output), run.output
+    assert ctl(HOSTS[0], "alarm list").strip() == ""
+    assert ctl(HOSTS[0], "put /taken x").strip() == "OK"
+    quota = 96 << 20
+    assert all(status["dbSize"] < quota / 2 for status in statuses().values())
+
+
+def test_the_site_finds_nothing_to_do_afterwards(site):
+    run = site.play()
+    assert run.code == 0 and set(run.changed.values()) == {0}, run.output
