@@ -30,6 +30,10 @@ _DATA = "data"
 _NAME = "drill"
 
 
+class KeyNeededError(DrillError):
+    """The backup is encrypted, and there is no key for it here: nothing is known against it."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What to restore and what it may cost.
@@ -116,7 +120,7 @@ def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
         cluster_id = cluster.id
     path, metadata = choose(request, cluster_id)
     if metadata.encryption == "age" and not request.identity_file:
-        raise DrillError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
+        raise KeyNeededError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
     needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
     scratch.check_parent(request.scratch_dir, needed)
     return Plan(path, metadata, member, needed)

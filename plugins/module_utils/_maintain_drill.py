@@ -26,7 +26,14 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             "reason": f"there is no backup in {request.directory} on this host",
             "settled": False,
         }
-    planned = _drill.plan(request, tools, config.endpoints)
+    try:
+        planned = _drill.plan(request, tools, config.endpoints)
+    except _drill.KeyNeededError as error:
+        return {
+            "result": "skipped",
+            "reason": f"{error}, as etcd_restore_drill takes it, on a host that has it",
+            "settled": False,
+        }
     if os.path.exists(planned.path + _snapshot_store.DRILL):
         return {
             "result": "skipped",
