@@ -31,6 +31,8 @@ VARIABLES = [
         "etcd_memory_max",
         "etcd_maintenance_defrag_enabled",
         "etcd_maintenance_backup_enabled",
+        "etcd_maintenance_backup_dir",
+        "etcd_maintenance_drill_enabled",
         "etcd_storage_data_device",
     ),
     *(

@@ -41,6 +41,8 @@ relevant := object.keys(_variables) | {
 _facts := {
 	"etcd_maintenance_defrag_enabled": "defragmentation",
 	"etcd_maintenance_backup_enabled": "backup",
+	"etcd_maintenance_backup_dir": "backup_dir",
+	"etcd_maintenance_drill_enabled": "drill",
 	"etcd_storage_data_device": "data_device",
 	"etcd_storage_wal_device": "wal_device",
 	"etcd_storage_fstype": "data_fstype",

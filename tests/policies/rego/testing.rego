@@ -22,7 +22,7 @@ healthy := {
 	"etcd_storage_data_device": "/dev/disk/by-id/virtio-etcd-data",
 	"etcd_storage_wal_device": "/dev/disk/by-id/virtio-etcd-wal",
 	"etcd_maintenance_defrag_enabled": true,
-	"etcd_maintenance_backup_enabled": true,
+	"etcd_maintenance_backup_dir": "/var/backups",
 }
 
 # Three members of cluster "main"; own: host → what is said of it alone.

@@ -1,12 +1,12 @@
 # METADATA
-# title: There is a backup
+# title: There is a backup, and it is restored
 # description: |
 #   A cluster that lost its majority comes back from a snapshot or not at all, and a key that was deleted is deleted on
-#   all members. A backup that was never restored is a hope: try it.
+#   all members. A backup that was never restored is a hope: drills try it.
 # custom:
 #   id: durability/no_backup
 #   severity: warn
-#   fix: Set etcd_maintenance_backup_enabled to true and restore one once, or see to it otherwise and waive this rule
+#   fix: Set etcd_maintenance_backup_dir and leave backups and drills on, or see to it otherwise and waive this rule
 #   source: https://etcd.io/docs/v3.6/op-guide/recovery/#snapshotting-the-keyspace
 package headroom.rules.durability.no_backup
 
@@ -23,17 +23,16 @@ warn contains finding if {
 
 _problems := {problem |
 	some place in clusters.places
-	stated := place.facts.backup
-	not told.true_like(stated)
-	not "backup" in place.unknown
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": "etcd_maintenance_backup_enabled",
-		"text": sprintf("nobody backs this member up (etcd_maintenance_backup_enabled is %s)", [_stated(stated)]),
-	}
+	[about, text] := _missing(place)
+	problem := {"inventory": place.inventory, "hosts": place.hosts, "about": about, "text": text}
 }
 
-_stated(value) := "not set" if {
-	value == null
-} else := sprintf("%v", [value])
+# As role etcd_maintenance has it: on, but without a directory there are none, and drills follow backups.
+_missing(place) := ["etcd_maintenance_backup_enabled", sprintf("nobody backs this member up (etcd_maintenance_backup_enabled is %v)", [place.facts.backup])] if {
+	told.false_like(place.facts.backup)
+} else := ["etcd_maintenance_backup_dir", "nobody backs this member up (etcd_maintenance_backup_dir is not set, and without it no backups are taken)"] if {
+	not "backup_dir" in place.unknown
+	place.facts.backup_dir in {null, ""}
+} else := ["etcd_maintenance_drill_enabled", sprintf("its backups are never restored (etcd_maintenance_drill_enabled is %v)", [place.facts.drill])] if {
+	told.false_like(place.facts.drill)
+}

@@ -4,7 +4,7 @@ import data.headroom.rules.defragmentation.missing as rule
 import data.headroom.testing
 
 bad := {
-	"not set": {"input": testing.plain({}), "texts": {"etcd-1: nobody defragments this member (etcd_maintenance_defrag_enabled is not set)"}},
+	"a text": {"input": testing.plain({"etcd_maintenance_defrag_enabled": "no"}), "texts": {"etcd-1: nobody defragments this member (etcd_maintenance_defrag_enabled is no)"}},
 	"off": {"input": testing.example({"etcd_maintenance_defrag_enabled": false}), "texts": {"etcd-1: nobody defragments this member (etcd_maintenance_defrag_enabled is false)"}},
 }
 
@@ -16,6 +16,7 @@ test_bad[note] if {
 
 good := {
 	"the example": testing.example({}),
+	"the role's default": testing.plain({}),
 	"a text": testing.example({"etcd_maintenance_defrag_enabled": "True"}),
 	"unknown": testing.example({"etcd_maintenance_defrag_enabled": "{{ x }}"}),
 }
