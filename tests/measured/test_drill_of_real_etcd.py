@@ -189,6 +189,32 @@ def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
         hold(live, tmp_path, scratch_dir)
 
 
+def test_a_cluster_that_was_restored(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+    """With its revision bumped, which leaves an entry that etcdutl counts as a key."""
+    backup(live, tmp_path)
+    (stored,) = store.scan(str(tmp_path), "etcd")
+    restored = Member(live.version, tmp_path / "restored", PORT + 10)
+    peer = f"http://127.0.0.1:{PORT + 11}"
+    command = [
+        tools(live.version).etcdutl_path,
+        "snapshot",
+        "restore",
+        stored.path,
+        f"--initial-cluster=default={peer}",
+    ]
+    command += [f"--initial-advertise-peer-urls={peer}", f"--data-dir={restored.folder / 'default'}"]
+    subprocess.run(
+        [*command, "--bump-revision=1000000", "--mark-compacted"], check=True, capture_output=True, timeout=60
+    )
+    with running([restored]):
+        etcdctl(restored, "put", "/key/000", "x")
+        metadata = backup(restored, tmp_path / "after")
+        etcdctl(restored, "put", "/key/000", "y")
+        finding = hold(restored, tmp_path / "after", scratch_dir).finding
+    assert (finding.compared, finding.keys, finding.revision > 1_000_000) == ("hash", KEYS + 1, True)
+    assert metadata.total_keys == KEYS + 2 or live.version.startswith("3.5.")
+
+
 def test_without_the_cluster(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     metadata = backup(live, tmp_path)
     report = _drill.hold(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
