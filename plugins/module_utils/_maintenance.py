@@ -59,18 +59,18 @@ def main(argv: list[str]) -> int:
     try:
         config = _maintain_config.load(asked.config)
     except ValueError as error:
-        print(f"headroom: {error}", file=sys.stderr)
+        sys.stderr.write(f"headroom: {error}\n")
         return 1
     if asked.command == "status":
-        print("\n".join(status(config)))
+        sys.stdout.write("".join(f"{line}\n" for line in status(config)))
         return 0
     if asked.command == "settle":
         problem = restore(config.unit)
         if problem:
-            print(f"headroom: {problem}", file=sys.stderr)
+            sys.stderr.write(f"headroom: {problem}\n")
         return 1 if problem else 0
     record = perform(asked.command, config, asked.check)
-    print(json.dumps(record), flush=True)
+    sys.stdout.write(f"{json.dumps(record)}\n")
     return 1 if record["result"] == "failed" else 0
 
 
