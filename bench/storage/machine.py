@@ -16,6 +16,7 @@ from bench.storage.simulated import BYTES_A_SECOND, LATENCY, REQUESTS_A_SECOND
 GIB = 1 << 30
 # Memory for the disks and the page cache above them; on a real disk, room for the files.
 NEEDED = 6 * GIB
+LOAD = "load of other work before"
 PROGRAMS = ("fio", "losetup", "addpart", "mkfs.ext4", "ionice", "setpriv")
 
 
@@ -29,7 +30,7 @@ def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
         else f"simulated, {REQUESTS_A_SECOND} requests/s, {BYTES_A_SECOND >> 20} MiB/s, {LATENCY * 1000:g} ms",
         "etcd": version,
         "fio": disk.run("fio", "--version").strip().removeprefix("fio-"),
-        "load of other work before": f"{os.getloadavg()[0]:.1f}",
+        LOAD: f"{os.getloadavg()[0]:.1f}",
         "weights of control groups": "bfq's" if weighted else "none",
     }
 

@@ -30,6 +30,7 @@ from bench.storage.cells import (
     UNIT,
     Cell,
 )
+from bench.storage.machine import LOAD
 from bench.storage.results import Row, read
 from bench.storage.run import PROJECT, RESULTS
 from bench.storage.verdict import (
@@ -64,6 +65,8 @@ PLACES = {
     ALONE: "No neighbour at all, the most that is to be had",
 }
 MIB = 1 << 20
+# Load of other work, for each core, above which the machine was not quiet.
+QUIET = 0.5
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -85,7 +88,12 @@ def times(found: Spread | None) -> str:
     return NONE if found is None else f"{found.middle:.2f} ({found.low:.2f}–{found.high:.2f})"
 
 
-def worth(rows: Sequence[Row]) -> list[str]:
+def judge(found: Spread, quiet: bool) -> str:
+    """Whether a remedy helps, unless other work may have made the difference."""
+    return word(found) if quiet else "not judged"
+
+
+def worth(rows: Sequence[Row], quiet: bool) -> list[str]:
     """What each remedy does, against the same without it."""
     lines = []
     for remedy in remedies():
@@ -93,12 +101,12 @@ def worth(rows: Sequence[Row]) -> list[str]:
         if put is None:
             continue
         others = (ratio(rows, remedy.after, remedy.before, what) for what in (put_p50, fsync_p99, neighbour))
-        lines.append([remedy.name, times(put), word(put), *(times(other) for other in others)])
+        lines.append([remedy.name, times(put), judge(put, quiet), *(times(other) for other in others)])
     head = ["remedy", "put p99 × ", "in every repeat", "put p50 × ", "WAL fsync p99 × ", "neighbour's writes × "]
     return table(head, lines)
 
 
-def sentences(rows: Sequence[Row]) -> list[str]:
+def sentences(rows: Sequence[Row], quiet: bool) -> list[str]:
     """What the advice that is usually given is worth, in a line each."""
     found = []
     for priority, told in ADVICE.items():
@@ -106,12 +114,12 @@ def sentences(rows: Sequence[Row]) -> list[str]:
         for scheduler in SCHEDULERS:
             got = ratio(rows, Cell(scheduler, priority, SHARED), Cell(scheduler, DEFAULT, SHARED), put_p99)
             if got:
-                by_scheduler.append(f"× {got.middle:.2f} under {scheduler} ({word(got)})")
+                by_scheduler.append(f"× {got.middle:.2f} under {scheduler} ({judge(got, quiet)})")
         found.append(f"- {told}: {', '.join(by_scheduler)}.")
     for layout, told in PLACES.items():
         got = ratio(rows, Cell("none", DEFAULT, layout), REFERENCE, put_p99)
         if got:
-            found.append(f"- {told}: × {got.middle:.2f} ({word(got)}).")
+            found.append(f"- {told}: × {got.middle:.2f} ({judge(got, quiet)}).")
     return found
 
 
@@ -157,10 +165,22 @@ def method() -> list[str]:
     return text[text.index("A disk is") : text.index("Needs root")].strip().splitlines()
 
 
+def caveat(machine: dict[str, str]) -> str:
+    """A warning where other work kept the CPUs busy: then latencies are the CPU's as much as the disk's."""
+    load, cores = float(machine.get(LOAD, "0")), int(machine.get("machine", "1").split()[0])
+    if load <= QUIET * cores:
+        return ""
+    return (
+        f"\n**Measured on a busy machine** (load {load:.0f} on {cores} cores before the run): the latencies are the CPU's as much as the "
+        "disk's, so nothing is judged by them. `make bench-storage` on a quiet machine replaces them.\n"
+    )
+
+
 def page(machine: dict[str, str], rows: Sequence[Row]) -> str:
     """docs/storage-evidence.md."""
     text = (Path(__file__).parent / "storage-evidence.md.in").read_text()
     dates = sorted({row.date for row in rows})
+    busy = caveat(machine)
     alone = level(rows, Cell("none", DEFAULT, ALONE), put_p99)
     reference = level(rows, REFERENCE, put_p99)
     writes = level(rows, REFERENCE, neighbour)
@@ -171,10 +191,11 @@ def page(machine: dict[str, str], rows: Sequence[Row]) -> str:
         "alone": milliseconds(alone),
         "reference": milliseconds(reference),
         "neighbour": f"{writes.middle / MIB:,.0f}" if writes else NONE,
+        "caveat": busy,
         "helps": f"{HELPS:.0%}",
         "harms": f"{HARMS:.0%}",
-        "sentences": "\n".join(sentences(rows)),
-        "worth": "\n".join(worth(rows)),
+        "sentences": "\n".join(sentences(rows, not busy)),
+        "worth": "\n".join(worth(rows, not busy)),
         "put": "\n".join(latencies(rows, put_p99)),
         "fsync": "\n".join(latencies(rows, fsync_p99)),
         "threads": "\n".join(threads(rows)),
@@ -198,7 +219,15 @@ def main() -> int:
     if options.only_print:
         print(
             "\n".join(
-                [*worth(rows), "", *latencies(rows, put_p99), "", *latencies(rows, fsync_p99), "", *threads(rows)]
+                [
+                    *worth(rows, not caveat(machine)),
+                    "",
+                    *latencies(rows, put_p99),
+                    "",
+                    *latencies(rows, fsync_p99),
+                    "",
+                    *threads(rows),
+                ]
             )
         )
         return 0

@@ -57,6 +57,8 @@ def every() -> list[results.Row]:
 class Server(http.server.ThreadingHTTPServer):
     """Answers puts, each after a time."""
 
+    request_queue_size = 128  # all workers connect at once
+
     def __init__(self, seconds: float) -> None:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -89,17 +91,18 @@ def test_load_counts_what_is_due_after_the_warm_up(server: str) -> None:
     load.start()
     puts = load.result(begin + 0.5)
     assert (len(puts.latencies), puts.unanswered) == (50, 0)
-    assert 0.05 <= puts.quantile(0.0) <= puts.quantile(0.5) <= puts.quantile(0.99) <= puts.latencies[-1] < 1
+    assert 0.05 <= puts.quantile(0.0) <= puts.quantile(0.5) <= puts.quantile(0.99) <= puts.latencies[-1]
 
 
-@pytest.mark.parametrize("server", [0.5], indirect=True)
+@pytest.mark.parametrize("server", [0.8], indirect=True)
 def test_waiting_for_a_slow_server_counts(server: str) -> None:
-    """64 workers do 128 puts a second here: of 300 a second the later ones wait, and that is part of their latency."""
+    """64 workers do 80 puts a second here: of 120 a second the later ones wait, and that is part of their latency."""
     begin = time.monotonic()
-    load = Load(server, 300, begin, 1.5)
+    load = Load(server, 120, begin, 1.5)
     load.start()
     puts = load.result(begin)
-    assert puts.unanswered == 0 and puts.quantile(0.0) >= 0.5 and puts.quantile(0.99) > 1.2
+    assert puts.unanswered == 0 and puts.quantile(0.0) >= 0.8
+    assert puts.quantile(0.99) > 1.1, "180 puts are three rounds of the workers, 2.4 s, and the last is due after 1.5 s"
 
 
 def test_load_on_nobody() -> None:
@@ -159,12 +162,19 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_page_and_picture(tmp_path: Path) -> None:
-    text = report.page({"machine": "2 cores"}, every())
+    text = report.page({"machine": "2 cores, 24 GiB"}, every())
     assert "{{" not in text and "| bfq alone | 0.50 (0.50–0.50) |" in text
     draw(every(), tmp_path)
     first = (tmp_path / "evidence.svg").read_bytes()
     draw(every(), tmp_path)
     assert (tmp_path / "evidence.svg").read_bytes() == first and (tmp_path / "evidence.png").stat().st_size > 10000
+
+
+@pytest.mark.parametrize(("load", "said"), [("0.4", False), ("9.0", True)])
+def test_a_busy_machine_is_told(load: str, said: bool) -> None:
+    text = report.page({"machine": "2 cores, 24 GiB", "load of other work before": load}, every())
+    assert ("Measured on a busy machine" in text) is said
+    assert ("(helps)" not in text and "| not judged |" in text) is said
 
 
 def test_says_what_it_needs() -> None:
