@@ -1,0 +1,158 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Volumes of a deployed cluster whose log lies with its data at first. In this order: each test goes on from the one before."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+
+from conftest import PROJECT
+
+# What the scenario is deployed with, but for the WAL device: that is the inventory's. The linter has its own tests.
+VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
+ETCDCTL = (
+    "etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/etcd/tls/ca.crt --cert=/etc/etcd/tls/client.crt "
+    "--key=/etc/etcd/tls/client.key"
+)
+DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
+
+
+def started(site):
+    """When each member's process was started, in the kernel's ticks."""
+    return {
+        host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
+    }
+
+
+def keys(site, host):
+    """How many keys of the load this host's member has itself, without asking the others."""
+    count = f"{ETCDCTL} get /load --prefix --count-only --consistency=s --write-out=fields"
+    return int(site.on(host, f"{count} | sed -n 's/^\"Count\" : //p'"))
+
+
+def outside(*command):
+    """Run a command as root on the machine that the lab's hosts share."""
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    return subprocess.run([*sudo, *command], check=True, capture_output=True, text=True).stdout
+
+
+def volume(host, name):
+    """The file and the loop device that are a host's volume."""
+    file = PROJECT / ".headroom/labs" / os.environ["LAB_NAME"] / "volumes" / f"{host}-{name}.img"
+    return file, outside("losetup", "--noheadings", "--output=NAME", "--associated", str(file)).strip()
+
+
+def test_what_cannot_become_a_volume(site):
+    run = site.ansible("ansible-playbook", "tests/site/storage_refused.yml")
+    assert run.code == 0, run.output
+    assert len(re.findall(r"It was refused for the right reason", run.output)) >= 17
+
+
+def test_the_log_moves_to_its_volume_without_a_failed_write(site):
+    assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
+    check = site.play("--check", **VARIABLES)
+    assert check.code == 0 and "Move the write-ahead log" in check.output, check.output
+    assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
+    before = started(site)
+    run = site.ansible("bench/rolling/run.py", *(f"{name}={value}" for name, value in VARIABLES.items()), timeout=900)
+    assert run.code == 0 and ", 0 failed" in run.output, run.output
+    for host in site.hosts:
+        assert ".wal" in site.on(host, f"ls {OWN_LOG}")
+        assert "none" in site.on(host, f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
+        # It writes there, to files that the member owns.
+        assert OWN_LOG in site.on(host, "ls -l /proc/$(systemctl show -P MainPID etcd)/fd")
+    assert all(before[host] != now for host, now in started(site).items())
+
+
+def test_a_second_run_changes_nothing_and_shows_live_figures_beside_those_of_fio(site):
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and set(run.changed.values()) == {0}, run.output
+    assert re.search(
+        r"etcd-1 +data +/var/lib/etcd +\S+ \(xfs\) +[\d.]+ ms \([<>] 10\) +(\d+ samples|[\d.]+ ms)", run.output
+    )
+    assert "I/O scheduler none, left as it is" in run.output, run.output
+
+
+def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
+    file, device = volume("etcd-2", "data")
+    before, size = started(site), int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd | tail -n 1"))
+    with file.open("r+b") as stream:
+        stream.truncate(5 << 30)
+    outside("losetup", "--set-capacity", device)
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and run.changed == {**dict.fromkeys(site.hosts, 0), "etcd-2": 1, "localhost": 0}, run.output
+    assert int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd | tail -n 1")) > size + 900
+    assert started(site) == before
+
+
+def test_a_volume_that_is_not_mounted_stops_etcd_and_nothing_is_written_below(site):
+    site.on(
+        "etcd-1",
+        "systemctl stop etcd; umount /var/lib/etcd-wal; sed -i '\\#/var/lib/etcd-wal #d' /etc/fstab; systemctl daemon-reload",
+    )
+    assert "refused" in site.on("etcd-1", "systemctl start etcd || echo refused")
+    assert site.on("etcd-1", "ls -A /var/lib/etcd-wal").strip() == ""
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and "active" in site.on("etcd-1", "systemctl is-active etcd"), run.output
+    assert ".wal" in site.on("etcd-1", f"ls {OWN_LOG}")
+
+
+def test_a_full_disk_stops_a_member_and_the_play_says_how_to_get_out(site):
+    """The other two go on; nothing that was acknowledged is lost, and the member catches up."""
+    fill = (
+        "n=0; for size in 1G 256M 64M 16M 4M 1M 64K 4K; do "
+        "while fallocate -l $size /var/lib/etcd/ballast.$n 2> /dev/null; do n=$((n + 1)); done; done"
+    )
+    site.on("etcd-3", fill)
+    put = (
+        "n=0; for i in $(seq 60); do "
+        f"! head -c 500000 /dev/urandom | base64 -w 0 | {ETCDCTL} put /load/$i > /dev/null || n=$((n + 1)); done; echo $n"
+    )
+    # A write may fail while the stopped member led: it was not acknowledged.
+    acknowledged = int(site.on("etcd-1", put).split()[-1])
+    assert acknowledged > 50
+    down = "for i in $(seq 60); do systemctl is-active --quiet etcd || break; sleep 1; done; journalctl -u etcd -o cat -n 200"
+    assert "no space left on device" in site.on("etcd-3", down)
+    written = keys(site, "etcd-1")
+    assert written >= acknowledged
+    run = site.play(**VARIABLES)
+    assert run.code != 0 and set(run.changed.values()) <= {0}, run.output
+    text = " ".join(run.output.split())
+    assert "etcd-3: /var/lib/etcd is full" in text and "du -xsh /var/lib/etcd/*" in text, run.output
+    site.on("etcd-3", "rm /var/lib/etcd/ballast.*")
+    run = site.play(**VARIABLES)
+    assert run.code == 0, run.output
+    assert keys(site, "etcd-3") == written
+
+
+def test_a_slow_disk_fails_the_gate_with_figures(site):
+    """Slow by the kernel's own throttle: 20 writes a second for the SSH server's processes, which modules are."""
+    device = volume("etcd-1", "spare")[1]
+    number = outside("lsblk", "--noheadings", "--output=MAJ:MIN", "--nodeps", device).strip()
+    blkio = "/sys/fs/cgroup/blkio/headroom-slow"
+    throttle = (
+        f"mkfs.ext4 -q -F {device}; mkdir -p /mnt/slow {blkio}; mount {device} /mnt/slow; "
+        f"echo '{number} 20' > {blkio}/blkio.throttle.write_iops_device; "
+        f"for pid in $(pgrep sshd) $$; do echo $pid > {blkio}/cgroup.procs; done"
+    )
+    try:
+        site.on("etcd-1", throttle)
+        run = site.ansible(
+            *("ansible", "etcd-1", "-b", "-m", "etcdops.headroom.etcd_disk_check"),
+            *("-a", json.dumps({"path": "/mnt/slow", "timeout": 10, "fsync_p99_max_ms": 10})),
+        )
+        assert run.code != 0, run.output
+        text = " ".join(run.output.split())
+        assert re.search(
+            r"99 % of \d+ fdatasync calls on /dev/loop\d+ .* took at most [\d.]+ ms.*the limit is 10 ms", text
+        ), text
+    finally:
+        site.on(
+            "etcd-1",
+            f"echo '{number} 0' > {blkio}/blkio.throttle.write_iops_device; umount /mnt/slow; wipefs -qa {device}; "
+            f"for pid in $(cat {blkio}/cgroup.procs); do echo $pid > /sys/fs/cgroup/blkio/cgroup.procs; done; true",
+        )
