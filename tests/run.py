@@ -83,6 +83,7 @@ CHECKS = [
         fast=False,
     ),
     Check("accuracy", "python -m bench.memory.report --check"),
+    Check("storage evidence", "python -m bench.storage.report --check"),
     Check("changelog", "antsibull-changelog lint"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz", fast=False),
     pytest("resolver", "tests/policies/test_resolver.py", fast=False),
