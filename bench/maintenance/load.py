@@ -1,0 +1,138 @@
+"""The load of tools/load: etcd's Go client through all endpoints, and what it says that its users noticed."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import math
+import select
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.member import PROJECT
+
+PROGRAM = PROJECT / ".headroom" / "bin" / "load"
+GROUPS = ("plain", "health")
+KINDS = ("put", "range", "watch")
+REQUESTS = ("put", "range")
+READY_SECONDS = 60
+END_SECONDS = 90
+FILL_SECONDS = 600
+WINDOW = 0.5  # seconds
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A request or a watch event. at: when it was due, as Unix time. latency: in seconds. error: empty if there was none."""
+
+    group: str
+    kind: str
+    at: float
+    latency: float
+    error: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a group's leases and watchers came to. longest_renewal_pause: in seconds."""
+
+    leases: int
+    leases_lost: int
+    longest_renewal_pause: float
+    watch_events: int
+    watch_missed: int
+    watches_closed: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was due within half a second. start: seconds since the maintenance began; latencies in milliseconds."""
+
+    group: str
+    kind: str
+    start: float
+    count: int
+    failed: int
+    p50: float
+    p99: float
+    slowest: float
+
+
+class Load:
+    """A running load. After `stop`, samples and kept say what there was."""
+
+    def __init__(self, process: subprocess.Popen[str], file: Path) -> None:
+        self.process, self.file = process, file
+        self.samples: list[Sample] = []
+        self.kept: dict[str, Kept] = {}
+
+    def stop(self) -> None:
+        """End the load and read what it says."""
+        out, _ = self.process.communicate("", timeout=END_SECONDS)
+        if self.process.returncode:
+            raise RuntimeError(f"the load ended with {self.process.returncode}")
+        summary = json.loads(out)
+        self.kept = {group: Kept(**summary[group]) for group in GROUPS}
+        self.samples = read(self.file, summary["began"])
+
+
+def read(file: Path, began: float) -> list[Sample]:
+    """The samples of a file; its times are microseconds since the load began."""
+    with file.open(newline="") as lines:
+        return [
+            Sample(
+                row["group"], row["kind"], began + int(row["at"]) / 1e6, int(row["latency"]) / 1e6, row["error"] or ""
+            )
+            for row in csv.DictReader(lines)
+        ]
+
+
+def fill(endpoints: Sequence[str], keys: int, gone: int, value_size: int) -> None:
+    """Write keys that stay, and others that are deleted again and leave free pages."""
+    sizes = ["--live-keys", str(keys), "--fill", str(gone), "--value-size", str(value_size)]
+    subprocess.run([PROGRAM, "--endpoints", ",".join(endpoints), *sizes], check=True, timeout=FILL_SECONDS)
+
+
+@contextlib.contextmanager
+def loaded(endpoints: Sequence[str], keys: int, rate: int, file: Path) -> Iterator[Load]:
+    """Drive the cluster; the load ends with the block at the latest."""
+    command = ["setpriv", "--pdeathsig", "KILL", "--", str(PROGRAM), "--endpoints", ",".join(endpoints)]
+    command += ["--live-keys", str(keys), "--rate", str(rate), "--samples", str(file)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        if not select.select([process.stdout], [], [], READY_SECONDS)[0] or process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"the load was not ready within {READY_SECONDS} s")
+        yield Load(process, file)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The nearest rank: the least value that this share of all stay within."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
+
+
+def windows(samples: Sequence[Sample], zero: float) -> list[Window]:
+    """Samples by group, kind and half second since `zero` (Unix time); the last half second, not whole, is left out.
+
+    A request that failed counts among the latencies, with the time after which it was given up.
+    """
+    found: dict[tuple[str, str, int], list[Sample]] = {}
+    for sample in samples:
+        found.setdefault((sample.group, sample.kind, math.floor((sample.at - zero) / WINDOW)), []).append(sample)
+    last = max(number for _, _, number in found)
+    rows = []
+    for (group, kind, number), inside in sorted(found.items(), key=lambda item: (item[0][0], item[0][1], item[0][2])):
+        if number == last:
+            continue
+        ordered = sorted(sample.latency * 1000 for sample in inside)
+        failed = sum(bool(sample.error) for sample in inside)
+        points = (quantile(ordered, 0.5), quantile(ordered, 0.99), ordered[-1])
+        rows.append(Window(group, kind, number * WINDOW, len(inside), failed, *(round(point, 2) for point in points)))
+    return rows

@@ -1,0 +1,73 @@
+"""The picture of the evidence: latency over time, with the defragmentations of each member shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+import matplotlib.pyplot as plt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+
+from bench.maintenance.load import WINDOW
+from bench.maintenance.results import Run
+from bench.maintenance.verdict import MOST_P99, by_start
+
+# Colours that the colour-blind tell apart (Okabe and Ito).
+COLOURS = {"plain": "#D55E00", "health": "#0072B2"}
+LABELS = {"plain": "clients as they come", "health": "clients that ask for health"}
+SHADES = {"m1": "#dddddd", "m2": "#c4d9cf", "m3": "#ded1e6"}
+FAILED = "#c0392b"
+
+
+def draw(runs: Sequence[Run], folder: Path) -> None:
+    """Write maintenance.svg and maintenance.png of the first repeat of each way; the same runs give the same files."""
+    mpl.rcParams["svg.hashsalt"] = "headroom"
+    first = [next(run for run in runs if run.way == way) for way in dict.fromkeys(run.way for run in runs)]
+    figure, rows = plt.subplots(
+        len(first), 1, figsize=(10, 2.6 * len(first) + 0.6), sharex=True, sharey=True, squeeze=False
+    )
+    for axes, run in zip(rows[:, 0], first, strict=True):
+        _run(axes, run)
+    rows[-1, 0].set_xlabel("seconds since the maintenance began", fontsize=9)
+    handles: dict[str, Artist] = {}
+    for axes in rows[:, 0]:
+        handles.update({str(label): handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)})
+    figure.legend(list(handles.values()), list(handles), loc="lower center", ncols=5, fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "maintenance.svg", metadata={"Date": None})
+    figure.savefig(folder / "maintenance.png", dpi=110, metadata={"Software": None})
+    plt.close(figure)
+
+
+def _run(axes: Axes, run: Run) -> None:
+    """The higher p99 of puts and ranges, half second by half second, for both groups."""
+    for row in run.rows:
+        points = [(start, max(window.p99 for window in windows)) for start, windows in by_start(run, row.group)]
+        axes.step(*zip(*points, strict=True), where="post", color=COLOURS[row.group], lw=1.2, label=LABELS[row.group])
+        failed = [
+            (start + WINDOW / 2, max(window.slowest for window in windows))
+            for start, windows in by_start(run, row.group)
+            if any(window.failed for window in windows)
+        ]
+        if failed:
+            axes.plot(*zip(*failed, strict=True), "x", color=FAILED, ms=6, mew=1.6, label="requests failed", zorder=5)
+    rest = max(max(row.rest_put_p99, row.rest_range_p99) for row in run.rows)
+    axes.axhline(MOST_P99 * rest, color="0.4", lw=0.8, ls=":", label=f"{MOST_P99:g}× at rest")
+    for event in run.events:
+        if event.kind == "defragmentation":
+            axes.axvspan(event.at, event.at + event.seconds, color=SHADES[event.member], lw=0, zorder=0)
+            where = (event.at + event.seconds / 2, 0.97)
+            axes.text(*where, event.member, fontsize=8, ha="center", va="top", transform=axes.get_xaxis_transform())
+        elif event.kind == "elected":
+            axes.axvline(event.at, color="0.2", lw=0.9, ls="--", label="election")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_ylabel("p99 of requests, ms", fontsize=8)
+    axes.set_title(run.way, fontsize=9, loc="left")
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Say what bench.maintenance.run measured: docs/maintenance-evidence.md and its picture, or with --print only the tables.
+
+Depends on nothing but the CSV files, so the same files give the same report. `--check` writes nothing, and exits 1 if the page is not what
+would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench.maintenance import run as measuring
+from bench.maintenance.picture import LABELS, draw
+from bench.maintenance.results import Run, read
+from bench.maintenance.verdict import ELECTION_SECONDS, MOST_P99, Verdict, judge
+from bench.member import PROJECT
+
+DOCS = PROJECT / "docs"
+PAGE = DOCS / "maintenance-evidence.md"
+GIB = 1 << 30
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as Markdown has it, aligned for those who read the source."""
+    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+
+    return [line(head), "|" + "|".join("-" * (width + 2) for width in widths) + "|", *map(line, rows)]
+
+
+def mark(text: str, good: bool) -> str:
+    """A figure, marked where it breaks the aim."""
+    return text if good else f"**{text}** ✗"
+
+
+def claims(verdicts: Sequence[Verdict]) -> list[str]:
+    """For each way and group whether the aim was reached, and what broke it."""
+    lines = []
+    for verdict in verdicts:
+        broken = []
+        if not verdict.done:
+            broken.append("it did not get done")
+        if verdict.failed:
+            broken.append(f"{verdict.failed} of {sum(row.requests for row in verdict.rows):,} requests failed")
+        if verdict.leases_lost:
+            broken.append(f"{verdict.leases_lost} of {sum(row.leases for row in verdict.rows)} leases were lost")
+        if verdict.watch_gaps:
+            broken.append(f"{verdict.watch_gaps} watch events were missed")
+        if not verdict.prompt:
+            broken.append(f"p99 was above {MOST_P99:g}× its value at rest for {verdict.stretch:g} s at a stretch")
+        what = f"**not reached**: {'; '.join(broken)}." if broken else "reached."
+        lines.append(f"- {verdict.way}, {LABELS[verdict.group]}: the aim was {what}")
+    return lines
+
+
+def figures(verdicts: Sequence[Verdict]) -> list[str]:
+    """The table of all verdicts; the worst of the repeats, counts over all of them."""
+    head = ["", "clients", "took", "requests failed", "leases lost", "events missed", "p99 at rest, put / range"]
+    head += ["meanwhile", "slowest", "p99 too high (at rest)", "in all"]
+    rows = []
+    for verdict in verdicts:
+        of = verdict.rows
+        rows.append(
+            [
+                verdict.way,
+                LABELS[verdict.group],
+                mark(f"{max(row.seconds for row in of):.1f} s", verdict.done),
+                mark(f"{verdict.failed} of {sum(row.requests for row in of):,}", not verdict.failed),
+                mark(f"{verdict.leases_lost} of {sum(row.leases for row in of)}", not verdict.leases_lost),
+                mark(f"{verdict.watch_gaps} of {sum(row.watch_events for row in of):,}", not verdict.watch_gaps),
+                f"{max(row.rest_put_p99 for row in of):.0f} / {max(row.rest_range_p99 for row in of):.0f} ms",
+                f"{max(row.put_p99 for row in of):,.0f} / {max(row.range_p99 for row in of):,.0f} ms",
+                f"{max(row.slowest for row in of):,.0f} ms",
+                f"{mark(f'{verdict.stretch:.1f} s', verdict.prompt)} ({verdict.stretch_at_rest:.1f} s)",
+                f"{verdict.high:.1f} s",
+            ]
+        )
+    return table(head, rows)
+
+
+def errors(runs: Sequence[Run]) -> list[str]:
+    """What went wrong in each run; one line if nothing did."""
+    lines = []
+    for run in runs:
+        where = f"{run.way}, repeat {run.repeat + 1}"
+        lines += [f"- {where}: {run.rows[0].message}"] if run.rows[0].message else []
+        lines += [f"- {where}, {LABELS[row.group]}: {row.errors}" for row in run.rows if row.errors]
+    return lines or ["- nothing"]
+
+
+def happened(runs: Sequence[Run]) -> list[str]:
+    """Each run's defragmentations and elections in their order."""
+    rows = []
+    for run in runs:
+        first = run.rows[0]
+        words = [
+            f"{event.member} elected at {event.at:.1f} s"
+            if event.kind == "elected"
+            else f"{event.member} {event.at:.1f}–{event.at + event.seconds:.1f} s"
+            for event in run.events
+        ]
+        sizes = f"{first.size_before / GIB:.2f} to {first.size_after / GIB:.2f} GiB"
+        rows.append([run.way, str(run.repeat + 1), first.leader, sizes, ", ".join(words)])
+    return table(["", "repeat", "leader before", "database", "what happened, since it began"], rows)
+
+
+def method() -> str:
+    """How it was measured, as the program that did it says."""
+    text = measuring.__doc__ or ""
+    return text[text.index("Three real members") :].strip()
+
+
+def document(machine: dict[str, str], runs: Sequence[Run]) -> str:
+    """docs/maintenance-evidence.md."""
+    verdicts = judge(runs)
+    rows = [row for run in runs for row in run.rows]
+    dates = sorted({row.date for row in rows})
+    values: dict[str, Callable[[], str]] = {
+        "claims": lambda: "\n".join(claims(verdicts)),
+        "dates": lambda: " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "versions": lambda: ", ".join(sorted({row.version for row in rows})),
+        "repeats": lambda: str(max(row.repeat for row in rows) + 1),
+        "machine": lambda: (
+            f"{machine['cores']} cores, {machine['memory']}, Linux {machine['kernel']}, {machine['filesystem']}"
+        ),
+        "size": lambda: f"{max(row.size_before for row in rows) / GIB:.2f} GiB",
+        "free": lambda: f"{min(row.free_before for row in rows):.0%}",
+        "rate": lambda: ", ".join(sorted({str(row.rate) for row in rows})),
+        "verdicts": lambda: "\n".join(figures(verdicts)),
+        "most": lambda: f"{MOST_P99:g}",
+        "election": lambda: f"{ELECTION_SECONDS:g}",
+        "errors": lambda: "\n".join(errors(runs)),
+        "events": lambda: "\n".join(happened(runs)),
+        "method": method,
+    }
+    text = (Path(__file__).parent / "maintenance-evidence.md.in").read_text()
+    for name, value in values.items():
+        text = text.replace("{{ " + name + " }}", value())
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=measuring.RESULTS, help="where the measurement left its files")
+    parser.add_argument("--print", action="store_true", dest="only_print", help="print the tables, write nothing")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
+    arguments = parser.parse_args()
+    machine, runs = read(arguments.results)
+    text = document(machine, runs)
+    if arguments.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print(f"{PAGE.relative_to(PROJECT)} is not what the figures say: run `python -m bench.maintenance.report`")
+            return 1
+        return 0
+    verdicts = judge(runs)
+    print("\n".join([*claims(verdicts), "", *figures(verdicts), "", *errors(runs), "", *happened(runs)]))
+    if not arguments.only_print:
+        PAGE.write_text(text)
+        draw(runs, DOCS / "images")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

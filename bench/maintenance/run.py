@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Defragment a cluster under load, with etcdctl and with Headroom, and record what its clients notice.
+
+    python -m bench.maintenance.run           leaves runs.csv, windows.csv and events.csv in bench/maintenance; under ten minutes
+    python -m bench.maintenance.run --quick   a smaller database, once, into .headroom; under two minutes
+
+Three real members on loopback are filled with keys of which three in five are deleted again, evenly over the whole database. Every run starts
+from a copy of their data. Two groups of clients put, range, watch and keep leases alive through all endpoints, with etcd's own Go client:
+one as it comes, which sends requests to the endpoints in turn whatever state they are in, and one that asks their health service (a dial
+option) and passes over a member that does not serve. Requests are sent at a steady rate, when they are due, however long earlier ones take;
+their latency counts from then, and one has failed that returned an error or took more than 5 s, etcdctl's own limit.
+
+After some seconds at rest the cluster is defragmented; what each member does when is read from its log. p99 is taken over half a second, and
+is too high above three times what it was at rest, of puts or of ranges. A lease is lost if its client gave it up or its key is gone. A
+watcher has missed what it has not seen, in order, fifteen seconds after the load ended.
+
+All members, the clients and the maintenance share one machine and its disk, as members do not in production: that makes each figure worse, for
+each way alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import platform
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo
+
+from bench.maintenance import results
+from bench.maintenance.cluster import (
+    GATE,
+    Filling,
+    Size,
+    copied,
+    endpoints,
+    events,
+    leader,
+    members,
+    seed,
+    series,
+    sizes,
+)
+from bench.maintenance.load import GROUPS, REQUESTS, Load, Sample, loaded, quantile, windows
+from bench.maintenance.ways import WAYS, Way
+from bench.member import PROJECT, releases, running
+
+GIB = 1 << 30
+STATE = PROJECT / ".headroom" / "bench-maintenance"
+RESULTS = PROJECT / "bench" / "maintenance"
+SIZE, QUICK_SIZE, FREE = int(1.15 * GIB), 3 * GIB // 8, 0.6
+SPARE_DISK = 2 * GIB
+RATE = 100  # puts and as many ranges per second, of each group
+# Where p99 at rest is above this, the machine has other work, and nothing that is measured tells of etcd. In milliseconds.
+BUSY = 150.0
+WARM_SECONDS, REST_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
+
+
+def machine(folder: Path) -> dict[str, str]:
+    """What the figures were measured on."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    mounts = parse_mountinfo(Path("/proc/self/mountinfo").read_text())
+    where = describe(str(folder), mounts, mounts)
+    return {
+        "cores": str(os.cpu_count()),
+        "memory": f"{memory / GIB:.1f} GiB",
+        "kernel": platform.release(),
+        "filesystem": where["fstype"] if where else "unknown",
+    }
+
+
+def measure(way: Way, repeat: int, version: str, folder: Path, port: int, filling: Filling, rate: int) -> results.Run:
+    """Defragment a fresh copy in this way, under load."""
+    copied(folder / "seed", folder / "run")
+    cluster = members(version, folder / "run", port, GATE[series(version)] if way.gate else [])
+    with running(cluster), loaded(endpoints(cluster), filling.keys, rate, folder / "samples.csv") as load:
+        time.sleep(WARM_SECONDS)
+        rested = time.time()
+        time.sleep(REST_SECONDS)
+        before, led_by = sizes(cluster), leader(cluster)
+        began = time.time()
+        message = way.do(cluster, folder / "run")
+        ended = time.time()
+        time.sleep(AFTER_SECONDS)
+        after = sizes(cluster)
+        load.stop()
+    message = message or not_smaller(before, after)
+    seen = [replace(event, at=round(event.at - began, 3), seconds=round(event.seconds, 3)) for event in events(cluster)]
+    common = {
+        "way": way.name,
+        "repeat": repeat,
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "version": version,
+        "gate": way.gate,
+        "leader": led_by,
+        "size_before": max(size.total for size in before.values()),
+        "free_before": round(max(size.free for size in before.values()), 3),
+        "size_after": max(size.total for size in after.values()),
+        "seconds": round(ended - began, 2),
+        "message": message,
+        "rate": rate,
+    }
+    rows = [row(common, group, load, (rested, began, ended)) for group in GROUPS]
+    kept = [window for window in windows(load.samples, began) if window.start >= -REST_SECONDS]
+    return results.Run(tuple(rows), tuple(kept), tuple(event for event in seen if event.at > -REST_SECONDS))
+
+
+def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
+    """Which members' databases still have as many free pages as before; empty if all were defragmented."""
+    left = [name for name in before if after[name].total > 0.8 * before[name].total]
+    return f"not defragmented: {', '.join(left)}" if left else ""
+
+
+def row(common: dict[str, object], group: str, load: Load, moments: tuple[float, float, float]) -> results.Row:
+    """What a group noticed; moments: since when the cluster was at rest, and when the maintenance began and ended."""
+    rested, began, ended = moments
+    requests = [sample for sample in load.samples if sample.group == group and sample.kind in REQUESTS]
+    late = [sample for sample in requests if sample.at >= began]
+    errors = collections.Counter(sample.error for sample in late if sample.error)
+
+    def p99(kind: str, since: float, until: float) -> float:
+        return round(1000 * quantile(latencies(requests, kind, since, until), 0.99), 2)
+
+    return results.Row(
+        **common,  # type: ignore[arg-type]
+        **asdict(load.kept[group]),
+        group=group,
+        requests=len(late),
+        failed=sum(errors.values()),
+        errors="; ".join(f"{count}× {text}" for text, count in errors.most_common()),
+        rest_put_p99=p99("put", rested, began),
+        rest_range_p99=p99("range", rested, began),
+        put_p99=p99("put", began, ended),
+        range_p99=p99("range", began, ended),
+        slowest=round(1000 * max(sample.latency for sample in late), 1),
+    )
+
+
+def latencies(samples: Sequence[Sample], kind: str, since: float, until: float) -> list[float]:
+    """The ordered latencies of the requests of this kind that were due in this time, in seconds."""
+    return sorted(sample.latency for sample in samples if sample.kind == kind and since <= sample.at < until)
+
+
+def line(run: results.Run) -> list[str]:
+    """What a run came to, in a line for each group."""
+    first = run.rows[0]
+    head = f"  {first.size_before / GIB:.2f} GiB, {first.free_before:.0%} free, to {first.size_after / GIB:.2f} GiB in {first.seconds:.1f} s"
+    return [
+        head + (f"; {first.message}" if first.message else ""),
+        *(
+            f"  {row.group:6} {row.failed} of {row.requests:,} requests failed; p99 put {row.rest_put_p99:.1f} to {row.put_p99:.1f} ms, "
+            f"range {row.rest_range_p99:.1f} to {row.range_p99:.1f} ms, slowest {row.slowest:,.0f} ms; "
+            f"leases lost {row.leases_lost}, events missed {row.watch_missed}"
+            for row in run.rows
+        ),
+    ]
+
+
+def busy(run: results.Run) -> bool:
+    """Whether the machine was too busy at rest for its figures to mean anything."""
+    return any(max(row.rest_put_p99, row.rest_range_p99) > BUSY for row in run.rows)
+
+
+def stop(number: int, _frame: FrameType | None) -> None:
+    """Turn a signal into an exception, so that everything is cleaned up."""
+    raise SystemExit(f"stopped by {signal.Signals(number).name}")
+
+
+def releases_by_series() -> dict[str, str]:
+    """The releases that can be measured, by their series."""
+    return {series(version): version for version in releases()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--series", default="3.6", choices=sorted(releases_by_series()), help="which etcd")
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument(
+        "--rate", type=int, default=RATE, help="puts, and as many ranges, per second and group of clients"
+    )
+    parser.add_argument("--way", action="append", choices=[way.name for way in WAYS], help="only this one")
+    parser.add_argument("--quick", action="store_true", help="a smaller database, once, into .headroom")
+    parser.add_argument("--folder", type=Path, default=STATE, help="where etcd's data goes, on a disk")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the results go")
+    parser.add_argument("--port", type=int, default=27400, help="the first of nine loopback ports")
+    arguments = parser.parse_args()
+    version = releases_by_series()[arguments.series]
+    size, repeats, target = SIZE, arguments.repeats, arguments.results
+    if arguments.quick:
+        size, repeats, target = QUICK_SIZE, 1, STATE / "quick"
+    chosen = [way for way in WAYS if not arguments.way or way.name in arguments.way]
+    folder = arguments.folder / "data"
+    folder.mkdir(parents=True, exist_ok=True)
+    needed = 3 * 3 * size + SPARE_DISK
+    if shutil.disk_usage(folder).free < needed:
+        sys.exit(f"{folder} needs {needed / GIB:.0f} GiB free: name a folder on another disk with --folder")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    began = time.monotonic()
+    runs: list[results.Run] = []
+    try:
+        print(f"etcd {version}: filling three members", flush=True)
+        filling = Filling.of(size, FREE)
+        seed(version, folder / "seed", arguments.port, filling)
+        for repeat in range(repeats):
+            for way in chosen:
+                print(f"{way.name}, {repeat + 1} of {repeats}, after {time.monotonic() - began:.0f} s", flush=True)
+                run = measure(way, repeat, version, folder, arguments.port, filling, arguments.rate)
+                print("\n".join(line(run)), flush=True)
+                if busy(run) and not arguments.quick:
+                    sys.exit(
+                        f"p99 was above {BUSY:g} ms at rest: something else keeps the machine busy; nothing was written"
+                    )
+                runs.append(run)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    order = [way.name for way in WAYS]
+    results.write(target, machine(arguments.folder), sorted(runs, key=lambda run: (order.index(run.way), run.repeat)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""The ways to defragment a cluster that are compared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.maintenance.cluster import endpoints, etcdctl
+from bench.member import Member, binary
+
+# As on hosts, where a launcher does the same: all hosts' timers elapse together, and the program finds out whose turn it is.
+PROGRAM = "import sys; from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import main; sys.exit(main(sys.argv[1:]))"
+PAUSE_SECONDS = 3
+HEADROOM_SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way: whether the members' health service says that they defragment, and how it is done.
+
+    do: takes the members and a folder for what it needs; returns what went wrong, empty if nothing did.
+    """
+
+    name: str
+    gate: bool
+    do: Callable[[Sequence[Member], Path], str]
+
+
+def by_etcdctl(cluster: Sequence[Member], _folder: Path) -> str:
+    """What etcd's documentation says: one command for the whole cluster, with its defaults."""
+    done = etcdctl(cluster[0].version, f"--endpoints={endpoints(cluster)[0]}", "defrag", "--cluster")
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("Failed")]
+    return "; ".join(said) if said or done.returncode == 0 else done.stderr.strip()[-300:]
+
+
+def by_headroom(cluster: Sequence[Member], folder: Path) -> str:
+    """Headroom's program on every host at the same moment."""
+    running = []
+    for member in cluster:
+        (folder / f"{member.name}-state").mkdir()
+        config = folder / f"{member.name}.json"
+        config.write_text(json.dumps(configuration(member, cluster, folder)))
+        command = [sys.executable, "-c", PROGRAM, "--config", str(config), "defrag"]
+        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    try:
+        records = [json.loads(program.communicate(timeout=HEADROOM_SECONDS)[0]) for program in running]
+    finally:
+        for program in running:
+            if program.poll() is None:
+                program.kill()
+                program.wait()
+    return "; ".join(record["reason"] for record in records if record["result"] != "done")
+
+
+def configuration(member: Member, cluster: Sequence[Member], folder: Path) -> dict[str, Any]:
+    """What the role writes for a host, with a shorter pause between two members."""
+    others = [url for url in endpoints(cluster) if url != member.endpoint]
+    return {
+        "cluster": "bench",
+        "member": member.name,
+        "connection": {
+            "etcdctl_path": str(binary(member.version, "etcdctl")),
+            "endpoints": [member.endpoint, *others],
+            "ca_cert": "",
+            "client_cert": "",
+            "client_key": "",
+            "request_timeout": 5,
+        },
+        "etcdutl_path": str(binary(member.version, "etcdutl")),
+        "unit": "",
+        "data_dir": str(member.folder / member.name),
+        "state_dir": str(folder / f"{member.name}-state"),
+        "metrics_dir": "",
+        "defrag": {
+            "enabled": True,
+            "calendar": "daily",
+            "free_share": 40,
+            "free_size": "50MB",
+            "pause": PAUSE_SECONDS,
+            "wait": HEADROOM_SECONDS,
+            "timeout": HEADROOM_SECONDS,
+            "raise_memory": False,
+        },
+        "snapshot": {
+            "enabled": False,
+            "calendar": "daily",
+            "directory": "",
+            "prefix": "etcd",
+            "keep": 1,
+            "keep_days": "",
+            "encrypt_to": [],
+            "copy_dir": "",
+            "reserve": 0,
+            "timeout": 60,
+        },
+        "drill": {"enabled": False, "calendar": "daily", "scratch_dir": "", "memory_max": "1GB", "timeout": 60},
+    }
+
+
+WAYS = (
+    Way("etcdctl defrag --cluster", False, by_etcdctl),
+    Way("etcdctl defrag --cluster, with the gate", True, by_etcdctl),
+    Way("Headroom", True, by_headroom),
+)
