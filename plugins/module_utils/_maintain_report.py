@@ -24,9 +24,23 @@ OPERATIONS = ("defrag", "snapshot", "drill")
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
 _DATE = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def _ended(record: Mapping[str, Any]) -> float:
+    return round(_seconds(record["started_at"]) + float(record["seconds"]))
+
+
+def _seconds(date: str) -> float:
+    return float(calendar.timegm(time.strptime(date, _DATE)))
+
+
+def _stamp(seconds: float) -> str:
+    return time.strftime(_DATE, time.gmtime(seconds))
+
+
 # Name, help and what it says of a record; None where the record says nothing of it.
 _GAUGES = (
-    ("last_run_timestamp_seconds", "When the operation last ended, whatever came of it.", lambda one: _ended(one)),
+    ("last_run_timestamp_seconds", "When the operation last ended, whatever came of it.", _ended),
     ("last_run_failed", "Whether it failed then.", lambda one: int(one["result"] == "failed")),
     (
         "last_done_timestamp_seconds",
@@ -133,15 +147,3 @@ def summary(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str])
         if done and record["result"] != "done":
             lines.append(f"{'':9} {'before':7} {done['started_at']}  {done['reason']}")
     return lines
-
-
-def _ended(record: Mapping[str, Any]) -> float:
-    return round(_seconds(record["started_at"]) + float(record["seconds"]))
-
-
-def _seconds(date: str) -> float:
-    return float(calendar.timegm(time.strptime(date, _DATE)))
-
-
-def _stamp(seconds: float) -> str:
-    return time.strftime(_DATE, time.gmtime(seconds))

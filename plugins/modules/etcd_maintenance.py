@@ -68,6 +68,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+differs:
+  description: Whether anything was written, or would be. The same as RV(ignore:changed), also where a task sets that.
+  type: bool
+  returned: success
 files:
   description: Paths that were written, or would be.
   type: list
@@ -114,7 +118,7 @@ sys.path.insert(0, {lib_dir!r})
 
 from {package}._maintenance import main
 
-sys.exit(main(sys.argv[1:]))
+raise SystemExit(main(sys.argv[1:]))
 """
 
 
@@ -232,6 +236,7 @@ def main() -> None:
     units = [path for path in changed if os.path.dirname(path) == asked["unit_dir"]]
     module.exit_json(
         changed=bool(changed or removed or missing),
+        differs=bool(changed or removed or missing),
         files=changed,
         removed=removed,
         reload=bool(units),
