@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_priority
 
-NAME = "headroom-threads"
+NAME = f"threads-{os.getpid()}"  # tests may run beside one another
 PROGRAM = """
 import threading, time
 for number in range(4):
@@ -39,7 +40,7 @@ def program(tmp_path: Path) -> str:
     """An interpreter with a name of its own: a process is called as its file is, at most 15 characters."""
     real = shutil.which("python3")
     assert real
-    path = tmp_path / NAME[:15]
+    path = tmp_path / NAME
     path.symlink_to(Path(real).resolve())
     return str(path)
 
