@@ -141,7 +141,10 @@ def machine() -> str:
     """What the figures were measured on, and what else it did."""
     version = subprocess.run(["conftest", "--version"], capture_output=True, text=True, check=True, timeout=60)
     conftest, opa = (re.search(rf"^{name}: v?(\S+)$", version.stdout, re.MULTILINE) for name in ("Conftest", "OPA"))
-    names = [f"{name} {found[1]}" for name, found in (("conftest", conftest), ("OPA", opa)) if found]
+    # One that is built from source says "dev".
+    names = [
+        f"{name} {found[1]}" for name, found in (("conftest", conftest), ("OPA", opa)) if found and found[1] != "dev"
+    ]
     return (
         f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {' with '.join(names)}, "
         f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}; load average before the run {os.getloadavg()[0]:.1f}"
