@@ -156,3 +156,15 @@ def test_a_slow_disk_fails_the_gate_with_figures(site):
             f"echo '{number} 0' > {blkio}/blkio.throttle.write_iops_device; umount /mnt/slow; wipefs -qa {device}; "
             f"for pid in $(cat {blkio}/cgroup.procs); do echo $pid > /sys/fs/cgroup/blkio/cgroup.procs; done; true",
         )
+
+
+def test_a_scheduler_is_chosen_by_a_rule_for_udev_and_applied_at_once(site):
+    device = volume("etcd-1", "data")[1]
+    look = f"cat /sys/block/{os.path.basename(device)}/queue/scheduler /etc/udev/rules.d/61-headroom-etcd.rules 2>&1"
+    run = site.play(**VARIABLES, etcd_storage_scheduler="bfq")
+    assert run.code == 0 and min(run.changed[host] for host in site.hosts) > 0, run.output
+    assert "I/O scheduler bfq, chosen by etcd_storage_scheduler" in run.output
+    found = site.on("etcd-1", look)
+    assert "[bfq]" in found and 'SYMLINK=="disk/by-id/virtio-etcd-data", ATTR{queue/scheduler}="bfq"' in found
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and "No such file" in site.on("etcd-1", f"{look} || true"), run.output
