@@ -4,8 +4,8 @@
 """Renders docs/policies from the rules themselves: `python policies/render.py`; `--check` exits 1 on a difference.
 
 Sources are the METADATA of each rule, its example folders `bad` and `good`, what conftest says of these, the comments in
-data/thresholds.yml, and the shapes of real roles below tests/policies/shapes. Rendered are the index, a page for each rule, the pages of
-thresholds and of real defects, and data/rules.json, by which waivers are checked.
+data/thresholds.yml, the shapes of real roles below tests/policies/shapes, and examples. Rendered are the index, a page for each rule, the
+pages of thresholds, of real defects and of examples, and data/rules.json, by which waivers are checked.
 
 opa and conftest are taken from HEADROOM_OPA and HEADROOM_CONFTEST, or from PATH.
 """
@@ -28,6 +28,7 @@ INDEX = DOCS / "README.md"
 CATALOG = POLICIES / "data" / "rules.json"
 THRESHOLDS = POLICIES / "data" / "thresholds.yml"
 SHAPES = REPOSITORY / "tests" / "policies" / "shapes"
+EXAMPLES = POLICIES / "examples"
 BEGIN = "<!-- rules: rendered by policies/render.py -->\n"
 END = "<!-- end of rules -->\n"
 NOTICE = "<!-- rendered by policies/render.py -->\n\n"
@@ -237,6 +238,24 @@ def defects_page() -> str:
     return NOTICE + "\n".join(parts)
 
 
+def examples_page() -> str:
+    """Return the page of the examples of other roles and of files that configure etcd, with what the linter says of each."""
+    parts = [
+        "# Examples\n",
+        "Inventories of other roles and files that configure etcd themselves, each small and with what its kind often has; "
+        "`tests/policies/test_vocabularies.py` sees that all is found.\n",
+    ]
+    for path in [*sorted(EXAMPLES.glob("*/inventory")), *sorted((EXAMPLES / "files").iterdir())]:
+        findings = [finding for found in lint(path).values() for finding in found]
+        text = path.read_text(encoding="utf-8").removeprefix("---\n") if path.is_file() else ""
+        parts += [
+            f"## {path.name if text else path.parent.name}\n",
+            f"```{'shell' if path.suffix == '.env' else 'yaml'}\n{text}```\n" if text else shown_files(path),
+            console(path.relative_to(REPOSITORY).as_posix(), findings),
+        ]
+    return NOTICE + "\n".join(parts)
+
+
 def rendered() -> dict[Path, str]:
     """Return the text of every file that is rendered."""
     rules = metadata(tool("opa"))
@@ -250,6 +269,7 @@ def rendered() -> dict[Path, str]:
         INDEX: head + BEGIN + table(rules) + END + rest.split(END)[1],
         DOCS / "thresholds.md": thresholds_page(rules),
         DOCS / "defects.md": defects_page(),
+        DOCS / "examples.md": examples_page(),
     }
     for name, about in rules.items():
         files[DOCS / f"{name}.md"] = page(name, about, findings)

@@ -101,7 +101,7 @@ def test_there_are_no_tests_among_the_policies() -> None:
 
 def test_documentation_is_rendered() -> None:
     command = [sys.executable, str(POLICIES / "render.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
