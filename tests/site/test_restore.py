@@ -78,6 +78,7 @@ def backup(module_site):
     """A snapshot on one host, with keys before it and one after it."""
     site = module_site
     put(site, "etcd-1", "/before/")
+    site.on("etcd-1", f"{ETCDCTL} del --prefix /after/")
     site.on("etcd-2", f"install -d -m 0700 {FOLDER}")
     run = site.ansible("ansible", "etcd-2", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", f"dest={FOLDER}")
     assert run.code == 0, run.output
