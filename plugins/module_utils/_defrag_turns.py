@@ -39,7 +39,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._units import for
 OPERATION = "defragmentation"
 # How long a member waits for each of those whose turn is before its own, and between two looks.
 PATIENCE_SECONDS = 300.0
-POLL_SECONDS = 3.0
+POLL_SECONDS = 5.0
+# What lasts no longer, such as an election, is waited for.
+GRACE_SECONDS = 30.0
 
 
 def local_name(link: Connection, endpoints: list[str]) -> str:
@@ -84,7 +86,7 @@ def _own(request: Request, link: Connection, check: bool) -> Outcome:
                 False, f"{', '.join(earlier)} {'go' if len(earlier) > 1 else 'goes'} first", may_pass=True
             )
         else:
-            outcome, verdict = _attempt(request, link, sight, name)
+            outcome, verdict = _attempt(request, link, sight, name, waited)
             if outcome is not None:
                 return outcome
         if waited >= request.wait:
@@ -92,12 +94,16 @@ def _own(request: Request, link: Connection, check: bool) -> Outcome:
         time.sleep(POLL_SECONDS)
 
 
-def _attempt(request: Request, link: Connection, sight: Sight, name: str) -> tuple[Outcome | None, Verdict]:
+def _attempt(
+    request: Request, link: Connection, sight: Sight, name: str, waited: float
+) -> tuple[Outcome | None, Verdict]:
     """Take the lock and the turn. Without an outcome, the verdict says what to wait for."""
     verdict = whole_verdict(request, sight, name)
     if not verdict.go:
         # Another one may have begun since the lock was looked at, and its member looks ill meanwhile.
-        passing = _holder(link, request.endpoints) or (verdict.may_pass and no_space(sight.cluster))
+        passing = _holder(link, request.endpoints) or (
+            verdict.may_pass and (waited < GRACE_SECONDS or no_space(sight.cluster))
+        )
         return (None, verdict) if passing else (skipped(sight, name, verdict), verdict)
     try:
         with _locked(request, link, name) as guard:

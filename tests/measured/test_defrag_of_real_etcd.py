@@ -157,7 +157,7 @@ def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
     down = cluster[2]
     down.stop()
     try:
-        request = asked(cluster, cluster[0], wait=0)
+        request = asked(cluster, cluster[0], in_turn=False, wait=0)
         (outcome,) = turns.run_defrag(request, link)
         assert (outcome.result, outcome.settled) == ("skipped", False)
         assert "not every voting member is healthy: m2" in outcome.reason
