@@ -124,7 +124,9 @@ def document(machine: dict[str, str], runs: Sequence[Run]) -> str:
         "claims": lambda: "\n".join(claims(verdicts)),
         "dates": lambda: " to ".join(dict.fromkeys((dates[0], dates[-1]))),
         "versions": lambda: ", ".join(sorted({row.version for row in rows})),
-        "repeats": lambda: str(max(row.repeat for row in rows) + 1),
+        "repeats": lambda: (
+            "once" if not max(row.repeat for row in rows) else f"{max(row.repeat for row in rows) + 1} times"
+        ),
         "machine": lambda: (
             f"{machine['cores']} cores, {machine['memory']}, Linux {machine['kernel']}, {machine['filesystem']}"
         ),

@@ -111,7 +111,8 @@ def measure(way: Way, repeat: int, version: str, folder: Path, port: int, fillin
     }
     rows = [row(common, group, load, (rested, began, ended)) for group in GROUPS]
     kept = [window for window in windows(load.samples, began) if window.start >= -REST_SECONDS]
-    return results.Run(tuple(rows), tuple(kept), tuple(event for event in seen if event.at > -REST_SECONDS))
+    last = ended - began + AFTER_SECONDS
+    return results.Run(tuple(rows), tuple(kept), tuple(event for event in seen if -REST_SECONDS < event.at < last))
 
 
 def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
