@@ -203,7 +203,7 @@ test_problems[text] if {
 		"workload must be a map": {"workload": []},
 		"workload.keys is 0, which is no count between 1 and 10000000000": {"workload": {"keys": 0}},
 		"workload.value_size is big, which is no size between 0 and 536870912": {"workload": {"value_size": "big"}},
-		"settings.memory_mlock is yes, which is no flag": {"settings": {"memory_mlock": "yes"}},
+		"settings.memory_mlock is yes, which is no flag": {"settings": {"memory_mlock": "yes", "gogc": 100}},
 		"settings.auto_compaction_mode is hourly, which is no mode": {"settings": {"auto_compaction_mode": "hourly"}},
 		"settings.auto_compaction_retention is true, which is no retention": {"settings": {"auto_compaction_retention": true}},
 		"members is 0: a cluster has between 1 and 99 members": {"members": 0},
