@@ -3,7 +3,7 @@ package headroom_test.waiver.malformed
 import data.headroom.rules.waiver.malformed as rule
 import data.headroom.testing
 
-# policies/lib/waivers/waivers_test.rego has the cases; these are the ways to the finding and past it.
+# tests/policies/rego/lib/waivers/waivers_test.rego has the cases; these are the ways to the finding and past it.
 _file(waiver) := array.concat(
 	testing.example({"etcd_maintenance_backup_enabled": false}),
 	[{"path": "inventory/.waivers.yml", "contents": {"waivers": [object.union(
