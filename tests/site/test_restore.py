@@ -172,7 +172,7 @@ def test_interrupted_anywhere(site, backup):
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
     again = play(site, "restore", **asked)
-    assert again.code != 0 and "set etcd_restore_again=true" in again.output, again.output
+    assert again.code != 0 and "etcd_restore_again=true" in again.output, again.output
     assert members_healthy(site) == 3
     back = site.play()
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
