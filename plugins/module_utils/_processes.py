@@ -88,6 +88,14 @@ def parse_home(text: str) -> Home:
     return Home("service" if by_system else "other", unit, container[1] if container else "", path)
 
 
+def is_beside(pid: int, proc: str = "/proc") -> bool:
+    """Whether a process is in the same container as this one, or both in none: they number processes alike."""
+    try:
+        return os.readlink(f"{proc}/{pid}/ns/pid") == os.readlink(f"{proc}/self/ns/pid")
+    except OSError:
+        return False
+
+
 def lasting(home: Home) -> str:
     """How long a priority lasts that is set on the running process, and what makes it last: a sentence."""
     if home.kind == "service":

@@ -207,7 +207,9 @@ def keeper(pid: int) -> _processes.Home:
     """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
     home = _processes.read_home(pid)
     if home.kind == "service" and _systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
-        return replace(home, kind="container" if home.container else "other")
+        # The unit may be that of a container's systemd, of which this host's knows nothing.
+        beyond = home.container and not _processes.is_beside(pid)
+        return replace(home, kind="container" if beyond else "other")
     return home
 
 

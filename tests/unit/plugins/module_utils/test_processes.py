@@ -185,3 +185,8 @@ def test_find_by_name(tmp_path: Path) -> None:
         (30, "/opt/etcd --name a", "a.service"),
     ]
     assert _processes.find_by_name("etcdctl-of-somebody", str(tmp_path)) == []
+
+
+def test_who_is_beside() -> None:
+    assert _processes.is_beside(os.getpid())
+    assert not _processes.is_beside(1 << 30), "nobody has this number"
