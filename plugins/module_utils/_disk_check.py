@@ -12,14 +12,13 @@ import glob
 import hashlib
 import os
 import re
-import signal
 import subprocess
 import tempfile
 import time
-from types import FrameType
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils import _block, _fio, _host, _mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly, restore
 
 FILE_PREFIX = ".headroom-fio-"
 
@@ -161,13 +160,9 @@ def remove_leftovers(path: str, older_than: float) -> None:
                 os.unlink(leftover)
 
 
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
 def measure(path: str, profile: _fio.Profile, seconds: int, warmup: int, repeats: int) -> _fio.Measurement:
     """Run fio in path, warm-up and all runs within the seconds; its files are gone afterwards, whatever happened."""
-    before = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    before = end_orderly()
     try:
         remove_leftovers(path, time.time() - seconds - 10 * GRACE_SECONDS)
         deadline = time.monotonic() + seconds
@@ -180,8 +175,7 @@ def measure(path: str, profile: _fio.Profile, seconds: int, warmup: int, repeats
         ]
         return _fio.combine(runs)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore(before)
 
 
 def _run(path: str, profile: _fio.Profile, seconds: int) -> str:

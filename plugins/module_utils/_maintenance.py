@@ -12,12 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils import (
@@ -30,6 +28,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils import (
 from ansible_collections.etcdops.headroom.plugins.module_utils._lock import LockError, read, stamp
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._memory_limit import restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 
 # Each returns a record without what ``perform`` adds, and raises ValueError or OSError.
 RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
@@ -54,8 +53,7 @@ def main(argv: list[str]) -> int:
     commands.add_parser("status", help="show what was done last, and what comes next")
     commands.add_parser("settle", help="put back what a run that was killed left: the memory limit")
     asked = parser.parse_args(argv)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+    end_orderly()
     try:
         config = _maintain_config.load(asked.config)
     except ValueError as error:
@@ -138,8 +136,3 @@ def next_elapse(timer: str) -> str:
         return ""
     found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     return found.get("NextElapseUSecRealtime", "") if found.get("ActiveState") == "active" else ""
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    """End in an orderly way when systemd says so: locks are let go, unfinished files removed."""
-    raise SystemExit(128 + number)

@@ -98,16 +98,10 @@ metadata:
   returned: success, not in check mode
 """
 
-import signal
-from types import FrameType
-
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _drill_member, _snapshot_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def rescue(module: AnsibleModule) -> None:
@@ -149,8 +143,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, _stop)
+    end_orderly()
     try:
         rescue(module)
     except ValueError as error:

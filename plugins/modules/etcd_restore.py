@@ -157,21 +157,16 @@ aside:
 import grp
 import os
 import pwd
-import signal
 import time
-from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
 
 # What a member's new data is made of.
 DESCRIBED = ("path", "member", "peer_url", "initial_cluster", "token")
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def requested(asked: dict[str, Any]) -> _restore.Request:
@@ -268,8 +263,7 @@ def main() -> None:
         required_if=[("state", "prepared", ["id", *DESCRIBED]), ("state", "placed", ["id"])],
         supports_check_mode=True,
     )
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, _stop)
+    end_orderly()
     asked = module.params
     restore = _restore.Restore(asked["id"] or "", asked["data_dir"].rstrip("/"), (asked["wal_dir"] or "").rstrip("/"))
     try:

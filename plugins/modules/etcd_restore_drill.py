@@ -158,17 +158,11 @@ seconds:
   sample: 2.1
 """
 
-import signal
-from types import FrameType
-
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def drill(module: AnsibleModule) -> None:
@@ -231,8 +225,7 @@ def main() -> None:
         mutually_exclusive=[("src", "path")],
         supports_check_mode=True,
     )
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, _stop)
+    end_orderly()
     try:
         drill(module)
     except ValueError as error:

@@ -220,21 +220,16 @@ left_alone:
 """
 
 import os
-import signal
 import time
-from types import FrameType
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def described(metadata: Metadata) -> dict[str, Any]:
@@ -368,8 +363,7 @@ def main() -> None:
     needed = "dest" if module.params["state"] == "saved" else "path"
     if not module.params[needed]:  # given, but null or ""
         module.fail_json(msg=f"{needed} is empty: write a path, for example /var/backups/etcd")
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, _stop)
+    end_orderly()
     try:
         tools = _snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
         if module.params["state"] == "saved":
