@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documentation of the arguments in plugins/module_utils/_local.py; the unit is apart, as ``etcdctl.unit``."""
+    """Documentation of the arguments in plugins/module_utils/_local.py; the files of TLS and the unit are apart, as ``etcdctl.tls`` and ``etcdctl.unit``."""
 
     DOCUMENTATION = r"""
 options:
@@ -23,18 +23,6 @@ options:
     type: list
     elements: str
     default: ["https://127.0.0.1:2379"]
-  ca_cert:
-    description: The CA that signed the members' server certificates. Not used for C(http://) endpoints.
-    type: path
-    default: /etc/etcd/tls/ca.crt
-  client_cert:
-    description: The client certificate to present.
-    type: path
-    default: /etc/etcd/tls/client.crt
-  client_key:
-    description: The key of O(client_cert).
-    type: path
-    default: /etc/etcd/tls/client.key
   request_timeout:
     description:
       - Seconds that one question to one member may take.
@@ -49,4 +37,20 @@ options:
     description: The systemd unit that runs etcd on this host.
     type: str
     default: etcd.service
+"""
+
+    TLS = r"""
+options:
+  ca_cert:
+    description: The CA that signed the members' server certificates. Not used for C(http://) endpoints.
+    type: path
+    default: /etc/etcd/tls/ca.crt
+  client_cert:
+    description: The client certificate to present. Empty presents none.
+    type: path
+    default: /etc/etcd/tls/client.crt
+  client_key:
+    description: The key of O(client_cert).
+    type: path
+    default: /etc/etcd/tls/client.key
 """

@@ -19,6 +19,7 @@ description:
   - Reading another user's process environment needs root.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.unit
 options:
   data_dir:

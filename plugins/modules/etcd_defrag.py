@@ -22,6 +22,7 @@ description:
   - The program that the role P(etcdops.headroom.etcd_maintenance#role) installs does the same from a timer, with the same code.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.unit
 options:
   members:

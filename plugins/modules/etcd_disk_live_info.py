@@ -45,22 +45,12 @@ options:
       - Above this many milliseconds RV(verdict) is V(ignore:warn). Not above O(commit_p99_max_ms).
       - The default is O(commit_p99_max_ms), which means never, because commits of many keys are slow on any disk.
     type: float
-  ca_cert:
-    description: The CA that signed the member's server certificate. Not used for a C(http://) endpoint.
-    type: path
-    default: /etc/etcd/tls/ca.crt
-  client_cert:
-    description: The client certificate to present. Empty presents none.
-    type: path
-    default: /etc/etcd/tls/client.crt
-  client_key:
-    description: The key of O(client_cert).
-    type: path
-    default: /etc/etcd/tls/client.key
   request_timeout:
     description: Seconds that one reading may take.
     type: float
     default: 3.0
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl.tls
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

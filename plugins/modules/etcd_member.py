@@ -22,6 +22,7 @@ description:
     service in between, such as a defragmentation from a timer.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.unit
 options:
   name:

@@ -22,6 +22,7 @@ description:
   - It fails if the backup does. The cluster is only read, in which it reads the database of one member once.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
 options:
   src:
     description: The directory with the snapshots. Either this or O(path) is required.

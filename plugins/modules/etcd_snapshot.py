@@ -22,6 +22,7 @@ description:
     verified. O(state=decrypted) makes a plain one of it again, and verifies that it is what was taken.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
 options:
   state:
     description: Whether to save a new snapshot, or to verify or decrypt the one at O(path). Saving always makes a new one.

@@ -16,6 +16,7 @@ description:
     this freed with its next writes.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
