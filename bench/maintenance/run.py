@@ -33,6 +33,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo
 
@@ -95,7 +96,7 @@ def measure(way: Way, repeat: int, version: str, folder: Path, port: int, fillin
         load.stop()
     message = message or not_smaller(before, after)
     seen = [replace(event, at=round(event.at - began, 3), seconds=round(event.seconds, 3)) for event in events(cluster)]
-    common = {
+    common: dict[str, Any] = {
         "way": way.name,
         "repeat": repeat,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
@@ -121,7 +122,7 @@ def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
     return f"not defragmented: {', '.join(left)}" if left else ""
 
 
-def row(common: dict[str, object], group: str, load: Load, moments: tuple[float, float, float]) -> results.Row:
+def row(common: dict[str, Any], group: str, load: Load, moments: tuple[float, float, float]) -> results.Row:
     """What a group noticed; moments: since when the cluster was at rest, and when the maintenance began and ended."""
     rested, began, ended = moments
     requests = [sample for sample in load.samples if sample.group == group and sample.kind in REQUESTS]
@@ -132,7 +133,7 @@ def row(common: dict[str, object], group: str, load: Load, moments: tuple[float,
         return round(1000 * quantile(latencies(requests, kind, since, until), 0.99), 2)
 
     return results.Row(
-        **common,  # type: ignore[arg-type]
+        **common,
         **asdict(load.kept[group]),
         group=group,
         requests=len(late),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,10 +80,10 @@ def test_a_member_that_was_left_out_is_named() -> None:
     assert not_smaller(before, {"m1": Size(400, 400), "m2": Size(1000, 400)}) == "not defragmented: m2"
 
 
-def a_run(repeat: int = 0, high: tuple[float, ...] = (), **changes: object) -> results.Run:
+def a_run(repeat: int = 0, high: tuple[float, ...] = (), **changes: Any) -> results.Run:
     """A run at 10 ms, with 100 ms in the windows that are named."""
     row = results.Row(
-        **{  # type: ignore[arg-type]
+        **{
             "way": WAY,
             "repeat": repeat,
             "group": "plain",

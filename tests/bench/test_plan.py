@@ -15,6 +15,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,8 +243,8 @@ def some_runs(speed: float = 1.0, latency: float = 1.0, outcome: str = "survived
         ({"speed": 2.5}, True, True, True, False),
     ],
 )
-def test_verdicts(changes: dict[str, float], survived: bool, fast: bool, prompt: bool, covered: bool) -> None:
-    [verdict] = judge(some_runs(**changes))  # type: ignore[arg-type]
+def test_verdicts(changes: dict[str, Any], survived: bool, fast: bool, prompt: bool, covered: bool) -> None:
+    [verdict] = judge(some_runs(**changes))
     found = (verdict.survived, verdict.fast_enough, verdict.prompt_enough, verdict.covered)
     assert found == (survived, fast, prompt, covered)
     assert verdict.holds == all(found)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,9 +40,9 @@ from bench.storage.picture import draw
 
 def row(cell: Cell = REFERENCE, repeat: int = 0, put_p99: float = 100.0, fsync_p99: float = 50.0) -> results.Row:
     kinds = {"int": 1, "float": 1.0, "str": ""}
-    values = {item.name: kinds[str(item.type)] for item in fields(results.Row)}
+    values: dict[str, Any] = {item.name: kinds[str(item.type)] for item in fields(results.Row)}
     named = {"scheduler": cell.scheduler, "priority": cell.priority, "layout": cell.layout, "date": "2026-01-02"}
-    return results.Row(**{**values, **named, "repeat": repeat, "put_p99": put_p99, "fsync_p99": fsync_p99})  # type: ignore[arg-type]
+    return results.Row(**{**values, **named, "repeat": repeat, "put_p99": put_p99, "fsync_p99": fsync_p99})
 
 
 def every() -> list[results.Row]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils import _defrag_turns as turns
@@ -90,7 +91,7 @@ def fragment(members: list[Member]) -> None:
     wait_for_free_pages(members)
 
 
-def asked(members: list[Member], member: Member, **more: object) -> Request:
+def asked(members: list[Member], member: Member, **more: Any) -> Request:
     others = [other.endpoint for other in members if other is not member]
     base = Request(
         [member.endpoint, *others],
@@ -101,7 +102,7 @@ def asked(members: list[Member], member: Member, **more: object) -> Request:
         wait=60,
         data_dir=str(member.folder / member.name),
     )
-    return replace(base, **more)  # type: ignore[arg-type]
+    return replace(base, **more)
 
 
 def on_all_hosts(members: list[Member], thresholds: Thresholds = PAYS) -> list[Outcome]:
