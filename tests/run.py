@@ -72,6 +72,7 @@ CHECKS = [
     ),
     pytest("model", "tests/model"),
     pytest("bench", "tests/bench"),
+    pytest("alert rules", "tests/alerts"),
     Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
     Check(
         "opa check",

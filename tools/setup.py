@@ -260,6 +260,35 @@ def make_etcd(series: str) -> Callable[[IO[str]], None]:
     return make
 
 
+# promtool
+
+
+def promtool() -> Path:
+    """Where promtool lies, for the tests of the alert rules."""
+    return CACHE / f"promtool-{architecture()}"
+
+
+def promtool_ready() -> bool:
+    """Whether it is there, or cannot be had: only Debian's package is taken."""
+    return promtool().is_dir() or not shutil.which("dpkg-deb")
+
+
+def make_promtool(log: IO[str]) -> None:
+    """Unpack Debian's package of Prometheus, which is not installed: that would start a server."""
+    with appearing(promtool()) as folder:
+        download = ["apt-get", "-q", "download", "prometheus"]
+        try:
+            run(log, *download, cwd=folder)
+        except StepFailed:  # no package lists yet
+            run(log, *as_root("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update"))
+            run(log, *download, cwd=folder)
+        (archive,) = folder.glob("*.deb")
+        run(log, "dpkg-deb", "-x", archive, folder / "unpacked")
+        (folder / "unpacked/usr/bin/promtool").rename(folder / "promtool")
+        shutil.rmtree(folder / "unpacked")
+        archive.unlink()
+
+
 # The whole
 
 
@@ -278,6 +307,7 @@ def steps() -> list[Step]:
         Step("lab image", image_ready, lambda log: run(log, *image)),
         *(Step(f"etcd {s}", lambda s=s: built(f"etcd-{s}").is_dir(), make_etcd(s)) for s in ETCD_SERIES),  # type: ignore[misc]
         *(Step(name, lambda n=name: built(n).is_dir(), make_program(name)) for name in PROGRAMS),  # type: ignore[misc]
+        Step("promtool", promtool_ready, make_promtool),
     ]
 
 
@@ -294,6 +324,8 @@ def link_results() -> None:
     link(venv_path(), "venv")
     for name in PROGRAMS:
         link(built(name) / name, f"bin/{name}")
+    if promtool().is_dir():
+        link(promtool() / "promtool", "bin/promtool")
     for series in ETCD_SERIES:
         link(built(f"etcd-{series}"), f"archives/v{etcd_version(series)}")
     for program in ("etcd", "etcdctl", "etcdutl"):
