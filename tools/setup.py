@@ -34,6 +34,7 @@ LINKS = PROJECT / ".headroom"
 PACKAGES = [
     *("podman", "runc", "netavark", "aardvark-dns", "iproute2", "iptables", "openssh-client", "debootstrap"),  # the lab
     *("python3-venv", "fio", "shellcheck", "git"),
+    *("age", "gnupg"),  # encrypted snapshots
 ]
 ETCD_SERIES = ("3.7", "3.6", "3.5")
 PROGRAMS = {
