@@ -8,3 +8,5 @@ package headroom
 deny contains finding if some finding in data.headroom.rules[_][_].deny
 
 warn contains finding if some finding in data.headroom.rules[_][_].warn
+
+warn contains finding if some finding in data.headroom.waived.warn

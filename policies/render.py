@@ -5,7 +5,7 @@
 
 Sources are the METADATA of each rule, its example folders `bad` and `good`, what conftest says of these, the comments in
 data/thresholds.yml, the shapes of real roles below tests/policies/shapes, and examples. Rendered are the index, a page for each rule, the
-pages of thresholds, of real defects and of examples, and data/rules.json, by which waivers are checked.
+pages of thresholds, of real defects and of examples, and data/rules.json, by which waivers are checked and what they waive is told.
 
 opa and conftest are taken from HEADROOM_OPA and HEADROOM_CONFTEST, or from PATH.
 """
@@ -259,8 +259,10 @@ def examples_page() -> str:
 def rendered() -> dict[Path, str]:
     """Return the text of every file that is rendered."""
     rules = metadata(tool("opa"))
+    told = ("id", "severity", "fix", "source")
     catalog = {
-        name: {"severity": about["custom"]["severity"], "title": about["title"]} for name, about in rules.items()
+        name: {"title": about["title"], "custom": {key: about["custom"][key] for key in told}}
+        for name, about in rules.items()
     }
     head, rest = INDEX.read_text(encoding="utf-8").split(BEGIN)
     findings = lint(POLICIES / "rules")

@@ -13,14 +13,9 @@ package headroom.rules.disk.not_dedicated
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some place in clusters.places
 	not "data_device" in place.unknown
 	place.facts.data_device in {null, ""}

@@ -13,14 +13,9 @@ package headroom.rules.disk.unfit_filesystem
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some place in clusters.places
 	some fact, why in _unfit(place.facts)
 	problem := {

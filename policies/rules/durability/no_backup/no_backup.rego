@@ -14,14 +14,9 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some place in clusters.places
 	[about, text] := _missing(place)
 	problem := {"inventory": place.inventory, "hosts": place.hosts, "about": about, "text": text}

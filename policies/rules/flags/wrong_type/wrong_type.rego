@@ -14,14 +14,9 @@ import data.headroom.flags
 import data.headroom.result
 import data.headroom.vocabulary.spelling
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	kind := spelling.kind(profile.etcd.version, entry.form, entry.spelling)

@@ -13,14 +13,9 @@ package headroom.rules.inventory.refused_file
 import data.headroom.inventory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some name, found in inventory.refused
 	some path, texts in found
 	some text in texts

@@ -14,14 +14,9 @@ package headroom.rules.inventory.unknown_value
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
+problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
 	some profile in clusters.profiles
 	some variable, reason in profile.unknown
 } | {{"inventory": found.inventory, "hosts": found.hosts, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", found.reason)} |

@@ -13,14 +13,9 @@ package headroom.rules.inventory.unread_file
 import data.headroom.inventory
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {{"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} |
+problems := {{"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} |
 	some name, found in inventory.opaque
 	some path, text in found
 }

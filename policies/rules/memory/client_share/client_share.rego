@@ -16,14 +16,9 @@ import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)

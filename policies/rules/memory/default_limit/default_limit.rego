@@ -15,14 +15,9 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	limit := profile.etcd.default_limit
 	quota := memory.parse_size(profile.etcd.settings.quota_backend_bytes)

@@ -14,14 +14,9 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	memory.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
 	name := profile.etcd.names.quota_backend_bytes

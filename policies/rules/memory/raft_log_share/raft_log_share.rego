@@ -16,14 +16,9 @@ import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.estimated
 	bytes := profile.estimate.parts["raft log"].high
 	limit := profile.etcd.limit.bytes

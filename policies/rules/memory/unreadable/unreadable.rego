@@ -14,14 +14,9 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} |
+problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} |
 	some profile, problems in clusters.unreadable
 	some problem in problems
 	not _said_elsewhere(profile.etcd, problem)

@@ -15,14 +15,9 @@ import data.headroom.inventory
 import data.headroom.limits.threshold
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some name, found in inventory.members
 	some group, hosts in found
 	lower(replace(group, "-", "_")) in _heavy

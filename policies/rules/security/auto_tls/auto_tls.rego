@@ -14,14 +14,9 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]

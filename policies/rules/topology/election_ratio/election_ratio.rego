@@ -15,14 +15,9 @@ import data.headroom.limits.threshold
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := told.whole(profile.etcd, "election_timeout")

@@ -13,15 +13,10 @@ package headroom.rules.topology.same_name
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
-
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
 # Hosts differ in name, so without a name of its own for one of them nothing need be compared.
-_problems := {problem |
+problems := {problem |
 	count(clusters.names) > 0
 	some [inventory, cluster], hosts in clusters.members
 	named := {host: name | some host in hosts; name := object.get(clusters.names, [[inventory, host]], host)}

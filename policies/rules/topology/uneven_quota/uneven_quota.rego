@@ -16,14 +16,9 @@ import data.headroom.model
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": memory.format_size(bytes), "hosts": part.hosts} |
 		some part in parts

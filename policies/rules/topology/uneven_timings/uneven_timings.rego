@@ -14,14 +14,9 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed
 	some setting in ["heartbeat_interval", "election_timeout"]
 	mixture := clusters.differing([{"value": told.whole(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])

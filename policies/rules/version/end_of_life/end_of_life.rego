@@ -13,14 +13,9 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, profile.etcd.version, 1)[0]

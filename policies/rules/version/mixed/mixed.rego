@@ -13,14 +13,9 @@ package headroom.rules.version.mixed
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-warn contains finding if {
-	result.waiving
-	some finding in result.waived(rego.metadata.chain(), _problems)
-}
-
-_problems := {problem |
+problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": part.etcd.version, "hosts": part.hosts} |
 		some part in parts

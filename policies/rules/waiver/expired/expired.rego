@@ -13,9 +13,9 @@ package headroom.rules.waiver.expired
 import data.headroom.result
 import data.headroom.waivers
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-_problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
+problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
 	some entry in waivers.expired
 	text := sprintf("%s: waiver %d for %s expired on %s (%s)", [
 		entry.file,

@@ -11,11 +11,12 @@
 package headroom.rules.waiver.unused
 
 import data.headroom.result
+import data.headroom.waived
 import data.headroom.waivers
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), _problems)
+warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
 
-_problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
+problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
 	some entry in waivers.valid
 	not [entry.file, entry.number] in _used
 	text := sprintf("%s: waiver %d for %s, %s, waives nothing", [entry.file, entry.number, entry.waiver.rule, _scope(entry.waiver)])
@@ -23,26 +24,4 @@ _problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about":
 
 _scope(waiver) := [sprintf("%s %q", [scope, waiver[scope]]) | some scope in ["host", "group", "cluster"]; waiver[scope]][0]
 
-_used := {[finding.waived.file, finding.waived.number] |
-	count(waivers.valid) > 0
-	some topic in _topics
-	some rule in topic
-	some finding in rule.warn
-	finding.waived
-}
-
-# One by one: a rule cannot ask for all rules, being one of them. tests/policies/test_conventions.py sees that none is missing.
-_topics := [
-	data.headroom.rules.compaction,
-	data.headroom.rules.defragmentation,
-	data.headroom.rules.disk,
-	data.headroom.rules.durability,
-	data.headroom.rules.flags,
-	data.headroom.rules.inventory,
-	data.headroom.rules.memory,
-	data.headroom.rules.placement,
-	data.headroom.rules.security,
-	data.headroom.rules.topology,
-	data.headroom.rules.upgrade,
-	data.headroom.rules.version,
-]
+_used := {[finding.waived.file, finding.waived.number] | some finding in waived.warn}
