@@ -47,7 +47,7 @@ func parse() options {
 	flag.IntVar(&o.rate, "rate", 100, "puts and as many ranges per second, of each group")
 	flag.IntVar(&o.valueSize, "value-size", 1024, "bytes of a put's value")
 	flag.IntVar(&o.leases, "leases", 100, "leases that each group keeps alive")
-	flag.Int64Var(&o.ttl, "ttl", 5, "seconds that a lease lives without being kept alive")
+	flag.Int64Var(&o.ttl, "ttl", 15, "seconds that a lease lives without being kept alive; as long as those of Kubernetes API servers")
 	flag.IntVar(&o.watchers, "watchers", 2, "watchers of each group; each follows all puts of the group")
 	flag.IntVar(&o.keys, "keys", 500, "keys that each group puts in turn")
 	flag.StringVar(&o.live, "live", "/live/", "prefix of the keys that ranges read: PREFIX and eight digits")
