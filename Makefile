@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-storage bench-storage-quick storage-evidence bench-maintenance bench-maintenance-quick bench-model bundle
+.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-storage bench-storage-quick storage-evidence bench-maintenance bench-maintenance-quick bench-demo bench-model bundle
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -31,7 +31,7 @@ bench-site: setup ## time the floor, a cold run and a second run of site.yml in 
 	@$(RUN) bench/site/run.py
 
 bench-lint: setup ## time the linter on 100, 1,000 and 10,000 hosts, both forms; write the table of docs/inventory.md
-	@$(RUN) bench/lint/run.py --write
+	@$(RUN) python -m bench.lint.run --write
 
 bench-memory: setup ## measure real etcd of three releases, case by case, and hold the model against it (about an hour)
 	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
@@ -62,6 +62,9 @@ bench-maintenance: setup ## defragment under load with etcdctl and with Headroom
 bench-maintenance-quick: setup ## the same with a smaller database, once, and its tables (under 2 minutes)
 	@$(RUN) python -m bench.maintenance.run --quick && \
 	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
+
+bench-demo: setup ## load the demo's hosts as their inventory says, and draw the plan beside what was measured (4 minutes)
+	@$(RUN) python -m bench.demo.plan_and_measured
 
 bench-model: setup ## time the memory model and the plan
 	@$(RUN) python -m bench.model.run

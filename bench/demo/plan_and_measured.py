@@ -21,10 +21,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import yaml
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("", ".collections")]
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan  # noqa: E402
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
 
-from bench.lab import PROJECT, STATE, addresses, certificates, on  # noqa: E402  (found through the line above)
+from bench.lab import PROJECT, STATE, addresses, certificates, on
 
 mpl.use("svg")
 mpl.rcParams["svg.hashsalt"] = "headroom"

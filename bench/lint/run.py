@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Lint inventories of 100, 1,000 and 10,000 hosts with all rules, as a user would, and hold the figures to their limits.
 
-    bench/lint/run.py --write    and put the table into docs/inventory.md
-    bench/lint/run.py 100 1000   other sizes
+    python -m bench.lint.run --write    and put the table into docs/inventory.md
+    python -m bench.lint.run 100 1000   other sizes
 
 Wall time and peak memory are conftest's alone, the latter as the kernel counts it. Exits 1 if a limit is passed. The last rows, a workload
 of its own for each cluster, have no limit but that of growth: there the model of memory takes most of the time.
@@ -25,12 +25,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from bench.lint.inventory import MEMBERS, write_folder, write_listed
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "inventory.md"
-BEGIN = "<!-- table: written by bench/lint/run.py --write -->\n"
+BEGIN = "<!-- table: written by make bench-lint -->\n"
 END = "<!-- end of table -->\n"
 SIZES = [100, 1000, 10000]
 WORKLOADS = 16

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Change a setting of a lab's cluster while a client writes every 50 ms, and say what the client and the members noticed.
 
-    bench/rolling/run.py etcd_snapshot_catchup_entries=321
+    python -m bench.rolling.run etcd_snapshot_catchup_entries=321
 
 Runs site.yml with that variable. Exits 1 if a write failed, or if the members did not restart one after the other with the leader last.
 """
@@ -13,7 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from bench.lab import PROJECT, addresses, certificates, on
 
 STARTED = "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat"

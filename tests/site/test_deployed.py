@@ -25,7 +25,7 @@ def test_second_run_and_check_change_nothing(site):
 def test_rolling_change_loses_no_write(site):
     # The disk below the lab is shared, and may stall for seconds all by itself: a second try tells that from a write that we lost.
     for entries in (320, 321):
-        run = site.ansible("bench/rolling/run.py", f"etcd_snapshot_catchup_entries={entries}")
+        run = site.ansible("python", "-m", "bench.rolling.run", f"etcd_snapshot_catchup_entries={entries}")
         if run.code == 0:
             break
     assert run.code == 0 and ", 0 failed" in run.output, run.output
