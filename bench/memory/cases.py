@@ -2,7 +2,7 @@
 
 A case says how a member is started and what is done to it. Each component of the model has cases of the first two parts; those of
 the part "check" differ from all others in their sizes and counts, and no constant was fitted to them. What a restart takes was
-corrected once they had been seen, so those of the part "unseen" were measured after that, and nothing was changed since.
+corrected once they had been seen, so those of the part "unseen" were measured after that; accuracy.md.in says what was changed since.
 """
 
 from __future__ import annotations
@@ -249,15 +249,19 @@ def between(series: str) -> Iterator[Case]:
     yield log("log-70k", 70000, 1500, 3000, "check", series)
     yield log("log-200k", 200000, 800, 1500, "check", series)
     yield log("log-40k-three", 40000, 1200, 2500, "check", series, members=3)
+    yield log("log-3k", 3000, 2000, 6000, "check", series)
+    yield log("log-15k", 15000, 3000, 4000, "check", series)
+    yield log("log-150k", 150000, 600, 1200, "check", series)
+    yield log("log-500k", 500000, 300, 800, "check", series)
+    yield log("log-60k-three", 60000, 1000, 2000, "check", series, members=3)
 
 
 def unseen(series: str) -> Iterator[Case]:
     """Other sizes in between, measured when the model was finished."""
-    yield log("log-3k", 3000, 2000, 6000, "unseen", series)
-    yield log("log-15k", 15000, 3000, 4000, "unseen", series)
-    yield log("log-150k", 150000, 600, 1200, "unseen", series)
-    yield log("log-500k", 500000, 300, 800, "unseen", series)
-    yield log("log-60k-three", 60000, 1000, 2000, "unseen", series, members=3)
+    yield log("log-2500B", 2500, 3000, 7000, "unseen", series)
+    yield log("log-25k", 25000, 2000, 4000, "unseen", series)
+    yield log("log-250k", 250000, 700, 1000, "unseen", series)
+    yield log("log-35k-three", 35000, 1500, 3000, "unseen", series, members=3)
 
 
 def grid() -> list[Case]:

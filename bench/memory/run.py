@@ -114,8 +114,8 @@ def peak_during(member: Member, *arguments: str) -> int:
     return sampler.stop().rss_anon
 
 
-def measure(case: Case, version: str, folder: Path) -> dict[str, float]:
-    """Run one case; its figures by the names in MEASURED."""
+def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS) -> dict[str, float]:
+    """Run one case, and restart its members so often; its figures by the names in MEASURED."""
     members = members_of(case, version, folder)
     figures: dict[str, float] = dict.fromkeys(MEASURED, 0.0)
     with running(members):
@@ -138,29 +138,29 @@ def measure(case: Case, version: str, folder: Path) -> dict[str, float]:
             after["etcd_debugging_mvcc_compact_revision"], 0
         )
     if case.puts and not case.range_clients:
-        figures.update(restarts(case, version, folder))
+        figures.update(restarts(case, version, folder, starts))
     return figures
 
 
-def restarts(case: Case, version: str, folder: Path) -> dict[str, float]:
-    """Restart the members RESTARTS times over the same data, and load them again; the highest peaks, and the lowest RssAnon."""
+def restarts(case: Case, version: str, folder: Path, starts: int) -> dict[str, float]:
+    """Restart the members so often over the same data, and load them again; the highest peaks, and the lowest RssAnon."""
     names = sorted(path.parent.name for path in folder.glob("*/member"))
     kept = folder / "kept"
     kept.mkdir()
     for name in names:
         shutil.move(folder / name, kept / name)
     found: list[dict[str, float]] = []
-    for number in range(1, RESTARTS + 1):
+    for number in range(1, starts + 1):
         for name in names:
             shutil.rmtree(folder / name, ignore_errors=True)
-            if number < RESTARTS:
+            if number < starts:
                 shutil.copytree(kept / name, folder / name)
             else:
                 shutil.move(kept / name, folder / name)
-        found.append(restart(case, version, folder, last=number == RESTARTS))
+        found.append(restart(case, version, folder, last=number == starts))
     peaks = [one["restart_rss_anon_peak"] for one in found]
     highest = {name: max(one[name] for one in found) for name in found[0]}
-    return {**found[-1], **highest, "restarts": RESTARTS, "restart_rss_anon_least": min(peaks)}
+    return {**found[-1], **highest, "restarts": starts, "restart_rss_anon_least": min(peaks)}
 
 
 def restart(case: Case, version: str, folder: Path, last: bool) -> dict[str, float]:
@@ -255,6 +255,12 @@ def main() -> int:
     parser.add_argument(
         "--first-repeat", type=int, default=1, help="number of the first repeat, to add to what is there"
     )
+    parser.add_argument(
+        "--starts",
+        type=int,
+        default=RESTARTS,
+        help=f"start members again so often over the same data (default {RESTARTS})",
+    )
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where etcd keeps its data meanwhile"
@@ -283,7 +289,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="headroom-memory-", dir=options.folder) as folder:
             start = time.monotonic()
             try:
-                figures = measure(case, versions[case.series], Path(folder))
+                figures = measure(case, versions[case.series], Path(folder), options.starts)
             except (load.LoadFailed, RuntimeError, OSError) as error:
                 failed += 1
                 print(f"{case.series} {case.name}: failed: {error}", flush=True)

@@ -96,19 +96,22 @@ def raft_entries(constants: dict[str, Any], settings: dict[str, Any]) -> dict[st
     }
 
 
-def heap_bounds(constants: dict[str, Any], settings: dict[str, Any], live: int, spikes: int) -> tuple[int, int]:
+def heap_bounds(
+    constants: dict[str, Any], settings: dict[str, Any], live: int, spikes: int, beyond: int
+) -> tuple[int, int]:
     """Return the peaks of the heap and of RssAnon.
 
-    live: bytes reachable at the peak; spikes: bytes that live for a moment. Without a limit the heap grows by GOGC percent of
-    what is live. GOMEMLIMIT, which counts all of Go's memory, presses it down, but not below what the live heap needs.
+    live: bytes reachable at the peak; spikes: bytes that live for a moment; beyond: permille of the heap that RssAnon is.
+    Without a limit the heap grows by GOGC percent of what is live. GOMEMLIMIT, which counts all of Go's memory, presses it
+    down, but not below what the live heap needs.
     """
     heap = live + divide_up(live * settings["gogc"], 100) + spikes
-    anon = permille(heap, constants["rss_anon_over_heap"])
+    anon = permille(heap, beyond)
     limit = settings["gomemlimit"]
     if limit is not None:
         floor = permille(live + spikes, constants["gomemlimit_floor"])
         heap = min(heap, max(floor, limit))
-        anon = min(anon, max(permille(floor, constants["rss_anon_over_heap"]), limit))
+        anon = min(anon, max(permille(floor, beyond), limit))
     return heap, anon
 
 
@@ -119,10 +122,16 @@ def requests_in_flight(constants: dict[str, Any], workload: dict[str, Any], put:
     return min(clients, divide_up(workload["puts_per_second"] * milliseconds, 1000))
 
 
-def restart_batch(constants: dict[str, Any], batch: int, revision: int) -> int:
+def batched(constants: dict[str, Any], db: dict[str, int], put: int) -> int:
+    """Return the bytes of one put in the write batch: half of them the put itself, half its place in the database's pages."""
+    overhead: int = constants["put_overhead"]
+    return divide_up(db["revision"] + put, 2) + overhead
+
+
+def restart_batch(constants: dict[str, Any], batch: int, one_put: int) -> int:
     """Return what there is of the write batch while the replayed log is in memory, which first entries applied cut short."""
     least: int = constants["restart_batch"]
-    first = constants["restart_puts"] * (revision + constants["put_overhead"])
+    first = constants["restart_puts"] * one_put
     return min(batch, max(permille(first, constants["write_batch_copies"]["high"]), least))
 
 
@@ -157,7 +166,7 @@ def components(
     per_key = constants["index_key"] + size_class(workload["key_size"]) + constants["index_version"]
     slot, growth = constants["index_slot"], constants["index_growth"]
     old = db["history"] * constants["index_version"]
-    batch = divide_up(writes * (db["revision"] + constants["put_overhead"]) * constants["write_batch_period"], 1000)
+    batch = divide_up(writes * batched(constants, db, put) * constants["write_batch_period"], 1000)
     flying = requests_in_flight(constants, workload, put)
     chunk = min(keys + db["history"], constants["restore_chunk"])
     pending = (
@@ -285,13 +294,16 @@ def estimate(version: Any, workload: Any, settings: Any = None, members: Any = 3
     high = {part["name"]: part["high"] for part in parts}
     live = sum(part["high"] for part in parts if part["kind"] == "heap")
     one_entry = high["raft log"] // entries["high"]  # divides evenly
-    heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"])
+    heap_peak, anon = heap_bounds(constants, effective, live, high["range answers"], constants["rss_anon_over_heap"])
     restart_live = live - high["raft log"] - high["write batch"] + entries["restart"] * one_entry
-    restart_live += restart_batch(constants, high["write batch"], db["revision"])
+    one_put = batched(constants, db, full["key_size"] + full["value_size"])
+    restart_live += restart_batch(constants, high["write batch"], one_put)
     if members == 1:
         once_more = permille(high["requests"], constants["restart_requests"])
         restart_live += min(once_more, constants["restart_requests_max"])
-    restart_heap, restart = heap_bounds(constants, effective, restart_live, high["start-up"])
+    restart_heap, restart = heap_bounds(
+        constants, effective, restart_live, high["start-up"], constants["restart_anon_over_heap"]
+    )
     restart_heap, restart = max(heap_peak, restart_heap), max(anon, restart)
     # Defragmentation blocks writes; its copies come on top of the live heap. The measured factor includes garbage, which
     # is all that GOMEMLIMIT can save.

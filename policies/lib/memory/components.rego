@@ -47,7 +47,7 @@ _parts(constants, work, members, db, entries) := {
 	entry := size_class(put + constants.raft_entry_overhead)
 	peers := (members - 1) * constants.peer_connection
 	batch := units.scale_up(
-		work.puts_per_second * (db.revision + constants.put_overhead),
+		work.puts_per_second * _batched(constants, db, put),
 		constants.write_batch_period, 1000,
 	)
 	indexed := (work.keys * constants.restore_key) + (entries.restart * constants.restore_entry)
@@ -90,6 +90,9 @@ _whys(constants, figures, db, entries) := {
 	put := work.key_size + work.value_size
 	flying := _requests_in_flight(constants, work)
 }
+
+# One put in the write batch: half of it the put itself, half its place in the database's pages.
+_batched(constants, db, put) := units.divide_up(db.revision + put, 2) + constants.put_overhead
 
 _requests_in_flight(constants, work) := min([work.clients, count_in_time]) if {
 	put := work.key_size + work.value_size

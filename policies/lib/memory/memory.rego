@@ -96,12 +96,13 @@ _reckoned(version, workload, settings, members) := {
 	live := sum([parts[name].high | some name in _heap])
 	one_entry := units.divide_down(parts["raft log"].high, entries.high)
 	batch := parts["write batch"].high
-	running := _heap_bounds(constants, effective, live, parts["range answers"].high)
+	running := _heap_bounds(constants, effective, live, parts["range answers"].high, constants.rss_anon_over_heap)
 	quiet := (live - parts["raft log"].high) - batch
 	log_at_start := entries.restart * one_entry
-	first_load := _restart_batch(constants, batch, db.revision) + _first_requests(constants, members, parts.requests.high)
+	one_put := _batched(constants, db, work.key_size + work.value_size)
+	first_load := _restart_batch(constants, batch, one_put) + _first_requests(constants, members, parts.requests.high)
 	restart_live := (quiet + log_at_start) + first_load
-	replayed := _heap_bounds(constants, effective, restart_live, parts["start-up"].high)
+	replayed := _heap_bounds(constants, effective, restart_live, parts["start-up"].high, constants.restart_anon_over_heap)
 	restarting := {"heap": max([running.heap, replayed.heap]), "anon": max([running.anon, replayed.anon])}
 
 	rss_file := db.high + constants.binary_text
@@ -189,18 +190,15 @@ _compacts_after(constants, _) := constants.raft_compacts_every if constants.raft
 
 _compacts_after(constants, settings) := settings.snapshot_count if constants.raft_compacts_every == 0
 
-_heap_bounds(constants, settings, live, spikes) := {"heap": heap, "anon": anon} if {
+_heap_bounds(_, settings, live, spikes, beyond) := {"heap": heap, "anon": anon} if {
 	settings.gomemlimit == null
 	heap := _free_heap(settings, live, spikes)
-	anon := units.permille(heap, constants.rss_anon_over_heap)
+	anon := units.permille(heap, beyond)
 }
 
-_heap_bounds(constants, settings, live, spikes) := {
+_heap_bounds(constants, settings, live, spikes, beyond) := {
 	"heap": min([free, max([lowest, settings.gomemlimit])]),
-	"anon": min([
-		units.permille(free, constants.rss_anon_over_heap),
-		max([units.permille(lowest, constants.rss_anon_over_heap), settings.gomemlimit]),
-	]),
+	"anon": min([units.permille(free, beyond), max([units.permille(lowest, beyond), settings.gomemlimit])]),
 } if {
 	settings.gomemlimit != null
 	free := _free_heap(settings, live, spikes)
@@ -217,12 +215,10 @@ _defrag(constants, settings, copies, live) := min([live + copies.high, max([sett
 }
 
 # What there is of the write batch while the replayed log is in memory, which first entries applied cut short.
-_restart_batch(constants, batch, revision) := min([batch, max([
-	units.permille(first, constants.write_batch_copies.high),
+_restart_batch(constants, batch, one_put) := min([batch, max([
+	units.permille(constants.restart_puts * one_put, constants.write_batch_copies.high),
 	constants.restart_batch,
-])]) if {
-	first := constants.restart_puts * (revision + constants.put_overhead)
-}
+])])
 
 # Several members elect first, so that their load is not there at once.
 _first_requests(_, members, _) := 0 if members > 1

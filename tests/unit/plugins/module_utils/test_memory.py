@@ -53,7 +53,10 @@ def test_measured_peaks(version: str, flags: dict[str, Any], puts: int, anon_pea
 
 
 def test_measured_restart() -> None:
-    """3.6 and later, 100 kB values, the default snapshot-count: 1.9 GB after a restart, 0.25 GB in steady state."""
+    """3.6 and later, 100 kB values, the default snapshot-count: 1.9 GB after a restart, 0.25 GB in steady state.
+
+    Of bench/memory's starts of this size (log-100k) the highest took 2.3 GB.
+    """
     workload = {
         "value_size": 100000,
         "key_size": 10,
@@ -63,7 +66,7 @@ def test_measured_restart() -> None:
         "revisions_per_key": 1,
     }
     figures = _memory.estimate("3.7.3", workload, {"snapshot_catchup_entries": 500}, 1)
-    assert 1.9 < figures["restart_rss_anon_peak"] / GB < 2.4
+    assert 1.9 < figures["restart_rss_anon_peak"] / GB < 1.2 * 2.3
     assert 0.13 < figures["rss_anon_peak"] / GB < 0.3
     assert any("after a restart" in note for note in figures["notes"])
 
