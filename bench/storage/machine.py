@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import time
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._block import parse_scheduler
@@ -30,9 +31,21 @@ def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
         else f"simulated, {REQUESTS_A_SECOND} requests/s, {BYTES_A_SECOND >> 20} MiB/s, {LATENCY * 1000:g} ms",
         "etcd": version,
         "fio": disk.run("fio", "--version").strip().removeprefix("fio-"),
-        LOAD: f"{os.getloadavg()[0]:.1f}",
+        LOAD: f"{busy_cpus():.1f}",
         "weights of control groups": "bfq's" if weighted else "none",
     }
+
+
+def busy_cpus(seconds: float = 5.0) -> float:
+    """How many CPUs have work just now; the load average still tells of the last minutes."""
+
+    def spent() -> int:
+        times = [int(number) for number in _text("/proc/stat").split("\n", 1)[0].split()[1:]]
+        return sum(times[:8]) - times[3] - times[4]  # without idle and iowait
+
+    before = spent()
+    time.sleep(seconds)
+    return (spent() - before) / os.sysconf("SC_CLK_TCK") / seconds
 
 
 def disk_below(folder: Path) -> str:
