@@ -58,7 +58,9 @@ def test_the_log_moves_to_its_volume_without_a_failed_write(site):
     assert check.code == 0 and "Move the write-ahead log" in check.output, check.output
     assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
     before = started(site)
-    run = site.ansible("python", "-m", "bench.rolling.run", *(f"{name}={value}" for name, value in VARIABLES.items()), timeout=900)
+    run = site.ansible(
+        "python", "-m", "bench.rolling.run", *(f"{name}={value}" for name, value in VARIABLES.items()), timeout=900
+    )
     assert run.code == 0 and ", 0 failed" in run.output, run.output
     for host in site.hosts:
         assert ".wal" in site.on(host, f"ls {OWN_LOG}")
