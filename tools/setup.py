@@ -274,20 +274,32 @@ def promtool_ready() -> bool:
     return promtool().is_dir() or not shutil.which("dpkg-deb")
 
 
+def download_promtool(log: IO[str], folder: Path) -> None:
+    download = ["apt-get", "-q", "download", "prometheus"]
+    try:
+        run(log, *download, cwd=folder)
+    except StepFailed:  # no package lists yet
+        run(log, *as_root("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update"))
+        run(log, *download, cwd=folder)
+
+
 def make_promtool(log: IO[str]) -> None:
     """Unpack Debian's package of Prometheus, which is not installed: that would start a server."""
     with appearing(promtool()) as folder:
-        download = ["apt-get", "-q", "download", "prometheus"]
-        try:
-            run(log, *download, cwd=folder)
-        except StepFailed:  # no package lists yet
-            run(log, *as_root("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update"))
-            run(log, *download, cwd=folder)
+        download_promtool(log, folder)
         (archive,) = folder.glob("*.deb")
         run(log, "dpkg-deb", "-x", archive, folder / "unpacked")
         (folder / "unpacked/usr/bin/promtool").rename(folder / "promtool")
         shutil.rmtree(folder / "unpacked")
         archive.unlink()
+
+
+def try_promtool(log: IO[str]) -> None:
+    """Only one check of many wants it, and passes over its cases without it: nobody's demo shall end here."""
+    try:
+        make_promtool(log)
+    except StepFailed as failure:
+        print(f"  promtool cannot be had, so the alert rules go untested: {failure}")
 
 
 # The whole
@@ -308,7 +320,7 @@ def steps() -> list[Step]:
         Step("lab image", image_ready, lambda log: run(log, *image)),
         *(Step(f"etcd {s}", lambda s=s: built(f"etcd-{s}").is_dir(), make_etcd(s)) for s in ETCD_SERIES),  # type: ignore[misc]
         *(Step(name, lambda n=name: built(n).is_dir(), make_program(name)) for name in PROGRAMS),  # type: ignore[misc]
-        Step("promtool", promtool_ready, make_promtool),
+        Step("promtool", promtool_ready, try_promtool),
     ]
 
 

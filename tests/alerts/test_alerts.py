@@ -21,7 +21,7 @@ RULES = PROJECT / "docs" / "examples" / "prometheus-alerts.yml"
 def promtool(*words: str | Path, given: str = "") -> None:
     """Run promtool; what it says is the failure."""
     if not shutil.which("promtool"):
-        pytest.skip("promtool is taken from Debian's package, and this is no Debian")
+        pytest.skip("there is no promtool: set-up takes it from Debian's package, where that can be had")
     done = subprocess.run(["promtool", *words], input=given, capture_output=True, text=True, check=False, cwd=HERE)
     assert done.returncode == 0, done.stdout + done.stderr
 
