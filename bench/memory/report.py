@@ -36,7 +36,9 @@ class Point:
     what: str
     measured: float
     model: int
-    lowest: float = 0.0  # of all runs of the case, once they are one point
+    # Of all runs of the case, once they are one point: the lowest, and the median of what each run had at its highest.
+    lowest: float = 0.0
+    middle: float = 0.0
 
     @property
     def times(self) -> int:
@@ -60,8 +62,8 @@ class Point:
 
     @property
     def kept(self) -> bool:
-        """Whether the model is as near as is promised: to the highest run, or, where runs differ by more, to the range of all."""
-        least = self.lowest if self.varies else self.measured
+        """Whether the model is as near as is promised: to the highest run, or, where runs differ by more, from the middle one up to it."""
+        least = self.middle if self.varies else self.measured
         return least * (1 - BELOW) <= self.model <= self.measured * (1 + ABOVE)
 
 
@@ -97,7 +99,11 @@ def runs(found: Sequence[Point]) -> dict[tuple[str, str, str], list[Point]]:
 def highest(found: Sequence[Point]) -> list[Point]:
     """One point for each case and figure: the highest, which is what a limit has to hold."""
     return [
-        replace(max(same, key=lambda point: point.measured), lowest=min(point.least for point in same))
+        replace(
+            max(same, key=lambda point: point.measured),
+            lowest=min(point.least for point in same),
+            middle=median(point.measured for point in same),
+        )
         for same in runs(found).values()
     ]
 
