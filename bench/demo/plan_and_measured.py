@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Load the demo's cluster as its inventory says it will be loaded, and draw the plan beside what was measured.
 
 Writes values of the planned size through all members with etcd's own benchmark tool, bounded in count, then restarts one follower, while

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Lint inventories of 100, 1,000 and 10,000 hosts with all rules, as a user would, and hold the figures to their limits.
 
     python -m bench.lint.run --write    and put the table into docs/inventory.md

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Change a setting of a lab's cluster while a client writes every 50 ms, and say what the client and the members noticed.
 
     python -m bench.rolling.run etcd_snapshot_catchup_entries=321
