@@ -42,6 +42,7 @@ PROGRAMS = {
     "opa": "github.com/open-policy-agent/opa",
     "benchmark": "go.etcd.io/etcd/v3/tools/benchmark",
     "load": ".",
+    "versitygw": "github.com/versity/versitygw/cmd/versitygw",  # an S3-compatible store, for the tests of copies in a bucket
 }
 ACTIVATE = """# Puts ansible-playbook, conftest, etcdctl and the other pinned tools on PATH: . .headroom/activate
 PATH="{links}/bin:{links}/venv/bin:$PATH"
