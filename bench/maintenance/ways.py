@@ -95,6 +95,7 @@ def configuration(member: Member, cluster: Sequence[Member], folder: Path) -> di
             "keep_days": "",
             "encrypt_to": [],
             "copy_dir": "",
+            "bucket": None,
             "reserve": 0,
             "timeout": 60,
         },

@@ -17,6 +17,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timezone
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils import _bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket, BucketError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import OPERATIONS
@@ -27,6 +29,7 @@ _LONGEST = 86400
 _MOST = 100_000
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
+_BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, which may be given with a unit.
 _SIZES = ("free_size", "reserve", "memory_max")
 
@@ -61,6 +64,7 @@ class Snapshot:
     keep_days: int | None
     encrypt_to: list[str]
     copy_dir: str
+    bucket: Bucket | None
     reserve: int
     timeout: int
 
@@ -151,6 +155,8 @@ def variable(section: str, entry: str) -> str:
 def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
     """Return a value as the type that is wanted, whether it came as YAML or as text. Raises ValueError."""
     name = variable(section, entry)
+    if entry == "bucket":
+        return _parse_bucket(value, name)
     if entry in _SIZES:
         return parse_size(value, name)
     if wanted == "int | None" and value in ("", None):
@@ -164,6 +170,20 @@ def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
     if not isinstance(value, bool if wanted == "bool" else str):
         raise ConfigError(f"{name} is {value!r}, which is no {'boolean' if wanted == 'bool' else 'text'}")
     return value
+
+
+def _parse_bucket(value: Any, variables: str) -> Bucket | None:
+    """Return the bucket for copies, None without a name. Its keys are not in the configuration, which others may read."""
+    if not value:
+        return None
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{variables} is {value!r}, which is no map")
+    _names(value, _BUCKET, "snapshot.bucket.")
+    for entry in sorted(_BUCKET):
+        if not isinstance(value[entry], str):
+            name = variables if entry == "name" else f"{variables}_{entry}"
+            raise ConfigError(f"{name} is {value[entry]!r}, which is no text")
+    return Bucket(**value) if value["name"] else None
 
 
 def _names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
@@ -223,6 +243,19 @@ def problems(config: Config) -> list[str]:
         elif not _writable(path):
             found.append(f"{name}: {path} cannot be written to: it is mounted read-only, or belongs to another system")
     return found
+
+
+def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
+    """Say why the bucket for copies cannot be used; it is asked for. With ``installed`` boto3 has to be there by now."""
+    if bucket is None:
+        return []
+    try:
+        _bucket.check(bucket)
+        if installed or _bucket.available():
+            _bucket.connect(bucket).entries()
+    except BucketError as error:
+        return [f"etcd_maintenance_backup_bucket: {error}"]
+    return []
 
 
 def _writable(path: str) -> bool:

@@ -130,6 +130,7 @@ def _request(config: Config) -> _snapshot.Request:
         timeout=asked.timeout,
         encrypt_to=tuple(asked.encrypt_to),
         copy_dir=asked.copy_dir,
+        bucket=asked.bucket,
     )
 
 
@@ -140,6 +141,7 @@ def _tools(config: Config) -> _snapshot.Tools:
 def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
     """Say what would be done. Raises ValueError for what would stop it."""
     plan = _snapshot.plan(_request(config), _tools(config), config.endpoints, time.time())
+    _snapshot.check_copies(_request(config), plan.size)
     later = ", unless another host is faster" if yields(cluster, config.member) else ""
     return {
         "result": "skipped",
@@ -154,11 +156,12 @@ def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[
 
 
 def _described(saved: _snapshot.Saved) -> dict[str, Any]:
+    copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
     failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
     return {
         "result": "failed" if saved.failures else "done",
         "reason": f"saved {format_size(saved.metadata.size)} of {saved.metadata.member} at revision "
-        f"{saved.metadata.revision} as {saved.plan.path}, removed {len(saved.removed)} older{failed}",
+        f"{saved.metadata.revision} as {saved.plan.path}, removed {len(saved.removed)} older{copied}{failed}",
         "settled": not saved.failures,
         "path": saved.plan.path,
         "revision": saved.metadata.revision,
@@ -167,7 +170,7 @@ def _described(saved: _snapshot.Saved) -> dict[str, Any]:
         "size": saved.metadata.size,
         "member": saved.metadata.member,
         "removed": saved.removed,
-        "copy": saved.copy,
+        "copies": saved.copies,
         "left_alone": saved.plan.left_alone,
         "newest_at": _lock.stamp(saved.metadata.taken_at),
     }

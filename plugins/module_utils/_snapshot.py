@@ -9,13 +9,14 @@ goes wrong is one SnapshotError or EtcdctlError; the snapshots kept are untouche
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
+from ansible_collections.etcdops.headroom.plugins.module_utils import _bucket, _snapshot_bucket, _snapshot_copy
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_check as check
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_copy as copies
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_crypt as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, observe
@@ -35,7 +36,8 @@ class Request:
 
     ``member`` is the name of the member to take it from, empty for a healthy follower. ``keep_days`` None: only the
     number counts. ``reserve`` is the bytes that have to stay free; ``timeout`` the seconds for each long step.
-    With ``encrypt_to`` nobody but those recipients can read the snapshot; ``copy_dir`` gets a copy, with the same retention.
+    With ``encrypt_to`` nobody but those recipients can read the snapshot; ``copy_dir`` and ``bucket`` each get a copy, with the
+    same retention.
     """
 
     directory: str
@@ -47,6 +49,7 @@ class Request:
     timeout: int
     encrypt_to: tuple[str, ...] = ()
     copy_dir: str = ""
+    bucket: _bucket.Bucket | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Plan:
 class Saved:
     """What was done. ``failures`` says in sentences what was not: old ones not removed, no copy; ``duration`` is in seconds.
 
-    ``copy`` is the path of the copy, empty if there is none.
+    ``copies`` are the path and the URL of those that were made.
     """
 
     plan: Plan
@@ -83,7 +86,7 @@ class Saved:
     duration: float
     removed: list[str]
     failures: list[str]
-    copy: str = ""
+    copies: list[str]
 
 
 def check_request(request: Request) -> None:
@@ -98,6 +101,24 @@ def check_request(request: Request) -> None:
         raise SnapshotError(
             f"copy_dir is {request.copy_dir}, where the snapshots are: name another directory, or leave it out"
         )
+    if request.bucket:
+        try:
+            _bucket.check(request.bucket)
+        except _bucket.BucketError as error:
+            raise SnapshotError(f"bucket: {error}") from error
+
+
+def check_copies(request: Request, size: int) -> None:
+    """Raise SnapshotError if a snapshot of so many bytes could not be copied, as it is now. Changes nothing."""
+    try:
+        if request.copy_dir:
+            _snapshot_copy.check(request.copy_dir, size)
+        if request.bucket:
+            _bucket.connect(request.bucket).entries()
+    except SnapshotError as error:
+        raise SnapshotError(f"there would be no copy in {request.copy_dir}: {error}") from error
+    except _bucket.BucketError as error:
+        raise SnapshotError(f"there would be no copy in the bucket: {error}") from error
 
 
 def choose_member(cluster: Cluster, name: str, near: str) -> Member:
@@ -202,13 +223,23 @@ def save(
             store.publish(temporary, planned.path, metadata)
         removed, failures = store.remove(planned.removed)
         failures = [f"an old one could not be removed: {failure}" for failure in failures]
-    copy = ""
+    copies, problems = _copy(request, planned.path, metadata, now)
+    return Saved(planned, metadata, time.monotonic() - began, removed, failures + problems, copies)
+
+
+def _copy(request: Request, path: str, metadata: Metadata, now: float) -> tuple[list[str], list[str]]:
+    """Copy a snapshot wherever it is wanted. Returns the copies and what went wrong."""
+    unwanted = functools.partial(
+        store.removable, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
+    )
+    made = []
     if request.copy_dir:
-        copy, problems = copies.copy(
-            planned.path, metadata, request.copy_dir, request.prefix, request.keep, request.keep_days, now
+        made.append(_snapshot_copy.copy(path, metadata, request.copy_dir, request.prefix, unwanted))
+    if request.bucket:
+        made.append(
+            _snapshot_bucket.copy(path, metadata, request.bucket, request.prefix, unwanted, request.timeout, now)
         )
-        failures += problems
-    return Saved(planned, metadata, time.monotonic() - began, removed, failures, copy)
+    return [copy for copy, _problems in made if copy], [problem for _copy, problems in made for problem in problems]
 
 
 def _encrypt(path: str, program: str, metadata: Metadata, request: Request) -> tuple[str, Metadata]:

@@ -11,26 +11,29 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_crypt as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata, SnapshotError, Stored
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
 
 
 def copy(
-    path: str, metadata: Metadata, directory: str, prefix: str, keep: int, keep_days: int | None, now: float
+    path: str, metadata: Metadata, directory: str, prefix: str, unwanted: Callable[[list[Stored]], list[str]]
 ) -> tuple[str, list[str]]:
-    """Copy a published snapshot, then apply retention there. Returns the copy's path (empty: none) and what went wrong."""
+    """Copy a published snapshot, then apply retention there. Returns the copy's path (empty: none) and what went wrong.
+
+    unwanted: which of those that are there already retention no longer wants.
+    """
     target = os.path.join(directory, os.path.basename(path))
     try:
-        _check(directory, metadata.file_size)
+        check(directory, metadata.file_size)
         with store.locked(directory):
             store.remove_leftovers(directory, prefix)
             stored = store.scan(directory, prefix)
             _publish(path, target, metadata)
-            wanted = store.removable(stored, cluster_id=metadata.cluster_id, keep=keep, keep_days=keep_days, now=now)
-            _removed, failures = store.remove(wanted)
+            _removed, failures = store.remove(unwanted(stored))
     except SnapshotError as error:
         return "", [f"there is no copy in {directory}: {error}"]
     except OSError as error:
@@ -38,7 +41,8 @@ def copy(
     return target, [f"an old copy could not be removed: {failure}" for failure in failures]
 
 
-def _check(directory: str, size: int) -> None:
+def check(directory: str, size: int) -> None:
+    """Raise SnapshotError for a directory that takes no copy of so many bytes."""
     if not os.path.isdir(directory):
         raise SnapshotError("it is no directory on this host; make it, or mount its volume")
     room = os.statvfs(directory)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import calendar
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -134,23 +135,28 @@ def check_prefix(prefix: str) -> None:
 
 def new_path(directory: str, prefix: str, now: float, encryption: str = "") -> str:
     """Return where a snapshot taken now belongs; no file is there yet. ``encryption`` becomes its ending."""
-    start = os.path.join(directory, f"{prefix}-{time.strftime(_STAMP, time.gmtime(now))}")
-    ending = f".db.{encryption}" if encryption else ".db"
-    path, number = f"{start}{ending}", 1
-    while os.path.lexists(path):
-        number += 1
-        path = f"{start}-{number}{ending}"
-    return path
+    name = f"{prefix}-{time.strftime(_STAMP, time.gmtime(now))}.db{f'.{encryption}' if encryption else ''}"
+    paths = (os.path.join(directory, one) for one in numbered(name))
+    return next(path for path in paths if not os.path.lexists(path))
 
 
-def _pattern(prefix: str) -> re.Pattern[str]:
+def numbered(name: str) -> Iterator[str]:
+    """Return the name of a snapshot, then those of further ones of the same second."""
+    yield name
+    start, ending = name.split(".db", 1)
+    for number in itertools.count(2):
+        yield f"{start}-{number}.db{ending}"
+
+
+def pattern(prefix: str) -> re.Pattern[str]:
+    """Return what the names of snapshots of this prefix match."""
     return re.compile(re.escape(prefix) + r"-\d{8}T\d{6}Z(?:-\d+)?\.db(?:\.age|\.gpg)?")
 
 
 def scan(directory: str, prefix: str) -> list[Stored]:
     """Return the snapshots of this prefix by name. Their content is not read: a changed size is seen, a bit is not."""
-    pattern = _pattern(prefix)
-    names = sorted(name for name in os.listdir(directory) if pattern.fullmatch(name))
+    ours = pattern(prefix)
+    names = sorted(name for name in os.listdir(directory) if ours.fullmatch(name))
     return [_look(os.path.join(directory, name)) for name in names]
 
 
@@ -264,14 +270,14 @@ def remove_leftovers(directory: str, prefix: str) -> None:
 
     Only while the directory is locked.
     """
-    pattern = _pattern(prefix)
+    ours = pattern(prefix)
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
         if name.startswith(_HIDDEN):
             shutil.rmtree(path, ignore_errors=True)
             continue
         start, suffix = os.path.splitext(name)
-        if suffix in _BESIDE and pattern.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
+        if suffix in _BESIDE and ours.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
             os.unlink(path)
 
 
@@ -285,13 +291,21 @@ def workplace(directory: str) -> Iterator[str]:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def records(metadata: Metadata, name: str) -> dict[str, str]:
+    """Return what is written beside the snapshot called ``name``, by suffix."""
+    return {
+        METADATA: json.dumps(metadata.as_dict(), indent=2) + "\n",
+        CHECKSUM: f"{metadata.file_sha256}  {name}\n",
+    }
+
+
 def publish(temporary: str, path: str, metadata: Metadata) -> None:
     """Write the records beside the file ``temporary`` and move all three to ``path``, the snapshot itself last.
 
     The directory is synchronised in between, so that the order holds through a loss of power too.
     """
-    _write(temporary + METADATA, json.dumps(metadata.as_dict(), indent=2) + "\n")
-    _write(temporary + CHECKSUM, f"{metadata.file_sha256}  {os.path.basename(path)}\n")
+    for suffix, text in records(metadata, os.path.basename(path)).items():
+        _write(temporary + suffix, text)
     directory = os.path.dirname(path)
     for suffix in RECORDS:
         os.rename(temporary + suffix, path + suffix)

@@ -26,6 +26,19 @@ options:
     description: Text of each systemd unit by its name.
     type: dict
     default: {}
+  bucket_keys:
+    description:
+      - Credentials of the bucket for copies. They are kept in the file that the configuration names, readable by its owner alone.
+    type: dict
+    suboptions:
+      access_key:
+        description: The access key. Empty - there are none, and a file of earlier ones is removed.
+        type: str
+        default: ""
+      secret_key:
+        description: The secret key.
+        type: str
+        default: ""
   lib_dir:
     description: Folder for the program's modules.
     type: path
@@ -38,6 +51,10 @@ options:
     description: The configuration of the program.
     type: path
     default: /etc/etcd/maintenance.json
+  credentials_file:
+    description: Where O(bucket_keys) are kept.
+    type: path
+    default: /etc/etcd/backup-bucket.credentials
   unit_dir:
     description: Folder for the units.
     type: path
@@ -78,7 +95,7 @@ files:
   elements: str
   returned: success
 removed:
-  description: Paths of modules of an earlier version of the program that were removed, or would be.
+  description: Paths of modules of an earlier version of the program, and of credentials no longer wanted, that were removed, or would be.
   type: list
   elements: str
   returned: success
@@ -101,11 +118,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils import _maintenance
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import parse, problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import bucket_problems, parse, problems
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import read_all
 
 PACKAGE = _maintenance.__name__.rpartition(".")[0]
@@ -171,6 +190,23 @@ def put(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     os.chmod(path, mode)
 
 
+def credentials(asked: dict[str, Any]) -> dict[str, tuple[str, int]]:
+    """Return path, text and mode of the file with the bucket's keys, if there are any; as Amazon's tools read it."""
+    keys = asked["bucket_keys"] or {}
+    if not keys.get("access_key"):
+        return {}
+    lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
+    return {asked["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
+
+
+def with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | None:
+    """Return the bucket with the keys as they are given: their file may be yet to be written."""
+    keys = asked["bucket_keys"] or {}
+    if bucket is None or not any(keys.values()):
+        return bucket
+    return replace(bucket, credentials_file="", **keys)
+
+
 def timer_state(name: str) -> dict[str, Any]:
     """Return what systemd knows of a timer."""
     properties = ("UnitFileState", "ActiveState", "NextElapseUSecRealtime")
@@ -199,9 +235,18 @@ def main() -> None:
         argument_spec={
             "config": {"type": "dict", "required": True},
             "units": {"type": "dict", "default": {}},
+            "bucket_keys": {
+                "type": "dict",
+                "no_log": False,
+                "options": {
+                    "access_key": {"type": "str", "default": "", "no_log": False},
+                    "secret_key": {"type": "str", "default": "", "no_log": True},
+                },
+            },
             "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
             "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
             "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
+            "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
             "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
         },
         supports_check_mode=True,
@@ -212,16 +257,21 @@ def main() -> None:
     except ValueError as error:
         module.fail_json(msg=f"{error}. Nothing was changed.")
     wrong = problems(config)
+    if config.snapshot.enabled and not wrong:
+        bucket = with_keys(config.snapshot.bucket, asked)
+        wrong = bucket_problems(bucket, installed=not module.check_mode)
     if wrong:
         module.fail_json(msg=f"{'; '.join(wrong)}. Nothing was changed.")
     wanted = program(asked["lib_dir"], asked["program"])
     shown = {asked["config_file"]: (json.dumps(asked["config"], indent=2, sort_keys=True) + "\n", 0o640)}
     shown.update({os.path.join(asked["unit_dir"], name): (text, 0o644) for name, text in asked["units"].items()})
-    wanted.update(shown)
+    wanted.update({**shown, **credentials(asked)})
     try:
         before = {path: present(path) for path in wanted}
         changed = [path for path, content in wanted.items() if before[path] != content]
         removed = stale(asked["lib_dir"], wanted)
+        if asked["credentials_file"] not in wanted and os.path.lexists(asked["credentials_file"]):
+            removed.append(asked["credentials_file"])
         folders = [(config.state_dir, 0o755), *([(config.drill.scratch_dir, 0o700)] if config.drill.enabled else [])]
         missing = [folder for folder in folders if not os.path.isdir(folder[0])]
         if not module.check_mode:

@@ -2,13 +2,13 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Save a verified snapshot of an etcd cluster, or verify one."""
+"""Save a verified snapshot of an etcd cluster, verify one, or fetch one back."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_snapshot
-short_description: Save a verified snapshot of an etcd cluster, or verify one
+short_description: Save a verified snapshot of an etcd cluster, verify one, or fetch one back
 version_added: 0.2.0
 description:
   - With O(state=saved) it saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then it gets its name, and only
@@ -20,22 +20,27 @@ description:
   - With O(state=verified) it compares a snapshot with its records, and with the cluster and the etcd that it shall be restored to.
   - A snapshot holds every key and value of the cluster in the clear, unless O(encrypt_to) says for whom it is encrypted, with C(age) or C(gpg), after it was
     verified. O(state=decrypted) makes a plain one of it again, and verifies that it is what was taken.
+  - With O(state=fetched) it brings a copy back from O(bucket).
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
 options:
   state:
-    description: Whether to save a new snapshot, or to verify or decrypt the one at O(path). Saving always makes a new one.
+    description:
+      - Whether to save a new snapshot, to verify or decrypt the one at O(path), or to fetch one from O(bucket). Saving always makes a new one.
     type: str
-    choices: [saved, verified, decrypted]
+    choices: [saved, verified, decrypted, fetched]
     default: saved
   dest:
     description:
       - With O(state=saved), the directory for the snapshots, required. It must exist, so that a volume that is not mounted is noticed.
       - With O(state=decrypted), the directory for the plain snapshot. Default is that of O(path).
+      - With O(state=fetched), the directory to bring it to, required.
     type: path
   name:
-    description: With O(state=saved), what the names of the snapshots start with, before the date. Retention looks at no others.
+    description:
+      - With O(state=saved), what the names of the snapshots start with, before the date. Retention looks at no others.
+      - With O(state=fetched) and without O(path), the newest of those is fetched.
     type: str
     default: etcd
   member:
@@ -70,12 +75,53 @@ options:
       - With O(state=saved), another directory, such as a mounted share, that gets a copy, read back and compared by SHA-256. Retention is the same there.
       - If that fails, so does the module, and the snapshot is there all the same.
     type: path
+  bucket:
+    description:
+      - With O(state=saved), a bucket of Amazon S3 or of a store that speaks its protocol, that gets a copy too. It is read back, compared by SHA-256 and kept
+        by the same retention. If that fails, so does the module, and the snapshot is there all the same.
+      - With O(state=fetched), where the snapshot is, required.
+      - This host needs Python's boto3, 1.24 or newer. The credentials have to allow listing, reading, writing and removing objects, and the same of multipart
+        uploads.
+    type: dict
+    suboptions:
+      name:
+        description: The bucket. It has to be there.
+        type: str
+        required: true
+      prefix:
+        description: Folders in it, with a slash after each. Give every cluster its own.
+        type: str
+        default: ""
+      endpoint_url:
+        description: The store, as V(https://HOST:PORT). Default is Amazon's.
+        type: str
+        default: ""
+      region:
+        description: The bucket's region. Default is what the host is set to, and V(us-east-1) with O(bucket.endpoint_url).
+        type: str
+        default: ""
+      ca_cert:
+        description: File on this host with the CA of the store's certificate, where the system does not know it.
+        type: path
+      access_key:
+        description: The access key. Default is O(bucket.credentials_file), else what boto3 finds, such as the role of an instance.
+        type: str
+        default: ""
+      secret_key:
+        description: The secret key that belongs to it.
+        type: str
+        default: ""
+      credentials_file:
+        description: File on this host with both, as Amazon's tools read it; of its section C(default).
+        type: path
   identity_file:
     description:
       - With O(state=decrypted), the secret key. For C(age) its own or one of SSH, required; for C(gpg) an exported one, else the user's keys are tried.
     type: path
   path:
-    description: With O(state=verified) and O(state=decrypted), the snapshot, required.
+    description:
+      - With O(state=verified) and O(state=decrypted), the snapshot, required.
+      - With O(state=fetched), its name in the bucket, alone or as the URL that RV(copies) names. Default is the newest.
     type: path
   cluster_id:
     description: With O(state=verified), the hexadecimal id of the cluster that the snapshot has to be of.
@@ -128,6 +174,26 @@ EXAMPLES = r"""
     encrypt_to: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
     copy_dir: /mnt/backups/etcd
   run_once: true
+
+- name: Save a snapshot, and a copy of it in a bucket
+  etcdops.headroom.etcd_snapshot:
+    dest: /var/backups/etcd
+    bucket:
+      name: etcd-backups
+      prefix: production/
+      endpoint_url: https://s3.example.com
+      access_key: "{{ vault_backup_access_key }}"
+      secret_key: "{{ vault_backup_secret_key }}"
+  run_once: true
+
+- name: Bring the newest copy back, to restore it
+  etcdops.headroom.etcd_snapshot:
+    state: fetched
+    dest: /var/backups/etcd
+    bucket:
+      name: etcd-backups
+      prefix: production/
+      credentials_file: /root/.aws/credentials
 
 - name: Make it plain again, to restore it
   etcdops.headroom.etcd_snapshot:
@@ -196,11 +262,12 @@ member:
   type: str
   returned: success
   sample: etcd-2
-copy:
-  description: The copy in O(copy_dir), empty without one.
-  type: str
+copies:
+  description: The copies in O(copy_dir) and O(bucket).
+  type: list
+  elements: str
   returned: success with O(state=saved), not in check mode
-  sample: /mnt/backups/etcd/etcd-20261121T101500Z.db
+  sample: [/mnt/backups/etcd/etcd-20261121T101500Z.db, "s3://etcd-backups/production/etcd-20261121T101500Z.db"]
 duration:
   description: Seconds that saving, verifying and removing took.
   type: float
@@ -225,12 +292,27 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _bucket,
+    _snapshot,
+    _snapshot_bucket,
+    _snapshot_check,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
 from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
+
+# What each state cannot do without.
+NEEDED = {"saved": ["dest"], "verified": ["path"], "decrypted": ["path"], "fetched": ["dest", "bucket"]}
+BUCKET = {
+    "name": {"type": "str", "required": True},
+    **{entry: {"type": "str", "default": ""} for entry in ("prefix", "endpoint_url", "region", "access_key")},
+    "secret_key": {"type": "str", "default": "", "no_log": True},
+    "ca_cert": {"type": "path"},
+    "credentials_file": {"type": "path"},
+}
 
 
 def described(metadata: Metadata) -> dict[str, Any]:
@@ -258,6 +340,12 @@ def counted(paths: list[str]) -> str:
     return f"{len(paths)} snapshot{'' if len(paths) == 1 else 's'}"
 
 
+def bucket(asked: dict[str, Any]) -> _bucket.Bucket | None:
+    """The bucket that was asked for."""
+    given = asked["bucket"]
+    return given and _bucket.Bucket(**{name: value or "" for name, value in given.items()})
+
+
 def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     """Save a snapshot, or say what that would do."""
     asked = module.params
@@ -271,9 +359,11 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
         timeout=asked["timeout"],
         encrypt_to=tuple(asked["encrypt_to"]),
         copy_dir=asked["copy_dir"] or "",
+        bucket=bucket(asked),
     )
     if module.check_mode:
         plan = _snapshot.plan(request, tools, asked["endpoints"], time.time())
+        _snapshot.check_copies(request, plan.size)
         module.exit_json(
             changed=True,
             msg=f"Would save {format_size(plan.size)} of {plan.member.name} ({plan.member.role}) as {plan.path} "
@@ -292,7 +382,7 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
         **described(metadata),
         "changed": True,
         "path": plan.path,
-        "copy": saved.copy,
+        "copies": saved.copies,
         "duration": round(saved.duration, 3),
         "removed": saved.removed,
         "left_alone": plan.left_alone,
@@ -300,7 +390,7 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     }
     if saved.failures:
         module.fail_json(msg=f"{done}, but {'; '.join(saved.failures)}", **result)
-    copied = f", copied to {saved.copy}" if saved.copy else ""
+    copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
     module.exit_json(msg=f"{done}{copied}; removed {counted(saved.removed)}.", **result)
 
 
@@ -337,12 +427,29 @@ def decrypt(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     module.exit_json(changed=True, msg=f"{done} {source} to {path}.", path=path, **described(metadata))
 
 
+def fetch(module: AnsibleModule) -> None:
+    """Bring a snapshot back from a bucket."""
+    asked = module.params
+    source, directory = bucket(asked), asked["dest"]
+    store.check_prefix(asked["name"])
+    _snapshot_check.check_timeout(asked["timeout"])
+    if not os.path.isdir(directory):
+        raise _snapshot.SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
+    path, metadata, brought = _snapshot_bucket.fetch(
+        source, asked["path"] or "", asked["name"], directory, asked["timeout"], check=module.check_mode
+    )
+    origin = source.url(os.path.basename(path))
+    done = f"{'Would fetch' if module.check_mode else 'Fetched'} {origin} to {path}."
+    said = done if brought else f"{path} is there already."
+    module.exit_json(changed=brought, msg=said, path=path, **described(metadata))
+
+
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
             **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
-            "state": {"type": "str", "choices": ["saved", "verified", "decrypted"], "default": "saved"},
+            "state": {"type": "str", "choices": list(NEEDED), "default": "saved"},
             "dest": {"type": "path"},
             "name": {"type": "str", "default": "etcd"},
             "member": {"type": "str", "default": ""},
@@ -351,6 +458,7 @@ def main() -> None:
             "reserve": {"type": "str", "default": "256MB"},
             "encrypt_to": {"type": "list", "elements": "str", "default": []},
             "copy_dir": {"type": "path"},
+            "bucket": {"type": "dict", "options": BUCKET},
             "identity_file": {"type": "path"},
             "path": {"type": "path"},
             "cluster_id": {"type": "str", "default": ""},
@@ -358,21 +466,23 @@ def main() -> None:
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", "saved", ["dest"]), ("state", "verified", ["path"]), ("state", "decrypted", ["path"])],
+        required_if=[("state", state, needed) for state, needed in NEEDED.items()],
         supports_check_mode=True,
     )
-    needed = "dest" if module.params["state"] == "saved" else "path"
-    if not module.params[needed]:  # given, but null or ""
-        module.fail_json(msg=f"{needed} is empty: write a path, for example /var/backups/etcd")
+    state = module.params["state"]
+    if not module.params[NEEDED[state][0]]:  # given, but null or ""
+        module.fail_json(msg=f"{NEEDED[state][0]} is empty: write a path, for example /var/backups/etcd")
     end_orderly()
     try:
         tools = _snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
-        if module.params["state"] == "saved":
+        if state == "saved":
             save(module, tools)
-        elif module.params["state"] == "verified":
+        elif state == "verified":
             verify(module, tools)
-        else:
+        elif state == "decrypted":
             decrypt(module, tools)
+        else:
+            fetch(module)
     except ValueError as error:
         module.fail_json(msg=str(error))
 

@@ -207,11 +207,11 @@ def test_copies(live: Member, tmp_path: Path) -> None:
     share.mkdir()
     request = asked(tmp_path / "a", copy_dir=str(share), keep=2)
     saved = [save(live, request) for _number in range(3)]
-    assert [Path(one.copy).name for one in saved] == [Path(one.plan.path).name for one in saved]
+    assert [Path(one.copies[0]).name for one in saved] == [Path(one.plan.path).name for one in saved]
     for folder in (tmp_path / "a", share):
         # Of two in one second the one with the number sorts first.
         kept = {Path(item.path).name for item in store.scan(str(folder), "etcd")}
-        assert kept == {Path(one.copy).name for one in saved[1:]}
+        assert kept == {Path(one.copies[0]).name for one in saved[1:]}
         for item in store.scan(str(folder), "etcd"):
             assert _snapshot_check.verify(item.path, tools().etcdutl_path, 60) == item.metadata
     with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
@@ -220,7 +220,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
     assert lost.failures == [
         f"there is no copy in {tmp_path / 'none'}: it is no directory on this host; make it, or mount its volume"
     ]
-    assert lost.copy == ""
+    assert lost.copies == []
     assert _snapshot_check.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
 
 

@@ -142,6 +142,7 @@ def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
             "keep_days": None,
             "encrypt_to": [],
             "copy_dir": "",
+            "bucket": None,
             "reserve": 0,
             "timeout": 60,
         },

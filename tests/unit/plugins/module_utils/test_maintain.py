@@ -23,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils import (
     _maintain_snapshot,
     _maintenance,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Cluster, Member, Quorum
 
 CONFIG: dict[str, Any] = {
@@ -60,10 +61,19 @@ CONFIG: dict[str, Any] = {
         "keep_days": "",
         "encrypt_to": [],
         "copy_dir": "",
+        "bucket": None,
         "reserve": "256MB",
         "timeout": 1800,
     },
     "drill": {"enabled": False, "calendar": "weekly", "scratch_dir": "/tmp", "memory_max": "2GB", "timeout": 1800},
+}
+BUCKET = {
+    "name": "etcd-backups",
+    "prefix": "",
+    "endpoint_url": "http://127.0.0.1:1",
+    "region": "",
+    "ca_cert": "",
+    "credentials_file": "",
 }
 DONE = {
     "operation": "defrag",
@@ -121,12 +131,40 @@ def test_configuration() -> None:
         (changed("snapshot", directory=""), "backups are enabled, but etcd_maintenance_backup_dir is empty"),
         (changed("snapshot", encrypt_to="age1"), "etcd_maintenance_backup_encrypt_to is 'age1', which is no list"),
         (changed("snapshot", directory=None), "etcd_maintenance_backup_dir is None, which is no text"),
+        (
+            changed("snapshot", bucket="etcd-backups"),
+            "etcd_maintenance_backup_bucket is 'etcd-backups', which is no map",
+        ),
+        (changed("snapshot", bucket={"name": "b"}), "snapshot.bucket.ca_cert is missing"),
+        (changed("snapshot", bucket={**BUCKET, "secret_key": "x"}), "snapshot.bucket.secret_key is not known"),
+        (changed("snapshot", bucket={**BUCKET, "name": 1}), "etcd_maintenance_backup_bucket is 1, which is no text"),
+        (changed("snapshot", bucket={**BUCKET, "region": None}), "etcd_maintenance_backup_bucket_region is None"),
         (changed("drill", memory_max=""), "etcd_maintenance_drill_memory_max is ''"),
     ],
 )
 def test_bad_configuration(data: Any, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         _maintain_config.parse(data)
+
+
+def test_bucket() -> None:
+    """Without a name there is none; what cannot be meant is said before anybody is asked."""
+    for nothing in (None, {}, {**BUCKET, "name": ""}):
+        config = _maintain_config.parse(changed("snapshot", bucket=nothing))
+        assert config.snapshot.bucket is None
+    bucket = _maintain_config.parse(changed("snapshot", bucket=BUCKET)).snapshot.bucket
+    assert bucket == Bucket("etcd-backups", endpoint_url="http://127.0.0.1:1")
+    assert _maintain_config.bucket_problems(None, installed=True) == []
+    for change, text in (
+        ({"name": "Etcd"}, "etcd_maintenance_backup_bucket: the bucket's name is 'Etcd', but must be 3 to 63 "),
+        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket: prefix is '/a': write folders with a slash after each"),
+        (
+            {"secret_key": "x"},
+            "etcd_maintenance_backup_bucket: access_key is missing: access_key and secret_key belong",
+        ),
+    ):
+        (found,) = _maintain_config.bucket_problems(replace(bucket, **change), installed=False)
+        assert found.startswith(text)
 
 
 def test_folders(tmp_path: Path) -> None:

@@ -1,0 +1,312 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of real snapshots in a bucket of a real S3-compatible store (versitygw), and the way back."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils import (
+    _bucket,
+    _snapshot,
+    _snapshot_bucket,
+    _snapshot_check,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket, BucketError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+
+from bench.member import Member, binary, releases, running
+
+PORT = 25160
+STORE_PORT = 25165
+TLS_PORT = 25166
+VERSION = releases()[-1]
+PROGRAM = Path(__file__).parents[2] / ".headroom/bin/versitygw"
+ACCESS, SECRET = "access", "a secret key"
+NAME = "etcd-backups"
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A store that runs: where its buckets lie, and how a bucket of it is reached."""
+
+    folder: Path
+    bucket: Bucket
+
+    def lying(self) -> set[str]:
+        """The names of what lies in the bucket, as the store keeps it."""
+        folder = self.folder / NAME / self.bucket.prefix
+        return {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
+
+
+def serve(folder: Path, port: int, *options: str) -> subprocess.Popen[bytes]:
+    """Start a store on loopback and wait for it."""
+    (folder / NAME).mkdir(parents=True)
+    metadata = folder.with_name("metadata")
+    metadata.mkdir()
+    command = [str(PROGRAM), "--port", f"127.0.0.1:{port}", "--access", ACCESS, "--secret", SECRET, *options]
+    # Its own records beside the objects: not every filesystem has extended attributes.
+    process = subprocess.Popen(
+        [*command, "posix", "--sidecar", str(metadata), str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 20
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process
+        assert process.poll() is None and time.monotonic() < deadline, "the store did not start"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("store") / "buckets"
+    process = serve(folder, STORE_PORT)
+    url = f"http://127.0.0.1:{STORE_PORT}"
+    try:
+        yield Server(folder, Bucket(NAME, endpoint_url=url, access_key=ACCESS, secret_key=SECRET))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture
+def place(server: Server, request: pytest.FixtureRequest) -> Server:
+    """A folder of its own in the bucket."""
+    prefix = f"{request.node.name.partition('[')[0]}/"
+    return replace(server, bucket=replace(server.bucket, prefix=prefix))
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    member = Member(VERSION, tmp_path_factory.mktemp("etcd"), PORT)
+    with running([member]):
+        subprocess.run(
+            [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", "put", "key", "value"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            timeout=30,
+        )
+        yield member
+
+
+def tools() -> _snapshot.Tools:
+    return _snapshot.Tools(
+        Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0), str(binary(VERSION, "etcdutl"))
+    )
+
+
+def asked(folder: Path, bucket: Bucket, keep: int = 7) -> _snapshot.Request:
+    folder.mkdir(exist_ok=True)
+    return _snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60, bucket=bucket)
+
+
+def save(live: Member, request: _snapshot.Request) -> _snapshot.Saved:
+    return _snapshot.save(request, tools(), [live.endpoint])
+
+
+def files(copy: str) -> set[str]:
+    """The three files of a snapshot by its path or URL."""
+    return {Path(copy).name + suffix for suffix in ("", *store.RECORDS)}
+
+
+def test_there_and_back(live: Member, place: Server, tmp_path: Path) -> None:
+    saved = save(live, asked(tmp_path / "a", place.bucket))
+    assert saved.failures == []
+    assert saved.copies == [place.bucket.url(Path(saved.plan.path).name)]
+    assert place.lying() == files(saved.copies[0])
+    new = tmp_path / "new"
+    new.mkdir()
+    for wanted in ("", Path(saved.plan.path).name, saved.copies[0]):
+        for check, there in ((True, False), (False, True)):
+            path, metadata, brought = _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(new), 60, check=check)
+            assert (metadata, brought, os.path.exists(path)) == (saved.metadata, True, there)
+        assert _snapshot_check.verify(path, tools().etcdutl_path, 60) == saved.metadata
+        assert os.stat(path).st_mode & 0o777 == 0o600
+        again = _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(new), 60, check=False)
+        assert again == (path, saved.metadata, False)
+        store.remove([path])
+    assert list(new.iterdir()) == []
+
+
+def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
+    """The newest ones are kept, wherever they came from; what is damaged or of others is neither counted nor removed."""
+    first = save(live, asked(tmp_path / "a", place.bucket, keep=2))
+    folder = place.folder / NAME / place.bucket.prefix
+    (folder / "notes.txt").write_text("not ours")
+    damaged = "etcd-20200101T000000Z.db"
+    for suffix in ("", *store.RECORDS):
+        shutil.copy(folder / (Path(first.plan.path).name + suffix), folder / (damaged + suffix))
+    with (folder / damaged).open("ab") as stream:
+        stream.write(b"x")
+    alone = "etcd-20200102T000000Z.db"
+    (folder / alone).write_text("no records")
+    others = {"notes.txt", alone, *(damaged + suffix for suffix in ("", *store.RECORDS))}
+    rest = [save(live, asked(tmp_path / host, place.bucket, keep=2)) for host in ("b", "c")]
+    assert [one.failures for one in rest] == [[], []]
+    assert place.lying() == files(rest[0].copies[0]) | files(rest[1].copies[0]) | others
+    newest, _metadata, _brought = _snapshot_bucket.fetch(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
+    assert Path(newest).name == Path(rest[1].copies[0]).name
+    for wanted, text in (
+        (damaged, r"is no finished backup: it has \d+ bytes, when taken"),
+        (alone, r"is no finished backup: .*\.json is missing"),
+        ("etcd-1.db", "there is no etcd-1.db in s3://etcd-backups/test_retention/"),
+    ):
+        with pytest.raises(store.SnapshotError, match=text):
+            _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
+    with pytest.raises(store.SnapshotError, match="there is no finished backup called other-…"):
+        _snapshot_bucket.fetch(place.bucket, "", "other", str(tmp_path), 60, check=True)
+
+
+def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
+    """While NOSPACE is set there is no lock, and all hosts back up in the same second."""
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        requests = [asked(tmp_path / host, place.bucket) for host in "abc"]
+        saved = list(pool.map(lambda request: save(live, request), requests))
+    assert [one.failures for one in saved] == [[], [], []]
+    copies = [one.copies[0] for one in saved]
+    assert len(set(copies)) == 3
+    assert place.lying() == set().union(*map(files, copies))
+    new = tmp_path / "new"
+    new.mkdir()
+    for one, copy in zip(saved, copies, strict=True):
+        path, metadata, _brought = _snapshot_bucket.fetch(place.bucket, copy, "etcd", str(new), 60, check=False)
+        assert metadata == one.metadata == _snapshot_check.verify(path, tools().etcdutl_path, 60)
+
+
+def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
+    """What is not what was saved is not brought back."""
+    saved = save(live, asked(tmp_path / "a", place.bucket))
+    lies = place.folder / NAME / place.bucket.prefix / Path(saved.plan.path).name
+    with lies.open("r+b") as stream:
+        stream.seek(9000)
+        stream.write(b"x")
+    (tmp_path / "new").mkdir()
+    with pytest.raises(store.SnapshotError, match=r"was altered: its SHA-256 is [0-9a-f]{64}, not"):
+        _snapshot_bucket.fetch(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_what_killed_backups_left(live: Member, place: Server, tmp_path: Path) -> None:
+    """Parts and lonely records go once nobody can still be about them; what another host is writing stays."""
+    kept = _bucket.connect(place.bucket)
+    young, lonely = "etcd-20200103T000000Z.db.json", "etcd-20200104T000000Z.db.sha256"
+    kept.write(young, b"{}")
+    kept.write(lonely, b"")
+    begun = {"Bucket": NAME, "Key": f"{place.bucket.prefix}etcd-20200105T000000Z.db"}
+    kept._client.create_multipart_upload(**begun)
+
+    def parts() -> int:
+        return len(kept._client.list_multipart_uploads(Bucket=NAME, Prefix=place.bucket.prefix).get("Uploads", []))
+
+    assert parts() == 1
+    folder = place.folder / NAME / place.bucket.prefix
+    os.utime(folder / lonely, (time.time() - 2 * DAY,) * 2)
+    saved = save(live, asked(tmp_path / "a", place.bucket))
+    assert place.lying() == {young} | files(saved.copies[0])
+    assert parts() == 1
+    kept.abandon_uploads(time.time() + DAY)
+    assert parts() == 0
+
+
+def test_interrupted(live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upload that takes too long leaves nothing; the snapshot on the host is there all the same."""
+    request = asked(tmp_path / "a", place.bucket)
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr(_bucket, "time", SimpleNamespace(monotonic=lambda: next(hours)))
+    saved = save(live, request)
+    assert saved.copies == []
+    assert saved.failures == [
+        f"there is no copy in {place.bucket.url()}: uploading did not end within 60 s: raise timeout"
+    ]
+    assert place.lying() == set()
+    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+
+
+CASES = [
+    ({"secret_key": "wrong"}, r"refuses: the secret key does not fit the access key"),
+    ({"access_key": "nobody"}, r"No user exists with the provided access key ID"),
+    ({"name": "no-such-bucket"}, r"has no bucket no-such-bucket: make it, or name another"),
+    ({"endpoint_url": "http://127.0.0.1:1"}, r"http://127\.0\.0\.1:1 cannot be reached \(.*Connection refused\)"),
+    ({"endpoint_url": "http://nowhere.invalid"}, r"cannot be reached \(.*\): is endpoint_url right\?"),
+    ({"access_key": "", "secret_key": ""}, r"no credentials were found: set an access key, a credentials file"),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), CASES)
+def test_cannot_be_used(
+    live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, str], text: str
+) -> None:
+    """Foretold in check mode; otherwise the snapshot is there, and the copy is what failed."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    request = asked(tmp_path / "a", replace(place.bucket, **change))
+    with pytest.raises(store.SnapshotError, match=f"there would be no copy in the bucket: .*{text}"):
+        _snapshot.check_copies(request, 1)
+    saved = save(live, request)
+    (failure,) = saved.failures
+    with pytest.raises(store.SnapshotError, match=text):
+        raise store.SnapshotError(failure)
+    assert (saved.copies, os.path.exists(saved.plan.path)) == ([], True)
+    assert place.lying() == set()
+
+
+BAD = [
+    ({"name": "Backups"}, "the bucket's name is 'Backups', but must be 3 to 63 lower-case letters"),
+    ({"name": ""}, "the bucket's name is ''"),
+    ({"prefix": "production"}, "prefix is 'production': write folders with a slash after each"),
+    ({"prefix": "a/../b/"}, "prefix is 'a/../b/'"),
+    ({"endpoint_url": "s3.example.com"}, "endpoint_url is 's3.example.com': write https://HOST"),
+    ({"endpoint_url": "https://s3.example.com/bucket"}, "endpoint_url is 'https://s3.example.com/bucket'"),
+    ({"secret_key": ""}, "secret_key is missing: access_key and secret_key belong together"),
+    ({"credentials_file": "/etc/passwd"}, "access_key and credentials_file are both set"),
+    ({"ca_cert": "/nowhere/ca.crt"}, "ca_cert is /nowhere/ca.crt, which cannot be read on this host"),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), BAD)
+def test_cannot_be_meant(live: Member, place: Server, tmp_path: Path, change: dict[str, str], text: str) -> None:
+    """Refused before a snapshot is taken."""
+    with pytest.raises(store.SnapshotError, match=f"^bucket: {text}"):
+        save(live, asked(tmp_path / "a", replace(place.bucket, **change)))
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
+    """The store's own CA is needed and used, and so are keys in a file as Amazon's tools read it."""
+    key, certificate = tmp_path / "key", tmp_path / "crt"
+    subprocess.run(
+        f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=store -addext subjectAltName=IP:127.0.0.1 "
+        f"-keyout {key} -out {certificate}".split(),
+        check=True,
+        capture_output=True,
+    )
+    credentials = tmp_path / "credentials"
+    credentials.write_text(f"[default]\naws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\n")
+    bucket = Bucket(NAME, endpoint_url=f"https://127.0.0.1:{TLS_PORT}", credentials_file=str(credentials))
+    process = serve(tmp_path / "buckets", TLS_PORT, "--cert", str(certificate), "--key", str(key))
+    try:
+        assert _bucket.connect(replace(bucket, ca_cert=str(certificate))).entries() == {}
+        with pytest.raises(BucketError, match=r"the certificate of .* is not trusted: set ca_cert to its CA"):
+            _bucket.connect(bucket).entries()
+    finally:
+        process.terminate()
+        process.wait(20)
