@@ -1,0 +1,158 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups copied from the hosts into a bucket of a real S3-compatible store, which runs on one of them, with its certificate.
+
+These tests run inside molecule's scenario maintenance, in their order; what they set is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from conftest import PROJECT
+
+from bench.lab import addresses, on
+
+STORE = "etcd-1"
+HOSTS = ("etcd-1", "etcd-2", "etcd-3")
+PORT = 7070
+NAME, PREFIX = "etcd-backups", "example/"
+ACCESS, SECRET = "headroom", "secret-of-the-store"
+CREDENTIALS = "/etc/etcd/backup-bucket.credentials"
+FOLDER = "/var/lib/test-store"
+UNIT = "test-store"
+ETCDCTL = (
+    "etcdctl --cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key "
+    "--endpoints https://127.0.0.1:2379"
+)
+
+
+def wanted(**more):
+    """The role's variables for the bucket."""
+    settings = {
+        "bucket": NAME,
+        "bucket_endpoint_url": f"https://{addresses()[STORE]}:{PORT}",
+        "bucket_ca_cert": "/etc/etcd/tls/ca.crt",
+        "bucket_access_key": ACCESS,
+        "bucket_secret_key": SECRET,
+    }
+    return {f"etcd_maintenance_backup_{name}": value for name, value in {**settings, **more}.items()}
+
+
+def serve():
+    """Start the store."""
+    tls = "--cert /etc/etcd/tls/server.crt --key /etc/etcd/tls/server.key"
+    store = f"--port {addresses()[STORE]}:{PORT} {tls} --access {ACCESS} --secret {SECRET}"
+    kept = f"posix --sidecar {FOLDER}/metadata {FOLDER}/buckets"
+    on(STORE, f"systemd-run --quiet --collect --unit {UNIT} {FOLDER}/versitygw {store} {kept}")
+
+
+def lying():
+    """The names of what lies in the bucket."""
+    return set(on(STORE, f"ls {FOLDER}/buckets/{NAME}/{PREFIX} 2>/dev/null || true").split())
+
+
+def followers():
+    """The hosts whose members do not lead: the leader's leaves backups to them for a minute."""
+    found = {host: json.loads(on(host, f"{ETCDCTL} endpoint status -w json"))[0]["Status"] for host in HOSTS}
+    return [host for host, status in found.items() if status["leader"] != status["header"]["member_id"]]
+
+
+def backup(host):
+    """Take a backup on a host, as its timer does; the record of it."""
+    for key in ("backup", "lock"):
+        on(host, f"{ETCDCTL} del /headroom/{key}")
+    on(host, "systemctl reset-failed headroom-snapshot || true; systemctl start headroom-snapshot || true")
+    return json.loads(on(host, "cat /var/lib/headroom/snapshot.json"))
+
+
+@pytest.fixture(scope="module")
+def store():
+    """The store, with an empty bucket."""
+    on(STORE, f"mkdir -p {FOLDER}/metadata {FOLDER}/buckets/{NAME}")
+    copy = f"src={PROJECT}/.headroom/bin/versitygw dest={FOLDER}/versitygw mode=0755"
+    subprocess.run(
+        ["ansible", STORE, "-b", "-m", "ansible.builtin.copy", "-a", copy],
+        cwd=PROJECT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    serve()
+    yield
+    on(STORE, f"systemctl stop {UNIT} || true; rm -rf {FOLDER}")
+
+
+def test_what_cannot_be_used_stops_the_play(site, store):
+    """Before anything is changed, from the host that has boto3 already."""
+    on(STORE, "apt-get install -q -y --no-install-recommends python3-boto3")
+    for change, text in (
+        ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: make it, or name another"),
+        ({"bucket_secret_key": "wrong"}, "the secret key does not fit the access key"),
+        ({"bucket_endpoint_url": f"https://{addresses()[STORE]}:7071"}, "cannot be reached (Connection refused)"),
+    ):
+        run = site.play(**wanted(**change), etcd_lint_enabled=False)
+        said = " ".join(run.output.split())
+        assert run.code != 0 and text in said and "Nothing was changed" in said, run.output
+        assert set(run.changed.values()) == {0}, run.output
+        assert SECRET not in run.output, run.output
+    assert on(STORE, f"ls {CREDENTIALS} 2>/dev/null || true") == ""
+
+
+def test_copies_there_and_back(site, store):
+    run = site.play("--diff", **wanted())
+    assert run.code == 0 and SECRET not in run.output, run.output
+    again = site.play(**wanted())
+    assert again.code == 0 and set(again.changed.values()) == {0}, again.output
+    for host in HOSTS:
+        assert on(host, f"stat -c '%U %a' {CREDENTIALS}").strip() == "root 600"
+        assert SECRET not in on(host, "cat /etc/etcd/maintenance.json")
+    one, other = followers()
+    found = [backup(host) for host in (one, other, one)]
+    assert [record["result"] for record in found] == ["done"] * 3, found
+    names = [record["copies"][0].rsplit("/", 1)[1] for record in found]
+    assert lying() == {f"{name}{suffix}" for name in names for suffix in ("", ".json", ".sha256")}
+    # All hosts share the folder and its retention, which is 3 here.
+    assert backup(other)["result"] == "done"
+    assert len(lying()) == 9 and names[0] not in lying()
+    ask = json.dumps(
+        {
+            "state": "fetched",
+            "dest": "/root",
+            "bucket": {
+                "name": NAME,
+                "prefix": PREFIX,
+                "endpoint_url": wanted()["etcd_maintenance_backup_bucket_endpoint_url"],
+                "ca_cert": "/etc/etcd/tls/ca.crt",
+                "credentials_file": CREDENTIALS,
+            },
+        }
+    )
+    fetched = site.ansible("ansible", HOSTS[1], "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", ask)
+    assert fetched.code == 0 and "Fetched s3://etcd-backups/example/etcd-" in fetched.output, fetched.output
+    on(HOSTS[1], "cd /root && sha256sum --check etcd-*.db.sha256 && rm etcd-*.db*")
+
+
+def test_a_store_that_is_away_costs_no_backup(site, store):
+    host = followers()[0]
+    on(STORE, f"systemctl stop {UNIT}")
+    try:
+        found = backup(host)
+        assert found["result"] == "failed" and found["copies"] == [], found
+        assert "there is no copy in s3://etcd-backups/example/: https://" in found["reason"], found
+        assert "cannot be reached (Connection refused)" in found["reason"], found
+        on(host, f"test -f {found['path']}")
+    finally:
+        serve()
+    assert backup(host)["result"] == "done"
+
+
+def test_no_bucket_any_more(site, store):
+    """The keys go with it."""
+    run = site.play()
+    assert run.code == 0, run.output
+    for host in HOSTS:
+        assert on(host, f"ls {CREDENTIALS} 2>/dev/null || true") == ""
+    assert backup(followers()[0])["copies"] == []
