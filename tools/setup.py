@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Set up what the project needs, in a cache folder of its own; a second run only looks.
 
-Debian packages, a virtual environment with pinned requirements, etcd packed as upstream packs it, and conftest, opa, an S3-compatible store, etcd's
-benchmark and a load of our own, all built from the Go modules that go.sum pins. Each result lies under a name that carries the
-digest of its inputs and appears there only when it is complete, so that an interrupted run leaves nothing half-made and several
-runs may go side by side.
+Debian packages, a virtual environment with pinned requirements, etcd packed as upstream packs it, and conftest, opa, etcd's
+benchmark, an S3-compatible store and a load of our own, all built from the Go modules that go.sum pins. Each result lies under a
+name that carries the digest of its inputs and appears there only when it is complete, so that an interrupted run leaves nothing
+half-made and several runs may go side by side.
 
 Runs with nothing but the standard library, before there is a virtual environment.
 """
