@@ -308,7 +308,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._units import for
 NEEDED = {"saved": ["dest"], "verified": ["path"], "decrypted": ["path"], "fetched": ["dest", "bucket"]}
 BUCKET = {
     "name": {"type": "str", "required": True},
-    **{entry: {"type": "str", "default": ""} for entry in ("prefix", "endpoint_url", "region", "access_key")},
+    **{entry: {"type": "str", "default": ""} for entry in ("prefix", "endpoint_url", "region")},
+    "access_key": {"type": "str", "default": "", "no_log": False},
     "secret_key": {"type": "str", "default": "", "no_log": True},
     "ca_cert": {"type": "path"},
     "credentials_file": {"type": "path"},
