@@ -33,6 +33,7 @@ from bench.member import Member, binary, releases, running
 PORT = 25160
 STORE_PORT = 25165
 TLS_PORT = 25166
+READONLY_PORT = 25167
 VERSION = releases()[-1]
 PROGRAM = Path(__file__).parents[2] / ".headroom/bin/versitygw"
 ACCESS, SECRET = "access", "a secret key"
@@ -288,6 +289,19 @@ def test_cannot_be_meant(live: Member, place: Server, tmp_path: Path, change: di
     with pytest.raises(store.SnapshotError, match=f"^bucket: {text}"):
         save(live, asked(tmp_path / "a", replace(place.bucket, **change)))
     assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_a_store_that_takes_nothing(live: Member, tmp_path: Path) -> None:
+    process = serve(tmp_path / "buckets", READONLY_PORT, "--readonly")
+    bucket = Bucket(NAME, endpoint_url=f"http://127.0.0.1:{READONLY_PORT}", access_key=ACCESS, secret_key=SECRET)
+    try:
+        saved = save(live, asked(tmp_path / "a", bucket))
+    finally:
+        process.terminate()
+        process.wait(20)
+    (failure,) = saved.failures
+    assert failure.endswith("refuses: these credentials may not do that (AccessDenied)")
+    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
