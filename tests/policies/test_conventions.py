@@ -56,7 +56,7 @@ def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
     about = annotated.get(name, {})
     custom = about.get("custom", {})
     severity = custom.get("severity")
-    other = "deny" if severity == "warn" else "warn"
+    calls = [line for line in text.splitlines() if "result.findings(" in line]
     wanted = {
         "a METADATA header above the package": bool(about),
         f"a file named {path.parent.name}.rego": path.stem == path.parent.name,
@@ -69,8 +69,8 @@ def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
         "custom.severity deny or warn": severity in ("deny", "warn"),
         "a fix without a full stop": bool(custom.get("fix")) and not custom["fix"].endswith("."),
         "custom.source": bool(custom.get("source")),
-        f"findings as {severity} only": f"\n{severity} contains finding if some finding in result.findings(" in text
-        and f"\n{other} contains finding if some finding in result.findings(" not in text,
+        f"findings as {severity} only, under its own id": calls
+        == [f'{severity} contains finding if some finding in result.findings("{custom.get("id")}", problems)'],
         "problems, which are also asked for what is waived": bool(
             re.search(r"^problems (:=|contains)", text, re.MULTILINE)
         ),

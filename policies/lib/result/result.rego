@@ -2,7 +2,8 @@
 # title: Findings
 # description: |
 #   Builds what conftest prints, from a rule's own METADATA and from the problems it found: one line with the value found, where, the
-#   limit and the fix. A rule says each thing once; titles and fixes are never typed again.
+#   limit and the fix. A rule says each thing once; titles and fixes are never typed again. The METADATA is read as data/rules.json has
+#   it, rendered from the rules: OPA would copy what rego.metadata.chain() gives into every rule that calls it.
 package headroom.result
 
 import data.headroom.files
@@ -10,21 +11,20 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.waivers
 
-# chain: rego.metadata.chain() of the calling rule. problems: a set of {inventory, hosts, about, text}; `about` is the variable (or the
-# file) that the finding is about. Hosts with the same text share a line. A problem that its hosts have only together, as a cluster, also
-# has `whole`: true. What is waived is left out.
-findings(chain, problems) := {_finding(about, key, open) |
-	about := package_annotations(chain)
+# id: the calling rule's own. problems: a set of {inventory, hosts, about, text}; `about` is the variable (or the file) that the finding
+# is about. Hosts with the same text share a line. A problem that its hosts have only together, as a cluster, also has `whole`: true.
+# What is waived is left out.
+findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
 	some key, hosts in _by_text(problems)
-	open := _open(about.custom.id, key, hosts)
+	open := _open(id, key, hosts)
 }
 
-# The same for what is waived, from the rule's own METADATA as data/rules.json has it: each names its waiver instead of the fix.
-waived(about, problems) := {object.union(_finding(about, key, part.hosts), {"msg": line, "waived": part.waiver}) |
+# The same for what is waived: each names its waiver instead of the fix.
+waived(id, problems) := {object.union(_finding(data.headroom.catalog[id], key, part.hosts), {"msg": line, "waived": part.waiver}) |
 	some key, hosts in _by_text(problems)
-	some part in _waived(about.custom.id, key, hosts)
+	some part in _waived(id, key, hosts)
 	line := sprintf("waived: %s: %s%s (until %s: %s)", [
-		about.custom.id,
+		id,
 		_where(key[0], part.hosts),
 		key[2],
 		part.waiver.expires,
@@ -94,8 +94,6 @@ _finding(about, [source, variable, text, _], hosts) := {
 	"source": about.custom.source,
 	"title": about.title,
 }
-
-package_annotations(chain) := [entry.annotations | some entry in chain; entry.annotations.scope == "package"][0]
 
 _where(source, hosts) := sprintf("%s%s: ", [_inventory_prefix(source), names(hosts)]) if {
 	count(hosts) > 0

@@ -13,7 +13,7 @@ package headroom.rules.compaction.bare_hours
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("compaction/bare_hours", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -13,7 +13,7 @@ package headroom.rules.disk.not_dedicated
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("disk/not_dedicated", problems)
 
 problems := {problem |
 	some place in clusters.places

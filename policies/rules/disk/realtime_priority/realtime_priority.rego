@@ -13,7 +13,7 @@ package headroom.rules.disk.realtime_priority
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("disk/realtime_priority", problems)
 
 problems := {problem |
 	some place in clusters.places

@@ -13,7 +13,7 @@ package headroom.rules.disk.same_device
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("disk/same_device", problems)
 
 problems := {problem |
 	some place in clusters.places

@@ -16,7 +16,7 @@ import data.headroom.limits.threshold
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("disk/slow_accepted", problems)
 
 problems := {problem |
 	some place in clusters.places

@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("durability/no_backup", problems)
 
 problems := {problem |
 	some place in clusters.places

@@ -13,7 +13,7 @@ package headroom.rules.flags.beside_config_file
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("flags/beside_config_file", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

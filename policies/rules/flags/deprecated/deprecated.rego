@@ -15,7 +15,7 @@ import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("flags/deprecated", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -13,7 +13,7 @@ package headroom.rules.flags.twice
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("flags/twice", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -17,7 +17,7 @@ import data.headroom.memory
 import data.headroom.result
 import data.headroom.vocabulary.spelling
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("flags/unknown_setting", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

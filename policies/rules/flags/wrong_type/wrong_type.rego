@@ -14,7 +14,7 @@ import data.headroom.flags
 import data.headroom.result
 import data.headroom.vocabulary.spelling
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

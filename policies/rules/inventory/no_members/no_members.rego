@@ -16,7 +16,7 @@ import data.headroom.inventory
 import data.headroom.inventory.paths
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("inventory/no_members", problems)
 
 problems := {problem |
 	some name in clusters.without_members

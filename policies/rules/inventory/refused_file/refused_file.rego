@@ -13,7 +13,7 @@ package headroom.rules.inventory.refused_file
 import data.headroom.inventory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("inventory/refused_file", problems)
 
 problems := {problem |
 	some name, found in inventory.refused

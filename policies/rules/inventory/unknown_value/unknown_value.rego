@@ -14,7 +14,7 @@ package headroom.rules.inventory.unknown_value
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("inventory/unknown_value", problems)
 
 problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
 	some profile in clusters.profiles

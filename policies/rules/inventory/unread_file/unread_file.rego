@@ -13,7 +13,7 @@ package headroom.rules.inventory.unread_file
 import data.headroom.inventory
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("inventory/unread_file", problems)
 
 problems := {{"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} |
 	some name, found in inventory.opaque

@@ -16,7 +16,7 @@ import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("memory/gomemlimit_ignored", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -15,7 +15,7 @@ import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("memory/large_values", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

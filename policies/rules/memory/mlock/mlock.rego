@@ -17,7 +17,7 @@ import data.headroom.model
 import data.headroom.result
 import data.headroom.told
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("memory/mlock", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

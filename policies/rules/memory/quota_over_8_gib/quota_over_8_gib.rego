@@ -15,7 +15,7 @@ import data.headroom.limits.threshold
 import data.headroom.memory
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("memory/quota_over_8_gib", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -19,7 +19,7 @@ import data.headroom.model
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("memory/snapshot_count", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

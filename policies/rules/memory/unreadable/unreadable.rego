@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("memory/unreadable", problems)
 
 problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} |
 	some profile, problems in clusters.unreadable

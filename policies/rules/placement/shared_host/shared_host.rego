@@ -15,7 +15,7 @@ import data.headroom.inventory
 import data.headroom.limits.threshold
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("placement/shared_host", problems)
 
 problems := {problem |
 	some name, found in inventory.members

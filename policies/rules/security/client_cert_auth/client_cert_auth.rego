@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -13,7 +13,7 @@ package headroom.rules.topology.default_name
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("topology/default_name", problems)
 
 problems := {problem |
 	some [inventory, host], "default" in clusters.names

@@ -15,7 +15,7 @@ import data.headroom.limits.threshold
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -13,7 +13,7 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.told
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("topology/election_refused", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -13,7 +13,7 @@ package headroom.rules.topology.same_name
 import data.headroom.clusters
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("topology/same_name", problems)
 
 # Hosts differ in name, so without a name of its own for one of them nothing need be compared.
 problems := {problem |

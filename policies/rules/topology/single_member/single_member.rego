@@ -13,7 +13,7 @@ package headroom.rules.topology.single_member
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("topology/single_member", problems)
 
 problems := {problem |
 	some [inventory, cluster], hosts in clusters.members

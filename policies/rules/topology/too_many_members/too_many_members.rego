@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.limits.threshold
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("topology/too_many_members", problems)
 
 problems := {problem |
 	some [inventory, cluster], hosts in clusters.members

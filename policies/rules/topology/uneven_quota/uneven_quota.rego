@@ -16,7 +16,7 @@ import data.headroom.model
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("topology/uneven_quota", problems)
 
 problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed

@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("upgrade/skipped_minor", problems)
 
 problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed

@@ -15,7 +15,7 @@ import data.headroom.memory
 import data.headroom.result
 import data.headroom.told
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("upgrade/v2_data", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

@@ -16,7 +16,7 @@ import data.headroom.memory
 import data.headroom.model
 import data.headroom.result
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("upgrade/zombie_members", problems)
 
 problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed

@@ -13,7 +13,7 @@ package headroom.rules.version.mixed
 import data.headroom.clusters
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("version/mixed", problems)
 
 problems := {problem |
 	some [inventory, cluster], parts in clusters.mixed

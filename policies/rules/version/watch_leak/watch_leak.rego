@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.result
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("version/watch_leak", problems)
 
 problems := {problem |
 	some profile in clusters.profiles

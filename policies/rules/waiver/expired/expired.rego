@@ -13,7 +13,7 @@ package headroom.rules.waiver.expired
 import data.headroom.result
 import data.headroom.waivers
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("waiver/expired", problems)
 
 problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
 	some entry in waivers.expired

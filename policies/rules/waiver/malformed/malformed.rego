@@ -12,7 +12,7 @@ package headroom.rules.waiver.malformed
 import data.headroom.result
 import data.headroom.waivers
 
-deny contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+deny contains finding if some finding in result.findings("waiver/malformed", problems)
 
 problems := {{"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} |
 	some problem in waivers.malformed

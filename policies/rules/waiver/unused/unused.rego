@@ -14,7 +14,7 @@ import data.headroom.result
 import data.headroom.waived
 import data.headroom.waivers
 
-warn contains finding if some finding in result.findings(rego.metadata.chain(), problems)
+warn contains finding if some finding in result.findings("waiver/unused", problems)
 
 problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
 	some entry in waivers.valid

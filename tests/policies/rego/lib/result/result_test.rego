@@ -3,19 +3,19 @@ package headroom_test.result
 import data.headroom.result
 import data.headroom.testing
 
-chain := [
-	{"path": ["x", "deny"]},
-	{"annotations": {
-		"scope": "package",
-		"title": "A title",
-		"custom": {"id": "topic/name", "severity": "deny", "fix": "Do it", "source": "a page"},
-	}},
-]
+catalog := {"topic/name": {
+	"title": "A title",
+	"custom": {"id": "topic/name", "severity": "deny", "fix": "Do it", "source": "a page"},
+}}
+
+_findings(problems) := found if {
+	found := result.findings("topic/name", problems) with data.headroom.catalog as catalog
+}
 
 _problem(hosts, about) := {"inventory": "inventory", "hosts": hosts, "about": about, "text": "it is so"}
 
 test_finding if {
-	found := result.findings(chain, {_problem({"etcd-1"}, "etcd_version")}) with input as testing.example({})
+	found := _findings({_problem({"etcd-1"}, "etcd_version")}) with input as testing.example({})
 	found == {{
 		"_loc": {"file": "inventory/group_vars/etcd.yml", "line": 1},
 		"code": "topic/name",
@@ -38,21 +38,21 @@ located := [
 
 test_location[about] if {
 	some [hosts, about, path] in located
-	found := result.findings(chain, {_problem(hosts, about)}) with input as testing.example({})
+	found := _findings({_problem(hosts, about)}) with input as testing.example({})
 	{path} == {finding._loc.file | some finding in found}
 }
 
 # Problems with the same text are one line.
 test_same_text if {
 	problems := {_problem({"etcd-1"}, "etcd_version"), _problem({"etcd-2", "etcd-3"}, "etcd_version")}
-	found := result.findings(chain, problems) with input as testing.cluster(3, {})
+	found := _findings(problems) with input as testing.cluster(3, {})
 	{"topic/name: etcd-1, etcd-2, etcd-3: it is so. Do it"} == {finding.msg | some finding in found}
 }
 
 # A text of 10 MB is cut, with its length.
 test_long_text if {
 	long := object.union(_problem({"etcd-1"}, "etcd_version"), {"text": concat("", [sprintf("%d", [number]) | some number in numbers.range(100, 800)])})
-	some found in result.findings(chain, {long}) with input as testing.example({})
+	some found in _findings({long}) with input as testing.example({})
 	count(found.msg) < 1200
 	contains(found.msg, "… (2103 characters in all). Do it")
 }
@@ -63,7 +63,7 @@ test_names if {
 }
 
 test_several_inventories if {
-	found := result.findings(chain, {_problem({"etcd-1"}, "etcd_version")}) with input as array.concat(
+	found := _findings({_problem({"etcd-1"}, "etcd_version")}) with input as array.concat(
 		testing.example({}),
 		[{"path": "other/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}],
 	)
