@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("compaction/bare_hours", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 
 	# An API server compacts every five minutes, whatever this says.

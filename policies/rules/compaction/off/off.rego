@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("compaction/off", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
 	[about, text] := _off(profile.etcd)

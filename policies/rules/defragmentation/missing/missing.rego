@@ -16,7 +16,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("defragmentation/missing", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	stated := place.facts.defragmentation
 	told.false_like(stated)

@@ -18,7 +18,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("defragmentation/no_room", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	size := profile.etcd.data_size
 	is_number(size)

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("disk/not_dedicated", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	not "data_device" in place.unknown
 	place.facts.data_device in {null, ""}

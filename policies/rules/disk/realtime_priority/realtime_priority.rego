@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/realtime_priority", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	lower(sprintf("%v", [place.facts.io_class])) in {"realtime", "rt", "1"}
 	problem := {

@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/same_device", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	device := place.facts.data_device
 	not device in {null, ""}

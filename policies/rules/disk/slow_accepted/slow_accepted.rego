@@ -18,7 +18,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("disk/slow_accepted", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	[about, text] := _accepted(place)
 	problem := {

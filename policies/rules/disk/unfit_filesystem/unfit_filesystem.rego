@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	some fact, why in _unfit(place.facts)
 	problem := {

@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("durability/force_new_cluster", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.force_new_cluster
 	told.true_like(profile.etcd.settings.force_new_cluster)

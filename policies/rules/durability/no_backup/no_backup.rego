@@ -16,7 +16,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("durability/no_backup", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	[about, text] := _missing(place)
 	problem := {"inventory": place.inventory, "hosts": place.hosts, "about": about, "text": text}

@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("durability/unsafe_no_fsync", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
 	told.true_like(profile.etcd.settings.unsafe_no_fsync)

@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/beside_config_file", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	file := profile.etcd.config_file
 	ignored := sort([entry.name |

@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("flags/deprecated", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	remedy := model.series[memory.series(profile.etcd.version)].deprecated[_as_flag(entry)]

@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/twice", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting, places in profile.etcd.twice
 	problem := {

@@ -19,7 +19,7 @@ import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/unknown_setting", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)

@@ -16,7 +16,7 @@ import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	kind := spelling.kind(profile.etcd.version, entry.form, entry.spelling)

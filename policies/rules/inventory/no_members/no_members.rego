@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("inventory/no_members", problems)
 
-problems := {problem |
+problems contains problem if {
 	some name in clusters.without_members
 	problem := {
 		"inventory": name,
@@ -26,7 +26,9 @@ problems := {problem |
 		"about": "etcd_group",
 		"text": _text(name),
 	}
-} | {problem |
+}
+
+problems contains problem if {
 	count(inventory.names) == 0
 	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
 }

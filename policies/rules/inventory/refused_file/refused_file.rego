@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("inventory/refused_file", problems)
 
-problems := {problem |
+problems contains problem if {
 	some name, found in inventory.refused
 	some path, texts in found
 	some text in texts

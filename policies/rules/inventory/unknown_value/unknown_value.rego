@@ -16,10 +16,12 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("inventory/unknown_value", problems)
 
-problems := {{"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} |
+problems contains {"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} if {
 	some profile in clusters.profiles
 	some variable, reason in profile.unknown
-} | {{"inventory": found.inventory, "hosts": found.hosts, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", found.reason)} |
+}
+
+problems contains {"inventory": found.inventory, "hosts": found.hosts, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", found.reason)} if {
 	some found in clusters.without_cluster
 }
 

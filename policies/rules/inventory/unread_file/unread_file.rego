@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("inventory/unread_file", problems)
 
-problems := {{"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} |
+problems contains {"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} if {
 	some name, found in inventory.opaque
 	some path, text in found
 }

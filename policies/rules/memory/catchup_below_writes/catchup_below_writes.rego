@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/catchup_below_writes", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	profile.members >= 3
 	name := profile.etcd.names.snapshot_catchup_entries

@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/catchup_too_few", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	profile.members > 1
 	name := profile.etcd.names.snapshot_catchup_entries

@@ -18,7 +18,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/client_share", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)

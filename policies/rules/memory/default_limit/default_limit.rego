@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/default_limit", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	limit := profile.etcd.default_limit
 	quota := memory.parse_size(profile.etcd.settings.quota_backend_bytes)

@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_ignored", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
 	since := model.series[memory.series(profile.etcd.version)].gomemlimit_since

@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_range", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
 	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)
@@ -34,7 +34,9 @@ problems := {problem |
 			profile.etcd.limit.name,
 		]),
 	}
-} | {problem |
+}
+
+problems contains problem if {
 	some profile in clusters.estimated
 	name := profile.etcd.names.gomemlimit
 	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)

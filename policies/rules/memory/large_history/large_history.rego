@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/large_history", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	size := memory.parse_size(profile.etcd.workload.value_size)
 	versions := memory.parse_count(profile.etcd.workload.revisions_per_key)

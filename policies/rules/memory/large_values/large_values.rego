@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/large_values", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	bytes := memory.parse_size(profile.etcd.workload.value_size)
 	bytes > threshold.large_value_bytes

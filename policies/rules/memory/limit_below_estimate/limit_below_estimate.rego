@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.estimated
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least

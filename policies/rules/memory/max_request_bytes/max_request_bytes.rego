@@ -18,7 +18,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/max_request_bytes", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.max_request_bytes
 	bytes := memory.parse_size(profile.etcd.settings.max_request_bytes)

@@ -19,7 +19,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("memory/mlock", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.memory_mlock
 	told.true_like(profile.etcd.settings.memory_mlock)

@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_below_data", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.estimated
 	profile.etcd.planned
 	settings := profile.estimate.settings

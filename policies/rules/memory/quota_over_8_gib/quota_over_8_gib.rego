@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/quota_over_8_gib", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	bytes := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
 	bytes > threshold.quota_bytes

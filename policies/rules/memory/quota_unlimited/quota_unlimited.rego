@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_unlimited", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	memory.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
 	name := profile.etcd.names.quota_backend_bytes

@@ -18,7 +18,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/quota_unset", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "quota_backend_bytes")

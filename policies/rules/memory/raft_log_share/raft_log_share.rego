@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.estimated
 	bytes := profile.estimate.parts["raft log"].high
 	limit := profile.etcd.limit.bytes

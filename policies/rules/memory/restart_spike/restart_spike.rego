@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.estimated
 	clusters.fails_only_at_restart(profile)
 	settings := profile.estimate.settings

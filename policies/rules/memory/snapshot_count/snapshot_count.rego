@@ -21,7 +21,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/snapshot_count", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	[entries, about, origin] := _stated(profile)
 	excess := _excess(profile, entries)

@@ -19,7 +19,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_no_effect", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	series := memory.series(profile.etcd.version)
 	model.constants[series].raft_compacts_every > 0

@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_too_low", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.snapshot_count
 	entries := memory.parse_count(profile.etcd.settings.snapshot_count)

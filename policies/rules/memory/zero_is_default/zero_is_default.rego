@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/zero_is_default", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting in ["snapshot_count", "snapshot_catchup_entries"]
 	name := profile.etcd.names[setting]

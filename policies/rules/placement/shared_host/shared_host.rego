@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("placement/shared_host", problems)
 
-problems := {problem |
+problems contains problem if {
 	some name, found in inventory.members
 	some group, hosts in found
 	lower(replace(group, "-", "_")) in _heavy

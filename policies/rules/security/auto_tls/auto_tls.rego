@@ -16,7 +16,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("security/auto_tls", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]

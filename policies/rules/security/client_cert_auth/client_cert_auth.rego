@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)

@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("security/plain_http", problems)
 
-problems := {problem |
+problems contains problem if {
 	some place in clusters.places
 	told.false_like(place.facts.tls)
 	problem := {
@@ -25,7 +25,9 @@ problems := {problem |
 		"about": place.names.tls,
 		"text": sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls]),
 	}
-} | {problem |
+}
+
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting, url in _plain_urls(profile.etcd)
 	problem := {

@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/default_name", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, host], "default" in clusters.names
 	problem := {
 		"inventory": inventory,

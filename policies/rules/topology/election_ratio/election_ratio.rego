@@ -17,7 +17,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := told.whole(profile.etcd, "election_timeout")

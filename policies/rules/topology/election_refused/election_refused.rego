@@ -15,7 +15,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("topology/election_refused", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := told.whole(profile.etcd, "election_timeout")

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("topology/even_members", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) % 2 == 0
 	problem := {

@@ -16,7 +16,7 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("topology/same_name", problems)
 
 # Hosts differ in name, so without a name of its own for one of them nothing need be compared.
-problems := {problem |
+problems contains problem if {
 	count(clusters.names) > 0
 	some [inventory, cluster], hosts in clusters.members
 	named := {host: name | some host in hosts; name := object.get(clusters.names, [[inventory, host]], host)}

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("topology/single_member", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) == 1
 	some host in hosts

@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/too_many_members", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) > threshold.members_max
 	problem := {

@@ -18,7 +18,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("topology/uneven_quota", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": memory.format_size(bytes), "hosts": part.hosts} |
 		some part in parts

@@ -16,7 +16,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("topology/uneven_timings", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
 	some setting in ["heartbeat_interval", "election_timeout"]
 	mixture := clusters.differing([{"value": told.whole(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])

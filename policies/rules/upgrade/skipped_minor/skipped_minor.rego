@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/skipped_minor", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
 	some older in parts
 	some newer in parts

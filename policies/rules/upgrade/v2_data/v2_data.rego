@@ -17,7 +17,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("upgrade/v2_data", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	memory.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2

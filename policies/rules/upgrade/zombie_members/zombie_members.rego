@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/zombie_members", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
 	some bug in model.bugs
 	bug.only_for_upgrade

@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/data_corruption", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in model.bugs

@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/end_of_life", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, profile.etcd.version, 1)[0]

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("version/mixed", problems)
 
-problems := {problem |
+problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": part.etcd.version, "hosts": part.hosts} |
 		some part in parts

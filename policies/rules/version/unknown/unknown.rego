@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/unknown", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	version := profile.etcd.version
 	not "version" in profile.etcd.unknown

@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/vulnerable", problems)
 
-problems := {problem |
+problems contains problem if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in model.bugs

@@ -15,7 +15,7 @@ import data.headroom.waivers
 
 deny contains finding if some finding in result.findings("waiver/expired", problems)
 
-problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
+problems contains {"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} if {
 	some entry in waivers.expired
 	text := sprintf("%s: waiver %d for %s expired on %s (%s)", [
 		entry.file,

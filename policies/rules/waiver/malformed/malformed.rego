@@ -14,6 +14,6 @@ import data.headroom.waivers
 
 deny contains finding if some finding in result.findings("waiver/malformed", problems)
 
-problems := {{"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} |
+problems contains {"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} if {
 	some problem in waivers.malformed
 }

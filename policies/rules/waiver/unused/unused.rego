@@ -16,7 +16,7 @@ import data.headroom.waivers
 
 warn contains finding if some finding in result.findings("waiver/unused", problems)
 
-problems := {{"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} |
+problems contains {"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} if {
 	some entry in waivers.valid
 	not [entry.file, entry.number] in _used
 	text := sprintf("%s: waiver %d for %s, %s, waives nothing", [entry.file, entry.number, entry.waiver.rule, _scope(entry.waiver)])
