@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much memory a member of etcd takes, by component.
 
-Private to the collection. Pure, and written twice: policies/lib/memory says the same in Rego, to the byte. So there are
+Private to the collection. Pure, and written twice: policies/lib/memory has the same numbers in Rego, to the byte. So there are
 integers only, factors are parts per thousand, and every division rounds up unless it says otherwise. The constants, with
 source and calibration of each, are in model/memory.yml.
 """

@@ -2,8 +2,8 @@
 # title: How much memory a member of etcd takes
 # description: |
 #   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
-#   up. `estimate(version, workload, settings, members)` gives the same object, `figures` of the same arguments what rules need of it; both
-#   are undefined where `problems` says why. Sizes may carry a unit.
+#   up. `figures(version, workload, settings, members)` gives the same numbers, without the texts of which no rule speaks; it is undefined
+#   where `problems` says why. Sizes may carry a unit.
 package headroom.memory
 
 import data.headroom.memory.reading
@@ -30,59 +30,29 @@ series(version) := reading.series(version)
 problems(version, workload, settings, members) := reading.problems(version, workload, settings, members)
 
 # METADATA
-# description: |
-#   An estimate without its texts, which are half of the work: all figures, and for the components `parts`, name → {low, high}.
-figures(version, workload, settings, members) := _reckoned(version, workload, settings, members).figures
-
-# METADATA
-# description: The figures with the components one by one, each with why, and with notes.
-estimate(version, workload, settings, members) := object.union(object.remove(found.figures, {"parts"}), {
-	"assumed": reading.assumed(workload),
-	"components": [component |
-		some name in _components
-		bounds := found.figures.parts[name]
-		component := {"name": name, "kind": kinds[name], "low": bounds.low, "high": bounds.high, "why": whys[name]}
-	],
-	"notes": _notes(found.constants, found.figures, found.db, found.entries, found.one_entry),
-}) if {
-	found := _reckoned(version, workload, settings, members)
-	whys := _whys(found.constants, found.figures, found.db, found.entries)
-}
-
-# METADATA
-# description: Why a component takes what it does.
-why(component, version, workload, settings, members) := _whys(found.constants, found.figures, found.db, found.entries)[component] if {
-	found := _reckoned(version, workload, settings, members)
-}
-
-_reckoned(version, workload, settings, members) := {
-	"constants": constants,
-	"db": db,
-	"entries": entries,
-	"one_entry": one_entry,
-	"figures": {
-		"version": version,
-		"series": series_name,
-		"members": members,
-		"workload": work,
-		"settings": effective,
-		"parts": parts,
-		"heap_live": live,
-		"heap_peak": running.heap,
-		"restart_heap_live": restart_live,
-		"rss_anon_peak": running.anon,
-		"rss_file_peak": resident_file,
-		"rss_peak": running.anon + resident_file,
-		"restart_heap_peak": restarting.heap,
-		"restart_rss_anon_peak": restarting.anon,
-		"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts.defragmentation, live)]),
-		"db_size": db.high,
-		"db_in_use": db.in_use,
-		"db_hot": hot,
-		"beside_go": beside_go,
-		"memory_max_least": _limit(constants, restarting.anon + beside_go),
-		"memory_max_recommended": _limit(constants, ((restarting.anon + beside_go) - hot) + db.high),
-	},
+# description: All figures, and for the components `parts`, name → {low, high}.
+figures(version, workload, settings, members) := {
+	"version": version,
+	"series": series_name,
+	"members": members,
+	"workload": work,
+	"settings": effective,
+	"parts": parts,
+	"heap_live": live,
+	"heap_peak": running.heap,
+	"restart_heap_live": restart_live,
+	"rss_anon_peak": running.anon,
+	"rss_file_peak": resident_file,
+	"rss_peak": running.anon + resident_file,
+	"restart_heap_peak": restarting.heap,
+	"restart_rss_anon_peak": restarting.anon,
+	"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts.defragmentation, live)]),
+	"db_size": db.high,
+	"db_in_use": db.in_use,
+	"db_hot": hot,
+	"beside_go": beside_go,
+	"memory_max_least": _limit(constants, restarting.anon + beside_go),
+	"memory_max_recommended": _limit(constants, ((restarting.anon + beside_go) - hot) + db.high),
 } if {
 	count(reading.problems(version, workload, settings, members)) == 0
 	series_name := reading.series(version)
@@ -93,7 +63,7 @@ _reckoned(version, workload, settings, members) := {
 	entries := _raft_entries(constants, effective)
 	parts := _parts(constants, work, members, db, entries)
 
-	live := sum([parts[name].high | some name in _heap])
+	live := sum([parts[name].high | some name in heap])
 	one_entry := units.divide_down(parts["raft log"].high, entries.high)
 	batch := parts["write batch"].high
 	running := _heap_bounds(constants, effective, live, parts["range answers"].high, constants.rss_anon_over_heap)

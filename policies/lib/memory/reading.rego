@@ -27,30 +27,6 @@ workload(given) := object.union(_workload_defaults, _read(given, "workload")) if
 _workload_defaults := {name: field.default | some name, field in model.workload}
 
 # METADATA
-# description: The names of the workload that were not given, in the model's order.
-assumed(given) := [name |
-	some name in _workload_order
-	model.workload[name].default != null
-	object.get(given, name, null) == null
-]
-
-# Objects have no order in Rego; this is model/memory.yml's.
-_workload_order := [
-	"value_size",
-	"key_size",
-	"keys",
-	"puts_per_second",
-	"clients",
-	"tls",
-	"watch_streams",
-	"watchers",
-	"watched_ranges",
-	"leases",
-	"range_size",
-	"revisions_per_key",
-]
-
-# METADATA
 # description: The settings with the version's own defaults; undefined where a value cannot be read.
 settings(version, given) := object.union_n([defaults, found, meant]) if {
 	_all_readable(given, "settings")

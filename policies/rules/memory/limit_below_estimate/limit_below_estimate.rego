@@ -43,7 +43,7 @@ problems contains problem if {
 # The two largest parts of the heap, which explain the figure.
 _largest(parts) := concat(", ", [text |
 	some [high, name] in array.slice(
-		array.reverse(sort([[bounds.high, name] | some name, bounds in parts; memory.kinds[name] in {"heap", "spike"}])),
+		array.reverse(sort([[bounds.high, name] | some name, bounds in parts; name in (memory.heap | memory.spikes)])),
 		0, 2,
 	)
 	text := sprintf("%s %s", [name, memory.format_size(high)])

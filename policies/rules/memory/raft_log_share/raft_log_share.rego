@@ -29,7 +29,7 @@ problems contains problem if {
 		"about": _about(profile.etcd),
 		"text": sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
 			memory.format_size(bytes),
-			memory.why("raft log", profile.etcd.version, profile.etcd.workload, profile.settings, profile.members),
+			memory.log_why(profile.estimate),
 			memory.format_size(limit),
 			profile.etcd.limit.name,
 			floor(threshold.raft_log_share_permille / 10),
