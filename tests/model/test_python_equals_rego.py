@@ -123,7 +123,7 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
     """Return the same of all cases, from one evaluation; None where Rego refuses the input, which it must then explain."""
     query = """[answer |
         some case in input
-        refused := data.headroom.memory.problems(case.version, case.workload, case.settings, case.members)
+        refused := data.headroom.memory.reading.problems(case.version, case.workload, case.settings, case.members)
         answers := [[found, data.headroom.memory.log_why(found)] |
             found := data.headroom.memory.figures(case.version, case.workload, case.settings, case.members)
         ]

@@ -10,6 +10,7 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.least
 import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
@@ -187,7 +188,7 @@ estimated := {object.union(profile, {"settings": settings, "estimate": estimate}
 unreadable := {profile: problems |
 	some profile in profiles
 	count(profile.unknown) == 0
-	problems := memory.problems(profile.etcd.version, profile.etcd.workload, estimated_settings(profile.etcd.settings), profile.members)
+	problems := reading.problems(profile.etcd.version, profile.etcd.workload, estimated_settings(profile.etcd.settings), profile.members)
 	count(problems) > 0
 }
 

@@ -5,7 +5,7 @@ package headroom.files.compose
 
 import data.headroom.files.reading
 import data.headroom.files.words
-import data.headroom.memory
+import data.headroom.memory.units
 
 # METADATA
 # description: Service → statement.
@@ -54,14 +54,14 @@ _elsewhere(service) := {sprintf("%s of the service", [key]): ["extra_config", "s
 }
 
 _limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes": bytes}} if {
-	bytes := memory.parse_size(service.deploy.resources.limits.memory)
+	bytes := units.parse_size(service.deploy.resources.limits.memory)
 } else := {"limit": {"name": "mem_limit", "bytes": bytes}} if {
-	bytes := memory.parse_size(service.mem_limit)
+	bytes := units.parse_size(service.mem_limit)
 } else := {}
 
 # What the container may lock in memory; -1 is no bound.
 _memlock(service) := {"memlock": bytes} if {
-	bytes := memory.parse_count(_soft(service.ulimits.memlock))
+	bytes := units.parse_count(_soft(service.ulimits.memlock))
 	bytes >= 0
 } else := {}
 

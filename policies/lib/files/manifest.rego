@@ -5,7 +5,7 @@ package headroom.files.manifest
 
 import data.headroom.files.reading
 import data.headroom.files.words
-import data.headroom.memory
+import data.headroom.memory.units
 
 # METADATA
 # description: Pod or workload → statement.
@@ -70,6 +70,6 @@ _decimal := {"k": 1000, "M": 1000000, "G": 1000000000, "T": 1000000000000}
 # Kubernetes counts 1M as 1,000,000 and 1Mi as 1,048,576.
 _bytes(quantity) := to_number(number) * _decimal[unit] if {
 	[_, number, unit] := regex.find_all_string_submatch_n(`^([0-9]{1,9})([kMGT])$`, quantity, 1)[0]
-} else := memory.parse_size(sprintf("%sB", [quantity])) if {
+} else := units.parse_size(sprintf("%sB", [quantity])) if {
 	regex.match(`^[0-9.]+[KMGT]i$`, quantity)
-} else := memory.parse_size(quantity)
+} else := units.parse_size(quantity)

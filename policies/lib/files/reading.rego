@@ -4,7 +4,7 @@
 package headroom.files.reading
 
 import data.headroom.files.words
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.vocabulary.foreign
 import data.headroom.vocabulary.spelling
 import data.headroom.vocabulary.stated
@@ -51,11 +51,11 @@ _without_version(null, found) := {"the version": ["version", object.get(found, "
 
 _limit(found) := found.limit
 
-_limit(found) := {"name": "assumed.etcd_memory_budget", "bytes": memory.parse_size(_assumed("etcd_memory_budget"))} if not found.limit
+_limit(found) := {"name": "assumed.etcd_memory_budget", "bytes": units.parse_size(_assumed("etcd_memory_budget"))} if not found.limit
 
 _limit(found) := {"name": "a memory limit"} if {
 	not found.limit
-	not memory.parse_size(_assumed("etcd_memory_budget"))
+	not units.parse_size(_assumed("etcd_memory_budget"))
 }
 
 _workload := _assumed("etcd_workload") if {

@@ -3,11 +3,12 @@
 # description: The config-file keys of each release, their types, and what somebody probably meant. As plugins/module_utils/_releases.py has it.
 package headroom.flags
 
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 
 # Key → type; keys of a section are "section.key". Undefined for an unknown version.
-known(version) := model.series[memory.series(version)].config_keys
+known(version) := model.series[reading.series(version)].config_keys
 
 has_type(value, "string") if is_string(value)
 
@@ -47,24 +48,24 @@ fate := {
 }
 
 # What the author probably meant.
-type_hint(value, kind) := sprintf(": that is %d", [memory.parse_size(value)]) if {
+type_hint(value, kind) := sprintf(": that is %d", [units.parse_size(value)]) if {
 	kind in {"int", "uint"}
 	is_string(value)
-} else := sprintf(": that is %d", [memory.parse_duration(value)]) if {
+} else := sprintf(": that is %d", [units.parse_duration(value)]) if {
 	kind == "duration"
 	is_string(value)
 } else := ""
 
 # What to write instead, as far as that can be said.
 remedy(version, entry) := sprintf("; %s", [text]) if {
-	text := model.series[memory.series(version)].removed[_flag(entry)]
+	text := model.series[reading.series(version)].removed[_flag(entry)]
 } else := sprintf("; %s", [text]) if {
-	text := model.series[memory.series(version)].misread[entry.spelling]
+	text := model.series[reading.series(version)].misread[entry.spelling]
 } else := sprintf("; here it is called %s", [spelt]) if {
 	spelt := _spelt(version, entry.form, _flag(entry))
 } else := "; it is a flag only, and the config file has no key for it" if {
 	entry.form == "key"
-	entry.spelling in model.series[memory.series(version)].flags_only
+	entry.spelling in model.series[reading.series(version)].flags_only
 } else := _elsewhere(version, entry.form, others[0]) if {
 	others := sort({name |
 		some name, spellings in model.settings
@@ -72,7 +73,7 @@ remedy(version, entry) := sprintf("; %s", [text]) if {
 		_underscored(_flag(entry)) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
 	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
-	close := nearest(entry.spelling, _candidates[memory.series(version)][entry.form])
+	close := nearest(entry.spelling, _candidates[reading.series(version)][entry.form])
 } else := ""
 
 # The flag's name of what is given: ETCD_SNAPSHOT_COUNT is snapshot-count.
@@ -81,7 +82,7 @@ _flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) i
 } else := entry.spelling
 
 _spelt(version, form, name) := spelt if {
-	spelt := model.settings[_underscored(name)][memory.series(version)][form]
+	spelt := model.settings[_underscored(name)][reading.series(version)][form]
 	spelt != null
 }
 
@@ -95,7 +96,7 @@ _candidates := {series: {
 
 _elsewhere(version, form, name) := sprintf("; here it is called %s", [_spelt(version, form, name)]) if {
 	_spelt(version, form, name)
-} else := sprintf("; %s has none", [memory.series(version)])
+} else := sprintf("; %s has none", [reading.series(version)])
 
 _underscored(name) := replace(name, "-", "_")
 

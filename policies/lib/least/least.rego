@@ -20,7 +20,7 @@ settings(version, workload, pinned, members) := object.union_n([
 	_compaction(shortest),
 	pinned,
 ]) if {
-	series := memory.series(version)
+	series := reading.series(version)
 	floors := model.plan[series]
 	mode := _mode(pinned)
 	candidates := _retentions(series, mode, pinned)
@@ -32,7 +32,7 @@ quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_byt
 	free := object.remove(pinned, {"quota_backend_bytes"})
 	mode := _mode(free)
 	trials := [trial |
-		some retention in _retentions(memory.series(version), mode, free)
+		some retention in _retentions(reading.series(version), mode, free)
 		trial := _trial(version, workload, free, mode, retention)
 	]
 	sound := [trial | some trial in trials; _sound(trial, limit)]
@@ -61,7 +61,7 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 # What a history leads to, without a quota: {series, compaction, db_size, db_in_use, index}.
 _trial(version, workload, pinned, mode, retention) := object.union(
 	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
-	{"series": memory.series(version), "compaction": compaction},
+	{"series": reading.series(version), "compaction": compaction},
 ) if {
 	compaction := {"auto_compaction_mode": mode, "auto_compaction_retention": sprintf("%v", [retention])}
 }

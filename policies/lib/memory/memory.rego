@@ -3,7 +3,7 @@
 # description: |
 #   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
 #   up. `figures(version, workload, settings, members)` gives the same numbers, without the texts of which no rule speaks; it is undefined
-#   where `problems` says why. Sizes may carry a unit.
+#   where reading.rego's `problems` says why. Sizes may carry a unit.
 package headroom.memory
 
 import data.headroom.memory.reading
@@ -14,20 +14,6 @@ import data.headroom.model
 no_quota := 1125899906842624
 
 _mib := 1048576
-
-parse_size(value) := units.parse_size(value)
-
-parse_count(value) := units.parse_count(value)
-
-parse_duration(value) := units.parse_duration(value)
-
-format_size(bytes) := units.format_size(bytes)
-
-format_count(number) := units.format_count(number)
-
-series(version) := reading.series(version)
-
-problems(version, workload, settings, members) := reading.problems(version, workload, settings, members)
 
 # METADATA
 # description: All figures, and for the components `parts`, name → {low, high}.

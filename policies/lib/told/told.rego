@@ -4,7 +4,8 @@
 #   Questions that many rules ask of a profile's `etcd`. What cannot be known is neither set nor unset: a rule that needs it is silent.
 package headroom.told
 
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 
 # Nobody sets it, and nothing that is unknown could.
@@ -21,11 +22,11 @@ unplanned(etcd) if {
 }
 
 # What a member runs with and who says so, [number, origin]: what is set, else the release's default. For settings that no plan computes.
-whole(etcd, name) := [memory.parse_count(etcd.settings[name]), etcd.names[name]] if {
+whole(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.names[name]] if {
 	etcd.names[name]
 } else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
 	unset(etcd, name)
-	series := memory.series(etcd.version)
+	series := reading.series(etcd.version)
 }
 
 # As Ansible's `bool` filter reads it: INI files give texts.
@@ -34,7 +35,7 @@ true_like(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", 
 false_like(value) if lower(sprintf("%v", [value])) in {"false", "no", "off", "0", "n", "f"}
 
 # A value as people write it: texts as they are, numbers with their thousands apart.
-shown(value) := memory.format_count(value) if {
+shown(value) := units.format_count(value) if {
 	is_number(value)
 	value == floor(value)
 	value >= 0

@@ -5,7 +5,7 @@
 #   environment in a map, from a host's variables. stated.rego says what a statement is.
 package headroom.vocabulary.foreign
 
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.vocabulary.spelling
 import data.headroom.vocabulary.stated
 
@@ -200,10 +200,10 @@ _map(variables, name) := variables[name] if {
 _limit(vocabulary, variables) := {"name": "etcd_memory_limit", "bytes": bytes} if {
 	vocabulary == "kubespray"
 	variables.etcd_deployment_type == "docker"
-	bytes := memory.parse_size(variables.etcd_memory_limit)
+	bytes := units.parse_size(variables.etcd_memory_limit)
 	bytes > 0
-} else := {"name": "etcd_memory_budget", "bytes": memory.parse_size(variables.etcd_memory_budget)} if {
-	memory.parse_size(variables.etcd_memory_budget)
+} else := {"name": "etcd_memory_budget", "bytes": units.parse_size(variables.etcd_memory_budget)} if {
+	units.parse_size(variables.etcd_memory_budget)
 } else := {"name": "etcd_memory_budget"}
 
 # The limit that a role sets where the inventory is silent, if that depends on what is not known here: {name, bytes, where}; else null.

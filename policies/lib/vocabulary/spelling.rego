@@ -7,7 +7,8 @@
 package headroom.vocabulary.spelling
 
 import data.headroom.flags
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 
 # METADATA
@@ -41,7 +42,7 @@ spellings := {series: {"flag": flags_of_series, "env": (variables | _beside_flag
 
 # METADATA
 # description: Whether a release takes a spelling. Without a release (null), whether any does.
-known(version, form, spelling) if spelling in spellings[memory.series(version)][form]
+known(version, form, spelling) if spelling in spellings[reading.series(version)][form]
 
 known(_, "env", spelling) if _runtime[spelling]
 
@@ -72,7 +73,7 @@ _runtime := {"GOGC": "gogc", "GOMEMLIMIT": "gomemlimit"}
 setting(_, "env", spelling) := _runtime[spelling]
 
 setting(version, form, spelling) := name if {
-	name := _settings[memory.series(version)][form][spelling]
+	name := _settings[reading.series(version)][form][spelling]
 } else := name if {
 	known(version, form, spelling)
 	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
@@ -91,7 +92,7 @@ _kind(version, form, spelling) := found if {
 	found := flags.known(version)[spelling]
 } else := found if {
 	form != "key"
-	found := model.settings[setting(version, form, spelling)][memory.series(version)].type
+	found := model.settings[setting(version, form, spelling)][reading.series(version)].type
 } else := flags.known(version)[_as_flag(form, spelling)] if {
 	form != "key"
 }
@@ -127,7 +128,7 @@ _parses("int", text) if regex.match(`^[-+]?[0-9]+$`, text)
 
 _parses("uint", text) if regex.match(`^[0-9]+$`, text)
 
-_parses("duration", text) if memory.parse_duration(trim_left(text, "-+")) >= 0
+_parses("duration", text) if units.parse_duration(trim_left(text, "-+")) >= 0
 
 _parses("duration", "0")
 

@@ -17,7 +17,8 @@
 #   names and unknown as above. `name` is the member's own name, undefined where it is the host's.
 package headroom.vocabulary
 
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 
 _beside_etcd := {"gogc", "gomemlimit", "memory_high", "memory_max"}
@@ -120,7 +121,7 @@ _given(version, config) := array.concat(
 
 _is_filled_section(version, section, keys) if {
 	is_object(keys)
-	some other, _ in model.series[memory.series(version)].config_keys
+	some other, _ in model.series[reading.series(version)].config_keys
 	startswith(other, sprintf("%s.", [section]))
 }
 
@@ -131,7 +132,7 @@ _by_key := {series: {entries[series].key: name | some name, entries in model.set
 
 # What is given and a setting of the model counts as that setting; one key can be spelt in two ways, with its section and below it.
 _settings_given(version, given) := {name: entries[0] |
-	canonical := _by_key[memory.series(version)]
+	canonical := _by_key[reading.series(version)]
 	some name in {canonical[entry.spelling] | some entry in given; entry.value != null}
 	entries := [entry | some entry in given; entry.value != null; canonical[entry.spelling] == name]
 }
@@ -139,11 +140,11 @@ _settings_given(version, given) := {name: entries[0] |
 # The memory that a member may have, and who says so. Undefined in bytes where the inventory does not tell.
 _limit(variables) := {"name": name, "bytes": bytes} if {
 	name := [candidate | some candidate in ["etcd_memory_max", "etcd_memory_budget"]; object.get(variables, candidate, null) != null][0]
-	bytes := memory.parse_size(variables[name])
+	bytes := units.parse_size(variables[name])
 } else := {"name": "etcd_memory_budget"}
 
 # The least that the role accepts; its own default says nothing of the volume.
-_data_size(variables) := memory.parse_size(variables.etcd_storage_data_min_size) if {
+_data_size(variables) := units.parse_size(variables.etcd_storage_data_min_size) if {
 	variables.etcd_storage_data_min_size != null
 } else := null
 

@@ -11,7 +11,8 @@
 package headroom.rules.defragmentation.no_room
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -29,20 +30,20 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": "etcd_storage_data_min_size",
 		"text": sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), and a defragmentation of %s at the quota (%s) needs %s", [
-			memory.format_size(size),
-			memory.format_size(quota),
+			units.format_size(size),
+			units.format_size(quota),
 			origin,
-			memory.format_size(2 * quota),
+			units.format_size(2 * quota),
 		]),
 	}
 }
 
 # Where a plan chooses, it knows the volume and chooses a quota that leaves room.
 _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
-	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
 } else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
 	told.unplanned(etcd)
 	told.unset(etcd, "quota_backend_bytes")
-	series := memory.series(etcd.version)
+	series := reading.series(etcd.version)
 }

@@ -11,7 +11,7 @@
 package headroom.rules.flags.deprecated
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.result
 
@@ -20,7 +20,7 @@ warn contains finding if some finding in result.findings("flags/deprecated", pro
 problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	remedy := model.series[memory.series(profile.etcd.version)].deprecated[_as_flag(entry)]
+	remedy := model.series[reading.series(profile.etcd.version)].deprecated[_as_flag(entry)]
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,

@@ -13,7 +13,7 @@ package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
 import data.headroom.flags
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.result
 import data.headroom.vocabulary.spelling
 
@@ -38,7 +38,7 @@ problems contains problem if {
 	}
 }
 
-_subject(version) := sprintf("etcd %s", [version]) if memory.series(version)
+_subject(version) := sprintf("etcd %s", [version]) if reading.series(version)
 
 # Where the release is not known: what none of them knows.
 _subject(null) := "etcd, whatever its release,"

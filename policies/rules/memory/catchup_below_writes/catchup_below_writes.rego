@@ -12,7 +12,7 @@ package headroom.rules.memory.catchup_below_writes
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/catchup_below_writes", problems)
@@ -21,9 +21,9 @@ problems contains problem if {
 	some profile in clusters.profiles
 	profile.members >= 3
 	name := profile.etcd.names.snapshot_catchup_entries
-	entries := memory.parse_count(profile.etcd.settings.snapshot_catchup_entries)
+	entries := units.parse_count(profile.etcd.settings.snapshot_catchup_entries)
 	entries >= threshold.catchup_entries_min
-	writes := memory.parse_count(profile.etcd.workload.puts_per_second)
+	writes := units.parse_count(profile.etcd.workload.puts_per_second)
 	entries < writes * threshold.catchup_seconds
 	problem := {
 		"inventory": profile.inventory,
@@ -31,8 +31,8 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is %s, at %s writes a second %d s of them, under %d s", [
 			name,
-			memory.format_count(entries),
-			memory.format_count(writes),
+			units.format_count(entries),
+			units.format_count(writes),
 			floor(entries / writes),
 			threshold.catchup_seconds,
 		]),

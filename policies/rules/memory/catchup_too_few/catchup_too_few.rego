@@ -13,7 +13,7 @@ package headroom.rules.memory.catchup_too_few
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/catchup_too_few", problems)
@@ -22,7 +22,7 @@ problems contains problem if {
 	some profile in clusters.profiles
 	profile.members > 1
 	name := profile.etcd.names.snapshot_catchup_entries
-	entries := memory.parse_count(profile.etcd.settings.snapshot_catchup_entries)
+	entries := units.parse_count(profile.etcd.settings.snapshot_catchup_entries)
 	entries > 0
 	entries < threshold.catchup_entries_min
 	problem := {

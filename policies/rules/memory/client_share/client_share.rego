@@ -14,6 +14,7 @@ package headroom.rules.memory.client_share
 import data.headroom.clusters
 import data.headroom.limits.threshold
 import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/client_share", problems)
@@ -31,11 +32,11 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": "etcd_workload",
 		"text": sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
-			memory.format_count(estimate.workload.clients),
-			memory.format_count(estimate.workload.watch_streams),
-			memory.format_count(estimate.workload.watchers),
-			memory.format_size(bytes),
-			memory.format_size(limit),
+			units.format_count(estimate.workload.clients),
+			units.format_count(estimate.workload.watch_streams),
+			units.format_count(estimate.workload.watchers),
+			units.format_size(bytes),
+			units.format_size(limit),
 			profile.etcd.limit.name,
 			floor(threshold.client_share_permille / 10),
 		]),
@@ -44,7 +45,7 @@ problems contains problem if {
 
 # An estimate is dear, and hardly anybody needs this one: only where it could matter if each of them took more than any does.
 _perhaps(workload, limit) if {
-	number := sum([memory.parse_count(workload[name]) | some name in ["clients", "watch_streams", "watchers"]])
+	number := sum([units.parse_count(workload[name]) | some name in ["clients", "watch_streams", "watchers"]])
 	(number * each) * 1000 > limit * threshold.client_share_permille
 }
 

@@ -12,7 +12,7 @@
 package headroom.rules.memory.default_limit
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/default_limit", problems)
@@ -20,7 +20,7 @@ warn contains finding if some finding in result.findings("memory/default_limit",
 problems contains problem if {
 	some profile in clusters.profiles
 	limit := profile.etcd.default_limit
-	quota := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
+	quota := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	quota > limit.bytes
 	problem := {
 		"inventory": profile.inventory,
@@ -28,9 +28,9 @@ problems contains problem if {
 		"about": profile.etcd.names.quota_backend_bytes,
 		"text": sprintf("%s is %s %s, under the quota of %s (%s)", [
 			limit.name,
-			memory.format_size(limit.bytes),
+			units.format_size(limit.bytes),
 			limit.where,
-			memory.format_size(quota),
+			units.format_size(quota),
 			profile.etcd.names.quota_backend_bytes,
 		]),
 	}

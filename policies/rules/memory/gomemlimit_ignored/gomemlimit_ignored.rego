@@ -12,7 +12,7 @@
 package headroom.rules.memory.gomemlimit_ignored
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.result
 
@@ -21,7 +21,7 @@ deny contains finding if some finding in result.findings("memory/gomemlimit_igno
 problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
-	since := model.series[memory.series(profile.etcd.version)].gomemlimit_since
+	since := model.series[reading.series(profile.etcd.version)].gomemlimit_since
 	semver.compare(profile.etcd.version, since) < 0
 	problem := {
 		"inventory": profile.inventory,

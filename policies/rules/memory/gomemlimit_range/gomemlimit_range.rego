@@ -11,7 +11,6 @@
 package headroom.rules.memory.gomemlimit_range
 
 import data.headroom.clusters
-import data.headroom.memory
 import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
@@ -21,7 +20,7 @@ deny contains finding if some finding in result.findings("memory/gomemlimit_rang
 problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
-	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)
+	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes > profile.etcd.limit.bytes
 	problem := {
 		"inventory": profile.inventory,
@@ -29,8 +28,8 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
 			name,
-			memory.format_size(bytes),
-			memory.format_size(profile.etcd.limit.bytes),
+			units.format_size(bytes),
+			units.format_size(profile.etcd.limit.bytes),
 			profile.etcd.limit.name,
 		]),
 	}
@@ -39,7 +38,7 @@ problems contains problem if {
 problems contains problem if {
 	some profile in clusters.estimated
 	name := profile.etcd.names.gomemlimit
-	bytes := memory.parse_size(profile.etcd.settings.gomemlimit)
+	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes <= profile.etcd.limit.bytes
 	live := profile.estimate.heap_live
 	least := units.permille(live, model.constants[profile.estimate.series].gomemlimit_floor)
@@ -50,9 +49,9 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
 			name,
-			memory.format_size(bytes),
-			memory.format_size(least),
-			memory.format_size(live),
+			units.format_size(bytes),
+			units.format_size(least),
+			units.format_size(live),
 		]),
 	}
 }

@@ -11,7 +11,8 @@
 package headroom.rules.memory.gomemlimit_unset
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -24,14 +25,14 @@ problems contains problem if {
 	told.unset(profile.etcd, "gomemlimit")
 	told.unset(profile.etcd, "gogc")
 	limit := profile.etcd.limit
-	series := memory.series(profile.etcd.version)
+	series := reading.series(profile.etcd.version)
 	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": limit.name,
 		"text": sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
-			memory.format_size(limit.bytes),
+			units.format_size(limit.bytes),
 			limit.name,
 		]),
 	}

@@ -12,15 +12,15 @@ package headroom.rules.memory.large_history
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/large_history", problems)
 
 problems contains problem if {
 	some profile in clusters.profiles
-	size := memory.parse_size(profile.etcd.workload.value_size)
-	versions := memory.parse_count(profile.etcd.workload.revisions_per_key)
+	size := units.parse_size(profile.etcd.workload.value_size)
+	versions := units.parse_count(profile.etcd.workload.revisions_per_key)
 	versions > 1
 	size * versions > threshold.history_bytes_per_key
 	problem := {
@@ -28,10 +28,10 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": "etcd_workload",
 		"text": sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s for each key, over %s", [
-			memory.format_count(versions),
-			memory.format_size(size),
-			memory.format_size(size * versions),
-			memory.format_size(threshold.history_bytes_per_key),
+			units.format_count(versions),
+			units.format_size(size),
+			units.format_size(size * versions),
+			units.format_size(threshold.history_bytes_per_key),
 		]),
 	}
 }

@@ -12,22 +12,22 @@ package headroom.rules.memory.large_values
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/large_values", problems)
 
 problems contains problem if {
 	some profile in clusters.profiles
-	bytes := memory.parse_size(profile.etcd.workload.value_size)
+	bytes := units.parse_size(profile.etcd.workload.value_size)
 	bytes > threshold.large_value_bytes
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": "etcd_workload",
 		"text": sprintf("values of %s (etcd_workload.value_size) are over %s", [
-			memory.format_size(bytes),
-			memory.format_size(threshold.large_value_bytes),
+			units.format_size(bytes),
+			units.format_size(threshold.large_value_bytes),
 		]),
 	}
 }

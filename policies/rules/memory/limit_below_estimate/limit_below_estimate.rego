@@ -13,6 +13,7 @@ package headroom.rules.memory.limit_below_estimate
 
 import data.headroom.clusters
 import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
@@ -31,9 +32,9 @@ problems contains problem if {
 		"about": profile.etcd.limit.name,
 		"text": sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
 			profile.etcd.version,
-			memory.format_size(needed),
+			units.format_size(needed),
 			_largest(profile.estimate.parts),
-			memory.format_size(limit),
+			units.format_size(limit),
 			profile.etcd.limit.name,
 			clusters.at_best(profile),
 		]),
@@ -46,5 +47,5 @@ _largest(parts) := concat(", ", [text |
 		array.reverse(sort([[bounds.high, name] | some name, bounds in parts; name in (memory.heap | memory.spikes)])),
 		0, 2,
 	)
-	text := sprintf("%s %s", [name, memory.format_size(high)])
+	text := sprintf("%s %s", [name, units.format_size(high)])
 ])

@@ -13,7 +13,7 @@ package headroom.rules.memory.max_request_bytes
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/max_request_bytes", problems)
@@ -21,12 +21,12 @@ warn contains finding if some finding in result.findings("memory/max_request_byt
 problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.max_request_bytes
-	bytes := memory.parse_size(profile.etcd.settings.max_request_bytes)
+	bytes := units.parse_size(profile.etcd.settings.max_request_bytes)
 	bytes > threshold.max_request_bytes
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": name,
-		"text": sprintf("%s is %s, over %s", [name, memory.format_size(bytes), memory.format_size(threshold.max_request_bytes)]),
+		"text": sprintf("%s is %s, over %s", [name, units.format_size(bytes), units.format_size(threshold.max_request_bytes)]),
 	}
 }

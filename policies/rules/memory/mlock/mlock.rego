@@ -12,7 +12,8 @@
 package headroom.rules.memory.mlock
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -33,13 +34,13 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is on, and the container may lock %s (ulimits.memlock), less than a quota of %s", [
 			name,
-			memory.format_size(allowed),
-			memory.format_size(quota),
+			units.format_size(allowed),
+			units.format_size(quota),
 		]),
 	}
 }
 
 _quota(etcd) := bytes if {
-	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[memory.series(etcd.version)].quota_default
+} else := model.constants[reading.series(etcd.version)].quota_default

@@ -13,6 +13,7 @@ package headroom.rules.memory.quota_below_data
 import data.headroom.clusters
 import data.headroom.memory
 import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 
@@ -35,8 +36,8 @@ problems contains problem if {
 		"about": object.get(profile.etcd.names, "quota_backend_bytes", "etcd_workload"),
 		"text": sprintf("live keys and a history of %v take %s of database, and the quota is %s (%s)", [
 			settings.auto_compaction_retention,
-			memory.format_size(needed),
-			memory.format_size(quota),
+			units.format_size(needed),
+			units.format_size(quota),
 			_origin(profile.etcd),
 		]),
 	}

@@ -12,14 +12,14 @@ package headroom.rules.memory.quota_over_8_gib
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/quota_over_8_gib", problems)
 
 problems contains problem if {
 	some profile in clusters.profiles
-	bytes := memory.parse_size(profile.etcd.settings.quota_backend_bytes)
+	bytes := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	bytes > threshold.quota_bytes
 	name := profile.etcd.names.quota_backend_bytes
 	problem := {
@@ -27,9 +27,9 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": name,
 		"text": sprintf("a quota of %s (%s) is over %s", [
-			memory.format_size(bytes),
+			units.format_size(bytes),
 			name,
-			memory.format_size(threshold.quota_bytes),
+			units.format_size(threshold.quota_bytes),
 		]),
 	}
 }

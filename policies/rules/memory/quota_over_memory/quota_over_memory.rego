@@ -12,7 +12,7 @@ package headroom.rules.memory.quota_over_memory
 
 import data.headroom.clusters
 import data.headroom.least
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 
@@ -29,10 +29,10 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name),
 		"text": sprintf("a quota of %s is over the %s that the heap (%s) leaves of %s (%s)", [
-			memory.format_size(quota),
-			memory.format_size(max([left, 0])),
-			memory.format_size(profile.estimate.rss_anon_peak),
-			memory.format_size(profile.etcd.limit.bytes),
+			units.format_size(quota),
+			units.format_size(max([left, 0])),
+			units.format_size(profile.estimate.rss_anon_peak),
+			units.format_size(profile.etcd.limit.bytes),
 			profile.etcd.limit.name,
 		]),
 	}

@@ -11,14 +11,14 @@
 package headroom.rules.memory.quota_unlimited
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_unlimited", problems)
 
 problems contains problem if {
 	some profile in clusters.profiles
-	memory.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
+	units.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
 	name := profile.etcd.names.quota_backend_bytes
 	problem := {
 		"inventory": profile.inventory,

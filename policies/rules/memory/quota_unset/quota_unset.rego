@@ -11,7 +11,8 @@
 package headroom.rules.memory.quota_unset
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -22,11 +23,11 @@ problems contains problem if {
 	some profile in clusters.profiles
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "quota_backend_bytes")
-	series := memory.series(profile.etcd.version)
+	series := reading.series(profile.etcd.version)
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": "etcd_quota_backend_bytes",
-		"text": sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [memory.format_size(model.constants[series].quota_default)]),
+		"text": sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)]),
 	}
 }

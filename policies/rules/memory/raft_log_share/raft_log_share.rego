@@ -14,6 +14,7 @@ package headroom.rules.memory.raft_log_share
 import data.headroom.clusters
 import data.headroom.limits.threshold
 import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
@@ -28,9 +29,9 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": _about(profile.etcd),
 		"text": sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
-			memory.format_size(bytes),
+			units.format_size(bytes),
 			memory.log_why(profile.estimate),
-			memory.format_size(limit),
+			units.format_size(limit),
 			profile.etcd.limit.name,
 			floor(threshold.raft_log_share_permille / 10),
 			clusters.at_best(profile),

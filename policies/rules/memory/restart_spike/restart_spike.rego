@@ -13,7 +13,7 @@
 package headroom.rules.memory.restart_spike
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
@@ -28,12 +28,12 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name),
 		"text": sprintf("a restart replays up to %s entries (%s) of %s and needs %s, while running takes %s; the limit is %s (%s)%s", [
-			memory.format_count(settings.snapshot_count),
+			units.format_count(settings.snapshot_count),
 			object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
-			memory.format_size(profile.estimate.workload.value_size),
-			memory.format_size(profile.estimate.memory_max_least),
-			memory.format_size(profile.estimate.rss_anon_peak),
-			memory.format_size(profile.etcd.limit.bytes),
+			units.format_size(profile.estimate.workload.value_size),
+			units.format_size(profile.estimate.memory_max_least),
+			units.format_size(profile.estimate.rss_anon_peak),
+			units.format_size(profile.etcd.limit.bytes),
 			profile.etcd.limit.name,
 			clusters.at_best(profile),
 		]),

@@ -14,7 +14,8 @@ package headroom.rules.memory.snapshot_count
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -30,37 +31,37 @@ problems contains problem if {
 		"hosts": profile.hosts,
 		"about": about,
 		"text": sprintf("snapshot-count is %s (%s), %s: %s", [
-			memory.format_count(entries),
+			units.format_count(entries),
 			origin,
 			excess,
-			_effect(memory.series(profile.etcd.version)),
+			_effect(reading.series(profile.etcd.version)),
 		]),
 	}
 }
 
-_stated(profile) := [memory.parse_count(profile.etcd.settings.snapshot_count), name, name] if {
+_stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), name, name] if {
 	name := profile.etcd.names.snapshot_count
 } else := [entries, "etcd_version", sprintf("the default of %s", [series])] if {
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "snapshot_count")
-	series := memory.series(profile.etcd.version)
+	series := reading.series(profile.etcd.version)
 	entries := model.settings.snapshot_count[series].default
 }
 
 _excess(profile, entries) := sprintf("with values of %s that is %s of log, more than %d %% of %s (%s)", [
-	memory.format_size(value),
-	memory.format_size(bytes),
+	units.format_size(value),
+	units.format_size(bytes),
 	floor(threshold.raft_log_share_permille / 10),
-	memory.format_size(limit),
+	units.format_size(limit),
 	profile.etcd.limit.name,
 ]) if {
-	value := memory.parse_size(profile.etcd.workload.value_size)
+	value := units.parse_size(profile.etcd.workload.value_size)
 	limit := profile.etcd.limit.bytes
 	bytes := entries * value
 	bytes * 1000 > limit * threshold.raft_log_share_permille
 }
 
-_excess(profile, entries) := sprintf("over %s", [memory.format_count(threshold.snapshot_count)]) if {
+_excess(profile, entries) := sprintf("over %s", [units.format_count(threshold.snapshot_count)]) if {
 	not profile.etcd.workload.value_size
 	entries > threshold.snapshot_count
 }

@@ -12,7 +12,8 @@
 package headroom.rules.memory.snapshot_count_no_effect
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -21,10 +22,10 @@ warn contains finding if some finding in result.findings("memory/snapshot_count_
 
 problems contains problem if {
 	some profile in clusters.profiles
-	series := memory.series(profile.etcd.version)
+	series := reading.series(profile.etcd.version)
 	model.constants[series].raft_compacts_every > 0
 	name := profile.etcd.names.snapshot_count
-	entries := memory.parse_count(profile.etcd.settings.snapshot_count)
+	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
 	entries < model.settings.snapshot_count[series].default
 	told.unplanned(profile.etcd)
@@ -35,9 +36,9 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
 			name,
-			memory.format_count(entries),
+			units.format_count(entries),
 			profile.etcd.version,
-			memory.format_count(model.settings.snapshot_catchup_entries[series].default),
+			units.format_count(model.settings.snapshot_catchup_entries[series].default),
 		]),
 	}
 }

@@ -12,7 +12,8 @@ package headroom.rules.memory.snapshot_count_too_low
 
 import data.headroom.clusters
 import data.headroom.limits.threshold
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_too_low", problems)
@@ -20,9 +21,9 @@ warn contains finding if some finding in result.findings("memory/snapshot_count_
 problems contains problem if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.snapshot_count
-	entries := memory.parse_count(profile.etcd.settings.snapshot_count)
+	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
-	least := _least(memory.series(profile.etcd.version))
+	least := _least(reading.series(profile.etcd.version))
 	entries < least
 	problem := {
 		"inventory": profile.inventory,
@@ -30,9 +31,9 @@ problems contains problem if {
 		"about": name,
 		"text": sprintf("%s is %s, under %s: a snapshot each %s writes", [
 			name,
-			memory.format_count(entries),
-			memory.format_count(least),
-			memory.format_count(entries),
+			units.format_count(entries),
+			units.format_count(least),
+			units.format_count(entries),
 		]),
 	}
 }

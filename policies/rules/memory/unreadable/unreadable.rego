@@ -11,7 +11,8 @@
 package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
@@ -27,12 +28,12 @@ problems contains {"inventory": profile.inventory, "hosts": profile.hosts, "abou
 	some profile in clusters.profiles
 	budget := profile.variables.etcd_memory_budget
 	not budget in {null, ""}
-	not memory.parse_size(budget)
+	not units.parse_size(budget)
 	text := sprintf("etcd_memory_budget is %v, which is no size", [budget])
 }
 
 # version/unknown and version/end_of_life; memory/gomemlimit_ignored and memory/gomemlimit_range.
-_said_elsewhere(etcd, _) if not memory.series(etcd.version)
+_said_elsewhere(etcd, _) if not reading.series(etcd.version)
 
 _said_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
 

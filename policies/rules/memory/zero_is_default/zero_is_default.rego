@@ -11,7 +11,8 @@
 package headroom.rules.memory.zero_is_default
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 
@@ -21,12 +22,12 @@ problems contains problem if {
 	some profile in clusters.profiles
 	some setting in ["snapshot_count", "snapshot_catchup_entries"]
 	name := profile.etcd.names[setting]
-	memory.parse_count(profile.etcd.settings[setting]) == 0
-	entries := model.settings[setting][memory.series(profile.etcd.version)].default
+	units.parse_count(profile.etcd.settings[setting]) == 0
+	entries := model.settings[setting][reading.series(profile.etcd.version)].default
 	problem := {
 		"inventory": profile.inventory,
 		"hosts": profile.hosts,
 		"about": name,
-		"text": sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, memory.format_count(entries)]),
+		"text": sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, units.format_count(entries)]),
 	}
 }

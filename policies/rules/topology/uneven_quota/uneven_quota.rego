@@ -11,7 +11,8 @@
 package headroom.rules.topology.uneven_quota
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
@@ -20,7 +21,7 @@ warn contains finding if some finding in result.findings("topology/uneven_quota"
 
 problems contains problem if {
 	some [inventory, cluster], parts in clusters.mixed
-	mixture := clusters.differing([{"value": memory.format_size(bytes), "hosts": part.hosts} |
+	mixture := clusters.differing([{"value": units.format_size(bytes), "hosts": part.hosts} |
 		some part in parts
 		bytes := _quota(part.etcd)
 	])
@@ -35,13 +36,13 @@ problems contains problem if {
 
 # 0 and nothing at all are etcd's default, unless a plan chooses.
 _quota(etcd) := bytes if {
-	bytes := memory.parse_size(etcd.settings.quota_backend_bytes)
+	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[memory.series(etcd.version)].quota_default if {
+} else := model.constants[reading.series(etcd.version)].quota_default if {
 	told.unplanned(etcd)
 	not "quota_backend_bytes" in etcd.unknown
 	not _unlimited(etcd)
 }
 
 # memory/quota_unlimited's.
-_unlimited(etcd) if memory.parse_count(etcd.settings.quota_backend_bytes) < 0
+_unlimited(etcd) if units.parse_count(etcd.settings.quota_backend_bytes) < 0

@@ -11,7 +11,7 @@
 package headroom.rules.upgrade.skipped_minor
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/skipped_minor", problems)
@@ -38,4 +38,4 @@ problems contains problem if {
 }
 
 # A full release as numbers.
-_number(version) := [to_number(part) | some part in split(version, ".")] if memory.series(version)
+_number(version) := [to_number(part) | some part in split(version, ".")] if reading.series(version)

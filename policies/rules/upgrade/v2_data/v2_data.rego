@@ -11,7 +11,7 @@
 package headroom.rules.upgrade.v2_data
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.result
 import data.headroom.told
 
@@ -19,7 +19,7 @@ warn contains finding if some finding in result.findings("upgrade/v2_data", prob
 
 problems contains problem if {
 	some profile in clusters.profiles
-	memory.series(profile.etcd.version) == "3.5"
+	reading.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2
 	told.true_like(profile.etcd.settings.enable_v2)
 	problem := {

@@ -12,7 +12,7 @@
 package headroom.rules.upgrade.zombie_members
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.result
 
@@ -46,4 +46,4 @@ problems contains problem if {
 }
 
 # A full release as numbers.
-_number(version) := [to_number(part) | some part in split(version, ".")] if memory.series(version)
+_number(version) := [to_number(part) | some part in split(version, ".")] if reading.series(version)

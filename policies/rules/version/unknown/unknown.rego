@@ -11,7 +11,7 @@
 package headroom.rules.version.unknown
 
 import data.headroom.clusters
-import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.result
 
@@ -22,7 +22,7 @@ problems contains problem if {
 	version := profile.etcd.version
 	not "version" in profile.etcd.unknown
 	version != null
-	not memory.series(version)
+	not reading.series(version)
 	not _is_old(version)
 	problem := {
 		"inventory": profile.inventory,
@@ -45,7 +45,7 @@ _is_old(version) if {
 _what(version) := sprintf("written without the v: %s", [bare]) if {
 	bare := trim_prefix(version, "v")
 	startswith(version, "v")
-	memory.series(bare)
+	reading.series(bare)
 } else := sprintf("which names no release; name a full one, such as %s, the newest that is known of %s", [newest, version]) if {
 	newest := model.series[version].newest
 } else := sprintf("of a series that is not known; the newest that are: %s", [_newest]) if {

@@ -1,6 +1,8 @@
 package headroom.memory_test
 
 import data.headroom.memory
+import data.headroom.memory.reading
+import data.headroom.memory.units
 
 # Python and Rego are compared over a thousand random inputs by tests/model; here are the figures that matter, and every branch.
 
@@ -133,31 +135,31 @@ test_sizes[text] if {
 		"1.05KB": 1075,
 		"2GB": 2147483648,
 	}
-	memory.parse_size(text) == size
+	units.parse_size(text) == size
 }
 
 test_no_sizes[text] if {
 	some text in {"", "KB", "-1", "1,5MB", "1e3", "01", "ten", true, null, -1, 1.5}
-	not memory.parse_size(text)
+	not units.parse_size(text)
 }
 
 test_counts if {
-	memory.parse_count("-12") == -12
-	memory.parse_count(12) == 12
-	not memory.parse_count("1.5")
+	units.parse_count("-12") == -12
+	units.parse_count(12) == 12
+	not units.parse_count("1.5")
 }
 
 test_durations[text] if {
 	some text, nanoseconds in {"5m": 300000000000, "1h30m": 5400000000000, "0.5s": 500000000, "007ns": 7}
-	memory.parse_duration(text) == nanoseconds
+	units.parse_duration(text) == nanoseconds
 }
 
 test_formats if {
-	memory.format_size(1023) == "1023 B"
-	memory.format_size(102494) == "100.1 KiB"
-	memory.format_size(1152921504606846976) == "1024.0 PiB"
-	memory.format_count(999) == "999"
-	memory.format_count(1234567) == "1,234,567"
+	units.format_size(1023) == "1023 B"
+	units.format_size(102494) == "100.1 KiB"
+	units.format_size(1152921504606846976) == "1024.0 PiB"
+	units.format_count(999) == "999"
+	units.format_count(1234567) == "1,234,567"
 }
 
 test_size_classes if {
@@ -167,10 +169,10 @@ test_size_classes if {
 }
 
 test_series if {
-	memory.series("3.6.16") == "3.6"
-	not memory.series("3.8.0")
-	not memory.series("3.6")
-	not memory.series(3.6)
+	reading.series("3.6.16") == "3.6"
+	not reading.series("3.8.0")
+	not reading.series("3.6")
+	not reading.series(3.6)
 }
 
 test_problems[text] if {
@@ -201,11 +203,11 @@ test_problems[text] if {
 	workload := object.get(case, "workload", {})
 	settings := object.get(case, "settings", {})
 	members := object.get(case, "members", 3)
-	memory.problems(version, workload, settings, members) == {text}
+	reading.problems(version, workload, settings, members) == {text}
 	not memory.figures(version, workload, settings, members)
 }
 
 test_unknown_keys_name_the_known if {
-	some text in memory.problems("3.7.3", {"value_sise": 1}, {}, 3)
+	some text in reading.problems("3.7.3", {"value_sise": 1}, {}, 3)
 	startswith(text, "workload has an unknown key 'value_sise'; known: clients, key_size, keys, ")
 }
