@@ -100,18 +100,18 @@ _mentions := [{"key": [section.root, host], "rank": section.rank, "port": sectio
 	some host, _ in section.hosts
 ]
 
-_ports := {key: found |
+# [inventory, host] → the layer of that port.
+_ports := {key: _port(found) |
 	some key in _with_port
 	mentions := [mention | some mention in _mentions; mention.key == key]
 	first := min({mention.rank | some mention in mentions})
 	found := {mention.port | some mention in mentions; mention.rank == first}
+	found != {0}
 }
 
-_port(key) := values.nothing if {
-	object.get(_ports, [key], {0}) == {0}
-} else := values.layer({"ansible_port": port}, true) if {
-	count(_ports[key]) == 1
-	some port in _ports[key]
+_port(found) := values.layer({"ansible_port": port}, true) if {
+	count(found) == 1
+	some port in found
 } else := values.unknown({"ansible_port"}, "a host named twice in one file, with and without a port")
 
 _hosts_with_own := {key | some key, _ in _host_files} | (_with_port | {[root, host] | some [root, "host_vars", host] in paths.vars_names})
@@ -124,15 +124,11 @@ _own(key) := {"known": definition.variables, "unknown": {}} if {
 	not key in _with_port
 	not [key[0], "host_vars", key[1]] in paths.vars_names
 	not key in _names_of_hosts
-} else := values.settle(values.unite([_port(key), _own_files(key), _host_vars(key)]))
+} else := values.settle(values.unite([object.get(_ports, [key], values.nothing), _own_files(key), _vars_layer(key[0], "host_vars", key[1])]))
 
 _own_files(key) := values.unknown(_variables_of(key), _same_name) if {
 	key in _names_of_hosts
 } else := values.merge(object.get(_host_files, [key], set()))
-
-_host_vars(key) := layer if {
-	layer := _vars_files(key[0], "host_vars", key[1])
-} else := values.nothing
 
 # What a host has for itself over what it shares with others.
 _over(own, shared) := {
@@ -313,12 +309,12 @@ _sources(kind, root, name) := [[path, paths.contents[path]] |
 future(root, group) := values.settle(values.unite([
 	_file_layer([root, "all"]),
 	_file_layer([root, group]),
-	_vars_layer(root, "all"),
-	_vars_layer(root, group),
+	_vars_layer(root, "group_vars", "all"),
+	_vars_layer(root, "group_vars", group),
 ]))
 
 _file_layer(key) := object.get(_file_layers, [key], values.nothing)
 
-_vars_layer(root, group) := _vars_files(root, "group_vars", group) if {
-	[root, "group_vars", group] in paths.vars_names
+_vars_layer(root, kind, name) := layer if {
+	layer := _vars_files(root, kind, name)
 } else := values.nothing
