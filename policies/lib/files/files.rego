@@ -41,8 +41,8 @@ _statements(contents) := compose.statements(contents) if {
 recognised := {paths.entries[index].path | some index, _ in _found}
 
 # METADATA
-# description: In the form of headroom.inventory, which unites them with the others.
-inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}, "unknown": {}, "opaque": {}, "refused": {}} |
+# description: "Path → {hosts: host → variables, groups: group → hosts}, which headroom.inventory unites with the others."
+inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}} |
 	some path in recognised
 	hosts := {_label(name, position): {"statement": statement} |
 		some name, statements in _by_name(path)

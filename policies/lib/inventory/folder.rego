@@ -114,8 +114,6 @@ _port(found) := values.layer({"ansible_port": port}, true) if {
 	some port in found
 } else := values.unknown({"ansible_port"}, "a host named twice in one file, with and without a port")
 
-_hosts_with_own := {key | some key, _ in _host_files} | (_with_port | {[root, host] | some [root, "host_vars", host] in paths.vars_names})
-
 # A host's own variables: the port beside its name, inventory files, then host_vars.
 _own(key) := {"known": definition.variables, "unknown": {}} if {
 	count(_host_files[key]) == 1
@@ -138,30 +136,13 @@ _over(own, shared) := {
 	names := object.keys(own.known) | object.keys(own.unknown)
 }
 
-_of_host(key, shared) := _over(_own(key), shared) if {
-	key in _hosts_with_own
-} else := shared
-
 # [inventory, groups] → what all hosts in these groups share.
 _shared := {key: values.settle(values.unite(_layers(key[0], key[1]))) | some key, _ in graph.classes}
-
-_resolved := [{"root": key[0], "host": host, "found": found} |
-	some key, members in graph.classes
-	shared := _shared[key]
-	some host in members
-	found := _of_host([key[0], host], shared)
-]
-
-resolved := {root: {"hosts": hosts, "unknown": unknown} |
-	some root in paths.roots
-	hosts := {entry.host: entry.found.known | some entry in _resolved; entry.root == root}
-	unknown := {entry.host: entry.found.unknown | some entry in _resolved; entry.root == root; count(entry.found.unknown) > 0}
-}
 
 # Inventory → group → hosts.
 groups := {root: object.get(graph.members, root, {"all": set(), "ungrouped": set()}) | some root in paths.roots}
 
-# As resolved, but of these variables only, and hosts that have none of them for themselves together.
+# The hosts by what they have of these variables; those that have none of them for themselves are together.
 bundles(root, names) := array.concat(
 	[{"hosts": hosts, "known": _only(shared.known, names), "unknown": _only(shared.unknown, names)} |
 		some [other, direct], members in graph.classes

@@ -1,12 +1,8 @@
 # METADATA
 # title: What Ansible would see
 # description: |
-#   The resolved inventory, from either input. `inventories` maps each inventory to {hosts, groups, unknown, opaque, refused}: host →
-#   variables, group → hosts, host → variable → why it is not known, file → why nothing of it is known, file → why Ansible refuses it.
-#   Files that configure etcd themselves are inventories too. `hosts` and `groups` are those of the only inventory; with several of them
-#   there is none, as one name may mean two hosts.
-#
-#   Rules ask for less: `names`, `members`, `opaque`, `refused`, `examples` and `bundles`, for which most hosts need never be looked at.
+#   The resolved inventory, from either input. Files that configure etcd themselves are inventories too. Nobody asks for all variables of
+#   all hosts: for `examples` and `bundles` most hosts need never be looked at.
 package headroom.inventory
 
 import data.headroom.files
@@ -45,21 +41,3 @@ examples(name) := folder.examples(name) if {
 } else := listed.examples(name) if {
 	paths.listed[name]
 } else := {"known": object.union_n([found | some found in files.inventories[name].hosts]), "unknown": {}}
-
-inventories := {name: object.union(found, {"groups": members[name], "opaque": object.get(opaque, name, {}), "refused": object.get(refused, name, {})}) |
-	some source in [folder.resolved, listed.resolved, _resolved_files]
-	some name, found in source
-}
-
-_resolved_files := {name: {"hosts": found.hosts, "unknown": {}} | some name, found in files.inventories}
-
-hosts := _only.hosts
-
-groups := _only.groups
-
-unknown := _only.unknown
-
-_only := inventory if {
-	count(names) == 1
-	some inventory in inventories
-}

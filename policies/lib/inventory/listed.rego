@@ -58,18 +58,6 @@ _everywhere([path, group]) := object.keys(paths.listed[path]._meta.hostvars) if 
 	group == "all"
 } else := set()
 
-_variables(path, host) := found if {
-	found := paths.listed[path]._meta.hostvars[host]
-	is_object(found)
-} else := {}
-
-resolved := {path: {"hosts": hosts, "unknown": unknown} |
-	some path, found in groups
-	taken_apart := {host: values.listed(_variables(path, host)) | some host in found.all}
-	hosts := {host: variables.known | some host, variables in taken_apart}
-	unknown := {host: variables.unknown | some host, variables in taken_apart; count(variables.unknown) > 0}
-}
-
 # Path → all variables that a host has there, each with one of its values.
 _examples := {path: object.union_n([variables | some variables in document._meta.hostvars; is_object(variables)]) | some path, document in paths.listed}
 

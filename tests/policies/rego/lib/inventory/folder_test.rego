@@ -2,13 +2,14 @@ package headroom_test.inventory.folder
 
 import data.headroom.inventory
 import data.headroom.inventory.folder
+import data.headroom.testing.resolved
 
 # Several files of one inventory → its only result. The comparison with Ansible itself is tests/policies/test_resolver.py.
 _entries(files) := [{"path": path, "contents": contents} | some path, contents in files]
 
-resolved[name] := found if {
+seen[name] := found if {
 	some name, files in cases
-	found := inventory.inventories.inv with input as _entries(files)
+	found := resolved.inventories.inv with input as _entries(files)
 }
 
 cases := {
@@ -68,7 +69,7 @@ cases := {
 }
 
 test_layers if {
-	resolved.layers.hosts == {
+	seen.layers.hosts == {
 		"n1": {
 			"a": "group in file", "b": "group_vars of all", "c": "all in file",
 			"d": "last file", "e": "host", "f": "first file",
@@ -78,44 +79,44 @@ test_layers if {
 			"d": "last file", "e": "group_vars of all", "f": "first file", "h": "host_vars",
 		},
 	}
-	resolved.layers.groups == {"all": {"n1", "n2"}, "etcd": {"n1", "n2"}, "ungrouped": set()}
+	seen.layers.groups == {"all": {"n1", "n2"}, "etcd": {"n1", "n2"}, "ungrouped": set()}
 }
 
-test_files_in_order if resolved["files in order"].hosts.n1 == {"v": "b", "w": "b", "x": "b", "y": "a"}
+test_files_in_order if seen["files in order"].hosts.n1 == {"v": "b", "w": "b", "x": "b", "y": "a"}
 
 # x is deeper than its sibling d's children are not: d/e/f lie below it, and the deepest group wins.
 test_deep if {
-	resolved.deep.hosts.n1 == {"v": "e", "flag": null}
-	resolved.deep.groups.b == {"n1"}
-	resolved.deep.groups.g == set()
+	seen.deep.hosts.n1 == {"v": "e", "flag": null}
+	seen.deep.groups.b == {"n1"}
+	seen.deep.groups.g == set()
 }
 
 test_one_name if {
-	resolved["one name"].groups.etcd == {"n1", "n2"}
-	not resolved["one name"].groups.skipped
+	seen["one name"].groups.etcd == {"n1", "n2"}
+	not seen["one name"].groups.skipped
 }
 
 test_priority if {
-	resolved.priority.hosts.n1 == {"v": "a", "w": "c"}
-	resolved["two priorities"].hosts.n1 == {}
-	resolved["two priorities"].unknown.n1 == {"v": "the priority of a group is given twice in one file"}
+	seen.priority.hosts.n1 == {"v": "a", "w": "c"}
+	seen["two priorities"].hosts.n1 == {}
+	seen["two priorities"].unknown.n1 == {"v": "the priority of a group is given twice in one file"}
 }
 
 test_ungrouped if {
-	resolved.ungrouped.groups == {"all": {"n1", "n2", "n3"}, "etcd": {"n2"}, "ungrouped": {"n1", "n3"}}
-	resolved.ungrouped.hosts == {"n1": {"v": "ungrouped"}, "n2": {}, "n3": {"v": "ungrouped"}}
+	seen.ungrouped.groups == {"all": {"n1", "n2", "n3"}, "etcd": {"n2"}, "ungrouped": {"n1", "n3"}}
+	seen.ungrouped.hosts == {"n1": {"v": "ungrouped"}, "n2": {}, "n3": {"v": "ungrouped"}}
 }
 
 test_ports if {
-	resolved.ports.hosts == {
+	seen.ports.hosts == {
 		"n1": {"ansible_port": 22}, "n2": {"ansible_port": 3}, "n3": {},
 		"n4": {}, "n5": {}, "n6": {}, "n7": {"ansible_port": 7},
 	}
-	resolved.ports.unknown == {"n6": {"ansible_port": "a host named twice in one file, with and without a port"}}
+	seen.ports.unknown == {"n6": {"ansible_port": "a host named twice in one file, with and without a port"}}
 }
 
 test_host_and_group if {
-	found := resolved["one name for a host and a group"]
+	found := seen["one name for a host and a group"]
 	found.hosts == {"db": {}, "n1": {"w": 1}}
 	object.keys(found.unknown) == {"db", "n1"}
 }
@@ -123,28 +124,28 @@ test_host_and_group if {
 # Nested deeper than four levels, with the highest priority nowhere: only depth decides.
 test_only_inventory if {
 	files := {"a/hosts.yml": {"etcd": {"hosts": {"n1": {"v": 1}}}}, "a/group_vars/etcd.yml": {"w": "{{ x }}"}}
-	inventory.hosts == {"n1": {"v": 1}} with input as _entries(files)
-	inventory.groups.etcd == {"n1"} with input as _entries(files)
-	inventory.unknown == {"n1": {"w": "a template"}} with input as _entries(files)
+	resolved.hosts == {"n1": {"v": 1}} with input as _entries(files)
+	resolved.groups.etcd == {"n1"} with input as _entries(files)
+	resolved.unknown == {"n1": {"w": "a template"}} with input as _entries(files)
 }
 
 test_several_inventories if {
 	files := {"a/hosts.yml": {"etcd": {"hosts": "n1"}}, "b/hosts.yml": {"etcd": {"hosts": "n2"}}}
-	not inventory.hosts with input as _entries(files)
-	object.keys(inventory.inventories) == {"a", "b"} with input as _entries(files)
+	not resolved.hosts with input as _entries(files)
+	object.keys(resolved.inventories) == {"a", "b"} with input as _entries(files)
 }
 
 test_files_at_the_root if {
-	inventory.inventories["."].hosts == {"n1": {}} with input as _entries({"hosts.yml": {"etcd": {"hosts": "n1"}}})
+	resolved.inventories["."].hosts == {"n1": {}} with input as _entries({"hosts.yml": {"etcd": {"hosts": "n1"}}})
 }
 
 # The entries of one file come in no fixed order, one of them null; two real documents are refused by Ansible.
 test_documents if {
 	twice := [{"path": "inv/hosts.yml", "contents": null}, {"path": "inv/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}]
-	inventory.hosts == {"n1": {}} with input as twice
+	resolved.hosts == {"n1": {}} with input as twice
 	two := array.concat(twice, [{"path": "inv/hosts.yml", "contents": {"b": null}}, {"path": "inv/a.yml", "contents": null}])
-	inventory.inventories.inv.opaque == {"inv/hosts.yml": "several documents in one file, which Ansible refuses"} with input as two
-	inventory.inventories.inv.hosts == {} with input as two
+	resolved.inventories.inv.opaque == {"inv/hosts.yml": "several documents in one file, which Ansible refuses"} with input as two
+	resolved.inventories.inv.hosts == {} with input as two
 }
 
 test_opaque if {
@@ -156,7 +157,7 @@ test_opaque if {
 		"inv/list.yml": "text",
 		"inv/group_vars/etcd.yml": "$ANSIBLE_VAULT;1.1;AES256",
 	}
-	inventory.inventories.inv.opaque == {
+	resolved.inventories.inv.opaque == {
 		"inv/dynamic.yml": "a dynamic inventory",
 		"inv/hosts.toml": "not an inventory in YAML or JSON",
 		"inv/list.yml": "not a mapping, which Ansible refuses",
@@ -169,7 +170,7 @@ test_refused if {
 		"a": {"hosts": ["n1"], "vars": 5},
 		"b": {"hosts": {"n[1": null, "n9": 5, "n8": [], "n7": false}, "children": {"c": 5}},
 	}}
-	inventory.inventories.inv.refused == {"inv/hosts.yml": {
+	resolved.inventories.inv.refused == {"inv/hosts.yml": {
 		`"hosts" of group "a" is neither a mapping nor a name`,
 		`"vars" of group "a" is neither a mapping nor a name`,
 		`the host pattern "n[1" cannot be resolved`,
@@ -181,8 +182,8 @@ test_refused if {
 # Ansible refuses a group that contains itself; whatever is made of it here, it comes to an end.
 test_cycle if {
 	files := {"inv/hosts.yml": {"a": {"children": {"b": {"children": {"a": null}}}, "hosts": "n1"}}}
-	inventory.inventories.inv.groups.b == {"n1"} with input as _entries(files)
-	inventory.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
+	resolved.inventories.inv.groups.b == {"n1"} with input as _entries(files)
+	resolved.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
 }
 
 # A group with more groups above it than are put in order: what it says is not known.
@@ -192,7 +193,7 @@ test_entangled if {
 		"a1": {"vars": {"w": 1}, "children": {"below": null}},
 		"below": {"hosts": "n1", "vars": {"v": 1}},
 	})}
-	found := inventory.inventories.inv with input as _entries(files)
+	found := resolved.inventories.inv with input as _entries(files)
 	found.hosts.n1 == {"w": 1}
 	found.unknown.n1 == {"v": "a group with more than 50 others above it"}
 	found.groups.a1 == {"n1"}
@@ -225,7 +226,7 @@ test_files_in_a_folder if {
 		"inv/host_vars/n1.yml": {"v": 5},
 		"inv/host_vars/n2.yml/a.yml": {"v": 6},
 	}
-	inventory.hosts.n1 == {"v": 1} with input as _entries(files)
+	resolved.hosts.n1 == {"v": 1} with input as _entries(files)
 }
 
 test_origin if {
