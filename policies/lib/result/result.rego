@@ -16,7 +16,7 @@ import data.headroom.waivers
 # What is waived is left out.
 findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
 	some key, hosts in _by_text(problems)
-	open := _open(id, key, hosts)
+	open := _open(hosts, _waived(id, key, hosts))
 }
 
 # The same for what is waived: each names its waiver instead of the fix.
@@ -45,43 +45,22 @@ _readable(text) := text if {
 } else := sprintf("%s… (%d characters in all)", [substring(text, 0, 1000), count(text)])
 
 # The hosts that no waiver covers; undefined where nothing is left to say.
-_open(rule, _, hosts) := hosts if not waivers.by_rule[rule]
-
-_open(rule, [name, _, _, whole], hosts) := open if {
-	waivers.by_rule[rule]
-	count(hosts) > 0
-	uncovered := {host | some host in hosts; not waivers.of_host(rule, name, host)}
+_open(hosts, parts) := hosts if {
+	count(parts) == 0
+} else := uncovered if {
+	uncovered := hosts - union({part.hosts | some part in parts})
 	count(uncovered) > 0
-	open := {true: hosts, false: uncovered}[whole]
 }
 
-_open(rule, [name, _, _, _], hosts) := hosts if {
-	waivers.by_rule[rule]
-	count(hosts) == 0
-	not waivers.of_all(rule, name)
-}
+# Each waiver with the hosts that it covers. What hosts have as a whole is waived for all of them or not at all.
+_waived(id, key, hosts) := parts if {
+	parts := waivers.covering(id, key[0], hosts)
+	_counts(key[3], hosts, parts)
+} else := set()
 
-# Each waiver with the hosts that it covers.
-_waived(rule, [name, _, _, whole], hosts) := {{"waiver": _about_waiver(entry), "hosts": covered} |
-	not _open_as_a_whole(rule, name, hosts, whole)
-	some entry in {waivers.of_host(rule, name, host) | some host in hosts}
-	covered := {host | some host in hosts; waivers.of_host(rule, name, host) == entry}
-} | {{"waiver": _about_waiver(entry), "hosts": set()} |
-	count(hosts) == 0
-	entry := waivers.of_all(rule, name)
-}
+_counts(false, _, _)
 
-_open_as_a_whole(rule, name, hosts, true) if {
-	some host in hosts
-	not waivers.of_host(rule, name, host)
-}
-
-_about_waiver(entry) := {
-	"file": entry.file,
-	"number": entry.number,
-	"reason": entry.waiver.reason,
-	"expires": entry.waiver.expires,
-}
+_counts(true, hosts, parts) if hosts == union({part.hosts | some part in parts})
 
 _finding(about, [source, variable, text, _], hosts) := {
 	"_loc": _location(source, hosts, variable),
@@ -95,16 +74,15 @@ _finding(about, [source, variable, text, _], hosts) := {
 	"title": about.title,
 }
 
-_where(source, hosts) := sprintf("%s%s: ", [_inventory_prefix(source), names(hosts)]) if {
-	count(hosts) > 0
-} else := _inventory_prefix(source)
+# Which inventory, if there are several, and which hosts, if it is about hosts.
+_where(source, hosts) := concat("", [sprintf("%s: ", [part]) |
+	some part in array.concat([source | _is_named(source)], [names(hosts) | count(hosts) > 0])
+])
 
-# Which inventory, if there are several; a file that configures etcd itself is always named.
-_inventory_prefix(source) := sprintf("%s: ", [source]) if {
-	count(inventory.names) > 1
-} else := sprintf("%s: ", [source]) if {
-	source in files.recognised
-} else := ""
+_is_named(_) if count(inventory.names) > 1
+
+# A file that configures etcd itself is always named.
+_is_named(source) if source in files.recognised
 
 # Three names, so that a line stays a line.
 names(hosts) := concat(", ", sort(hosts)) if {

@@ -113,7 +113,7 @@ expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]
 valid := [object.union(entry, {"hosts": hosts}) |
 	some entry in _well_formed
 	entry.waiver.expires >= _today
-	hosts := {name: _hosts(name, entry.waiver) | some name in inventory.names; _reaches(entry.file, name)}
+	hosts := {name: _hosts(entry.waiver, name, groups) | some name, groups in inventory.members; _reaches(entry.file, name)}
 ]
 
 # A file counts for the inventory that it lies in, and for those below its own folder.
@@ -138,11 +138,11 @@ _within(name, name)
 
 _within(inner, outer) if startswith(sprintf("%s/", [inner]), sprintf("%s/", [outer]))
 
-_hosts(_, waiver) := {waiver.host}
+_hosts(waiver, _, _) := {waiver.host}
 
-_hosts(name, waiver) := object.get(inventory.members[name], waiver.group, set())
+_hosts(waiver, _, groups) := object.get(groups, waiver.group, set())
 
-_hosts(name, waiver) := object.get(clusters.members, [[name, waiver.cluster]], set())
+_hosts(waiver, name, _) := object.get(clusters.members, [[name, waiver.cluster]], set())
 
 # rule → the valid waivers for it.
 by_rule := {rule: entries |
@@ -150,12 +150,21 @@ by_rule := {rule: entries |
 	entries := [entry | some entry in valid; entry.waiver.rule == rule]
 }
 
-# The waiver that covers a host, the first of several; undefined where none does.
-of_host(rule, name, host) := [entry | some entry in by_rule[rule]; host in entry.hosts[name]][0]
+# Which waivers cover a problem of these hosts, each with those that it covers: {waiver, hosts}. The first of several counts. What is found
+# of files and not of hosts is waived for the group `all`.
+covering(rule, name, hosts) := {{"waiver": _about(entry), "hosts": covered} |
+	by_rule[rule]
+	first := {host: [entry | some entry in by_rule[rule]; host in entry.hosts[name]][0] | some host in hosts}
+	some entry in {entry | some entry in first}
+	covered := {host | some host, other in first; other == entry}
+} | {{"waiver": _about(first), "hosts": set()} |
+	count(hosts) == 0
+	first := [entry | some entry in by_rule[rule]; entry.waiver.group == "all"; entry.hosts[name]][0]
+}
 
-# What is found of files and not of hosts is waived for the group `all`.
-of_all(rule, name) := [entry |
-	some entry in by_rule[rule]
-	entry.waiver.group == "all"
-	entry.hosts[name]
-][0]
+_about(entry) := {
+	"file": entry.file,
+	"number": entry.number,
+	"reason": entry.waiver.reason,
+	"expires": entry.waiver.expires,
+}
