@@ -36,13 +36,13 @@ _found := [{"key": key, "hosts": hosts} |
 
 # The members by what they have of the variables that rules about etcd look at: [{inventory, hosts, known, unknown, cluster}], the last one
 # null where it is not known or the other members are elsewhere. Everything else here goes by bundles, never by hosts.
-_bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts)}) |
+_bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts, group[key.inventory])}) |
 	some key in {entry.key | some entry in _found}
 	sets := {entry.hosts | some entry in _found; entry.key == key}
 	hosts := union(sets)
 ]
 
-_cluster(bundle, hosts) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", group[bundle.inventory])] if {
+_cluster(bundle, hosts, own_group) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", own_group)] if {
 	not bundle.unknown.etcd_cluster_name
 	not _size_elsewhere(bundle.inventory, hosts)
 } else := null
@@ -75,10 +75,11 @@ names := {[name, host]: own |
 	some host in (bundle.hosts & all_hosts)
 }
 
-_size(bundle) := count(members[bundle.cluster]) if {
-	bundle.cluster != null
+# of_cluster: the hosts of the bundle's cluster, none where that is not known.
+_size(bundle, of_cluster) := count(of_cluster) if {
+	count(of_cluster) > 0
 } else := _size_elsewhere(bundle.inventory, bundle.hosts) if {
-	bundle.inventory in files.recognised
+	_size_elsewhere(bundle.inventory, bundle.hosts)
 } else := 1
 
 # object.filter() goes through the larger of the two.
@@ -88,7 +89,7 @@ _entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profi
 	some bundle in _bundles
 	profile := {
 		"inventory": bundle.inventory,
-		"members": _size(bundle),
+		"members": _size(bundle, object.get(members, [bundle.cluster], set())),
 		"variables": object.remove(bundle.known, _no_setting[bundle.inventory]),
 		"unknown": object.remove(bundle.unknown, _no_setting[bundle.inventory]),
 	}

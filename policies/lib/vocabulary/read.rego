@@ -6,7 +6,6 @@
 package headroom.vocabulary.read
 
 import data.headroom.files
-import data.headroom.inventory
 import data.headroom.vocabulary
 import data.headroom.vocabulary.foreign
 import data.headroom.vocabulary.recognised
@@ -22,31 +21,24 @@ relevant := object.union(recognised.relevant, {path: {"statement"} | some path i
 
 # METADATA
 # description: The same for places.
-relevant_place := {name: _relevant_place(name) | some name in inventory.names}
+relevant_place := object.union(relevant, {name: vocabulary.relevant_place | some name, about in _about; about.kind in {"headroom", "unrecognised"}})
 
-_relevant_place(name) := vocabulary.relevant_place if {
-	_own(name)
-} else := relevant[name]
-
-_own(name) if {
-	recognised.kind[name] in {"headroom", "unrecognised"}
-	not name in files.recognised
-}
-
-# Another role's inventory, of which nobody can tell what is not stated: where the release comes from, and what else is set.
-_strange(name) if {
-	recognised.kind[name] == "unrecognised"
-	not name in files.recognised
+# Inventory → in which vocabulary it is, and what that was told by.
+_about := {name: {"kind": kind, "maps": recognised.maps[name], "strange": recognised.strange[name]} |
+	some name, kind in object.union(recognised.kind, {path: "file" | some path in files.recognised})
 }
 
 # METADATA
 # description: The member that a profile describes.
-member(profile) := object.union_n([found, {"planned": false, "unknown": (found.unknown | {"extra_config"})}, _without_release(profile)]) if {
-	_strange(profile.inventory)
+member(profile) := _member(profile, _about[profile.inventory])
+
+_member(profile, about) := vocabulary.member(profile.variables, profile.unknown) if {
+	about.kind == "headroom"
+} else := object.union_n([found, {"planned": false, "unknown": (found.unknown | {"extra_config"})}, _without_release(profile)]) if {
+	# Another role's inventory, of which nobody can tell what is not stated: where the release comes from, and what else is set.
+	about.kind == "unrecognised"
 	found := vocabulary.member(profile.variables, profile.unknown)
-} else := vocabulary.member(profile.variables, profile.unknown) if {
-	_own(profile.inventory)
-} else := stated.member(_statement(profile))
+} else := stated.member(_statement(profile, about))
 
 # Headroom's own default is not another role's.
 _without_release(profile) := {} if {
@@ -55,32 +47,30 @@ _without_release(profile) := {} if {
 
 # METADATA
 # description: The host that a profile describes.
-place(profile) := {"facts": facts, "names": found.names, "unknown": found.unknown} if {
-	_strange(profile.inventory)
+place(profile) := _place(profile, _about[profile.inventory])
+
+_place(profile, about) := vocabulary.place(profile.variables, profile.unknown) if {
+	about.kind == "headroom"
+} else := {"facts": facts, "names": found.names, "unknown": found.unknown} if {
+	about.kind == "unrecognised"
 	found := vocabulary.place(profile.variables, profile.unknown)
 	facts := {fact: value | some fact, value in found.facts; value != null}
-} else := vocabulary.place(profile.variables, profile.unknown) if {
-	_own(profile.inventory)
-} else := stated.place(_statement(profile))
+} else := stated.place(_statement(profile, about))
 
 # METADATA
 # description: "What is not known of a profile beside its unknown variables: as its author wrote it → why."
-reasons(profile) := {"the rest of the settings": reason} if {
-	_strange(profile.inventory)
-	variable := sort(recognised.strange[profile.inventory])[0]
-	reason := sprintf("%s is no variable of Headroom's roles, so they may come from elsewhere", [variable])
-} else := {} if {
-	_own(profile.inventory)
-} else := stated.reasons(_statement(profile))
+reasons(profile) := _reasons(profile, _about[profile.inventory])
 
-_statement(profile) := profile.variables.statement if {
-	profile.inventory in files.recognised
-} else := foreign.statement(
-	recognised.kind[profile.inventory],
-	profile.variables,
-	profile.unknown,
-	recognised.maps[profile.inventory],
-)
+_reasons(profile, about) := {} if {
+	about.kind == "headroom"
+} else := {"the rest of the settings": reason} if {
+	about.kind == "unrecognised"
+	reason := sprintf("%s is no variable of Headroom's roles, so they may come from elsewhere", [min(about.strange)])
+} else := stated.reasons(_statement(profile, about))
+
+_statement(profile, about) := profile.variables.statement if {
+	about.kind == "file"
+} else := foreign.statement(about.kind, profile.variables, profile.unknown, about.maps)
 
 # METADATA
 # description: |

@@ -11,39 +11,31 @@ import data.headroom.inventory.folder
 import data.headroom.vocabulary
 import data.headroom.vocabulary.foreign
 
-_examples := {name: inventory.examples(name) | some name in inventory.names}
+# What the hosts have; where none can be seen, what a member-to-be would get.
+_examples := object.union(
+	{name: inventory.examples(name) | some name, groups in inventory.members; count(groups.all) > 0},
+	{name: folder.future(name, "etcd") | some name, groups in inventory.members; count(groups.all) == 0},
+)
 
-_variables := {name: object.union(_unseen(name).known, found.known) | some name, found in _examples}
-
-_unknown := {name: object.union(_unseen(name).unknown, found.unknown) | some name, found in _examples}
-
-# Where no host can be seen, what a member-to-be would get.
-_unseen(name) := folder.future(name, "etcd") if {
-	count(inventory.members[name].all) == 0
-} else := {"known": {}, "unknown": {}}
-
-_names := {name: names |
-	some name, variables in _variables
-	names := object.keys(variables) | object.keys(_unknown[name])
-}
+_names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some name, found in _examples}
 
 _groups := {name: {group | some group, hosts in found; count(hosts) > 0} | some name, found in inventory.members}
 
 # Inventory → its vocabulary.
-kind := {name: _kind(name) | some name in inventory.names}
+kind := {name: _kind(_groups[name], names, maps[name], strange[name]) | some name, names in _names}
 
-_kind(name) := "headroom" if {
-	_headroom(_names[name])
+_kind(groups, names, maps_of, strange_of) := "headroom" if {
+	_headroom(names)
 } else := "kubespray" if {
-	_kubespray(_groups[name], _names[name])
+	_kubespray(groups, names)
 } else := "autobase" if {
-	_autobase(_groups[name], _names[name])
+	_autobase(groups, names)
 } else := "githubixx.etcd" if {
-	_githubixx(_names[name])
+	count(names & {"etcd_settings", "etcd_settings_user"}) > 0
 } else := "environment" if {
-	count(maps[name]) > 0
+	count(maps_of) > 0
 } else := "unrecognised" if {
-	count(strange[name]) > 0
+	count(strange_of) > 0
 } else := "headroom"
 
 # The roles' variables for storage and upkeep, and the map for etcd's own keys.
@@ -66,28 +58,25 @@ _autobase(groups, names) if {
 	count(names & {"patroni_cluster_name", "dcs_type", "dcs_exists", "postgresql_version", "with_haproxy_load_balancing"}) > 0
 }
 
-_githubixx(names) if count(names & {"etcd_settings", "etcd_settings_user"}) > 0
-
 # Inventory → the variables that hold etcd's environment: maps with a variable that only the server has a use for. One of which nothing is
 # known, as there is a template in it, tells by its name.
-maps := {name: all_maps |
-	some name, variables in _variables
-	found := {variable |
-		some variable, value in variables
+maps := {name: (maps_of | opaque) |
+	some name, found in _examples
+	maps_of := {variable |
+		some variable, value in found.known
 		is_object(value)
 		some spelt, _ in value
 		server_only(spelt)
 	}
-	opaque := {variable | some variable, _ in object.get(_unknown, name, {}); regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
-	all_maps := found | opaque
+	opaque := {variable | some variable, _ in found.unknown; regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
 }
 
 # Inventory → its variables etcd_… that no role of Headroom has. Where a workload or a budget is stated for Headroom, others are the
 # user's own.
 strange := {name: found |
 	some name, names in _names
-	count(names & {"etcd_workload", "etcd_memory_budget"}) == 0
 	found := {variable |
+		count(names & {"etcd_workload", "etcd_memory_budget"}) == 0
 		some variable in names
 		startswith(variable, "etcd_")
 		not variable in (vocabulary.relevant | vocabulary.relevant_place)
@@ -125,27 +114,24 @@ _other_variables_of_headroom := {
 server_only(spelt) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, spelt)
 
 # Inventory → the group of its members: as the vocabulary has it, else etcd_group.
-group := {name: _group(kind[name], object.get(_variables, name, {}), _groups[name]) | some name in inventory.names}
+group := {name: _group(kind[name], found.known, _groups[name]) | some name, found in _examples}
 
-_group("kubespray", _, _) := "etcd"
-
-_group("autobase", _, _) := "etcd_cluster"
-
-_group("githubixx.etcd", variables, groups) := variables.etcd_ansible_group if {
+_group(vocabulary_of, variables, groups) := "etcd" if {
+	vocabulary_of == "kubespray"
+} else := "etcd_cluster" if {
+	vocabulary_of == "autobase"
+} else := variables.etcd_ansible_group if {
+	vocabulary_of == "githubixx.etcd"
 	is_string(variables.etcd_ansible_group)
 } else := "k8s_etcd" if {
+	vocabulary_of == "githubixx.etcd"
 	"k8s_etcd" in groups
-} else := _stated_group(variables)
-
-_group(vocabulary, variables, _) := _stated_group(variables) if vocabulary in {"headroom", "environment", "unrecognised"}
-
-_stated_group(variables) := variables.etcd_group if {
+} else := variables.etcd_group if {
 	is_string(variables.etcd_group)
 } else := "etcd"
 
 # Inventory → the variables that tell profiles of members apart.
-relevant := {name: _relevant(name, vocabulary_of) | some name, vocabulary_of in kind}
-
-_relevant(name, vocabulary_of) := foreign.relevant[vocabulary_of] | maps[name] if {
-	foreign.relevant[vocabulary_of]
-} else := vocabulary.relevant
+relevant := object.union(
+	{name: vocabulary.relevant | some name, _ in kind},
+	{name: (counting | maps[name]) | some name, vocabulary_of in kind; counting := foreign.relevant[vocabulary_of]},
+)
