@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One model, written twice: Python and Rego give the same numbers, to the byte, over a thousand random inputs in one evaluation.
 
-Texts are Python's alone, but for what a rule says of the raft log.
+Those that rules ask for; texts are Python's alone, but for what a rule says of the raft log.
 
 Needs opa: HEADROOM_OPA names it, or it is on the PATH; without it the test fails. Not below tests/unit, because ansible-test has no opa.
 """
@@ -25,6 +25,16 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ["3.5.0", "3.5.7", "3.5.8", "3.5.35", "3.6.0", "3.6.16", "3.7.0", "3.7.3", "3.7.99"]
 BAD_VERSIONS = ["3.4.30", "3.8.0", "4.0.0", "3.6", "v3.6.16", "", "3.6.16-rc.0", "03.6.1"]
 SIZES = ["0", "1", "100KB", "1.5MB", "512KiB", "1m", "4 k", "300b", "0.001GB", "7.7KB"]
+FIGURES = [
+    "series",
+    "workload",
+    "settings",
+    "heap_live",
+    "rss_anon_peak",
+    "restart_rss_anon_peak",
+    "beside_go",
+    "memory_max_least",
+]
 BAD_SIZES = ["", "KB", "-1", "1e3", "ten", "1,5MB", "01", "5 KBs", True, -5, [], {}]
 RETENTIONS = [
     "0",
@@ -108,15 +118,15 @@ def spoil(rng: random.Random, case: dict[str, Any]) -> None:
 
 
 def python_answer(case: dict[str, Any]) -> Any:
-    """Return the numbers of the estimate, and why the raft log takes what it does, or None where Python refuses the input."""
+    """Return what Rego has of the estimate, its database, and why the raft log takes what it does, or None where Python refuses the input."""
     try:
         figures = estimate(case["version"], case["workload"], case["settings"], case["members"])
     except ValueError:
         return None
-    parts = {part["name"]: part for part in figures.pop("components")}
-    figures["parts"] = {name: {"low": part["low"], "high": part["high"]} for name, part in parts.items()}
-    del figures["assumed"], figures["notes"]
-    return [figures, parts["raft log"]["why"]]
+    parts = {part["name"]: part["high"] for part in figures["components"] if part["kind"] not in ("defrag", "file")}
+    (log_why,) = (part["why"] for part in figures["components"] if part["name"] == "raft log")
+    database = {"db_size": figures["db_size"], "db_in_use": figures["db_in_use"], "index": parts["index"]}
+    return [{**{name: figures[name] for name in FIGURES}, "parts": parts}, database, log_why]
 
 
 def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
@@ -124,8 +134,9 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
     query = """[answer |
         some case in input
         refused := data.headroom.memory.reading.problems(case.version, case.workload, case.settings, case.members)
-        answers := [[found, data.headroom.memory.log_why(found)] |
+        answers := [[found, database, data.headroom.memory.log_why(found)] |
             found := data.headroom.memory.figures(case.version, case.workload, case.settings, case.members)
+            database := data.headroom.memory.database(case.version, case.workload, case.settings)
         ]
         answer := {"answers": answers, "problems": refused}
     ]"""

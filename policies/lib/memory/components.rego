@@ -8,41 +8,32 @@ import data.headroom.model
 heap := {"base", "raft log", "peers", "index", "watches", "connections", "leases", "requests", "write batch", "freelist"}
 
 # METADATA
-# description: See `heap`. The others are there at a start, in a defragmentation, or as pages of the database file.
+# description: See `heap`.
 spikes := {"range answers"}
 
-# Component → {low, high} in bytes.
+# Component → the bytes that it may take. "start-up" is there only while the member starts.
 _parts(constants, work, members, db, entries) := {
-	"base": constants.base_heap,
-	"raft log": {
-		"low": entries.low * (entry + constants.raft_entry_struct.low),
-		"high": entries.high * (entry + constants.raft_entry_struct.high),
-	},
-	"peers": {"low": peers, "high": peers},
+	"base": constants.base_heap.high,
+	"raft log": entries.high * (entry + constants.raft_entry_struct.high),
+	"peers": (members - 1) * constants.peer_connection,
 	"index": _index(constants, work, db.history),
-	"watches": _watches(constants, work),
-	"connections": _times({true: constants.connection_tls, false: constants.connection}[work.tls], work.clients),
-	"leases": _times(constants.lease, work.leases),
-	"requests": _share(constants.request_copies, _requests_in_flight(constants, work) * put),
-	"write batch": _share(constants.write_batch_copies, batch),
-	"freelist": {
-		"low": units.permille(db.low - db.in_use, constants.freelist.low),
-		"high": units.permille(db.high - db.in_use, constants.freelist.high),
-	},
-	"range answers": _share(constants.range_copies, work.range_size),
-	"start-up": {"low": pending, "high": pending},
-	"defragmentation": _share(constants.defrag_copies, _transaction(constants, db)),
-	"database file": {"low": db.low, "high": db.high},
+	"watches": ((work.watch_streams * constants.watch_stream.high) + (work.watchers * constants.watcher.high)) + ranges,
+	"connections": work.clients * {true: constants.connection_tls, false: constants.connection}[work.tls].high,
+	"leases": work.leases * constants.lease.high,
+	"requests": units.permille(_requests_in_flight(constants, work) * put, constants.request_copies.high),
+	"write batch": units.permille(batch, constants.write_batch_copies.high),
+	"freelist": units.permille(db.size - db.in_use, constants.freelist.high),
+	"range answers": units.permille(work.range_size, constants.range_copies.high),
+	"start-up": (constants.restore_slack + indexed) + _waiting(constants, work, work.keys + db.history),
 } if {
 	put := work.key_size + work.value_size
 	entry := size_class(put + constants.raft_entry_overhead)
-	peers := (members - 1) * constants.peer_connection
+	ranges := _watched_ranges(work) * constants.watched_range.high
 	batch := units.scale_up(
 		work.puts_per_second * _batched(constants, db, put),
 		constants.write_batch_period, 1000,
 	)
 	indexed := (work.keys * constants.restore_key) + (entries.restart * constants.restore_entry)
-	pending := (constants.restore_slack + indexed) + _waiting(constants, work, work.keys + db.history)
 }
 
 # One put in the write batch: half of it the put itself, half its place in the database's pages.
@@ -61,21 +52,11 @@ _waiting(constants, work, revisions) := count_waiting * ((work.key_size + consta
 	in_value := min([units.permille(work.value_size, constants.restore_share), constants.restore_value])
 }
 
-_transaction(constants, db) := min([db.in_use, constants.defrag_chunk * db.revision])
-
-_watches(constants, work) := _plus(
-	_times(constants.watch_stream, work.watch_streams),
-	_plus(_times(constants.watcher, work.watchers), _times(constants.watched_range, _watched_ranges(work))),
-)
-
 _watched_ranges(work) := work.watched_ranges if work.watched_ranges != null
 
 _watched_ranges(work) := work.watchers if work.watched_ranges == null
 
-_index(constants, work, history) := {
-	"low": (work.keys * (per_key + constants.index_slot.low)) + units.permille(old, constants.index_growth.low),
-	"high": (work.keys * (per_key + constants.index_slot.high)) + units.permille(old, constants.index_growth.high),
-} if {
+_index(constants, work, history) := (work.keys * (per_key + constants.index_slot.high)) + units.permille(old, constants.index_growth.high) if {
 	per_key := (constants.index_key + size_class(work.key_size)) + constants.index_version
 	old := history * constants.index_version
 }
@@ -99,12 +80,6 @@ log_why(figures) := sprintf("%s entries of %s, kept for slow followers: catch-up
 ]) if {
 	entries := _raft_entries(model.constants[figures.series], figures.settings)
 }
-
-_times(value, number) := {"low": number * value.low, "high": number * value.high}
-
-_plus(left, right) := {"low": left.low + right.low, "high": left.high + right.high}
-
-_share(value, bytes) := {"low": units.permille(bytes, value.low), "high": units.permille(bytes, value.high)}
 
 # METADATA
 # description: What Go's allocator takes for an object of this size, its size class or whole pages.

@@ -2,8 +2,8 @@
 # title: How much memory a member of etcd takes
 # description: |
 #   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
-#   up. `figures(version, workload, settings, members)` gives the same numbers, without the texts of which no rule speaks; it is undefined
-#   where reading.rego's `problems` says why. Sizes may carry a unit.
+#   up. `figures(version, workload, settings, members)` gives the same numbers, as far as rules ask for them; it is undefined where
+#   reading.rego's `problems` says why. Sizes may carry a unit.
 package headroom.memory
 
 import data.headroom.memory.reading
@@ -16,29 +16,17 @@ no_quota := 1125899906842624
 _mib := 1048576
 
 # METADATA
-# description: All figures, and for the components `parts`, name → {low, high}.
+# description: "`parts`: component → the bytes that it may take."
 figures(version, workload, settings, members) := {
-	"version": version,
 	"series": series_name,
-	"members": members,
 	"workload": work,
 	"settings": effective,
 	"parts": parts,
 	"heap_live": live,
-	"heap_peak": running.heap,
-	"restart_heap_live": restart_live,
-	"rss_anon_peak": running.anon,
-	"rss_file_peak": resident_file,
-	"rss_peak": running.anon + resident_file,
-	"restart_heap_peak": restarting.heap,
-	"restart_rss_anon_peak": restarting.anon,
-	"defrag_rss_anon_peak": max([running.anon, _defrag(constants, effective, parts.defragmentation, live)]),
-	"db_size": db.high,
-	"db_in_use": db.in_use,
-	"db_hot": hot,
+	"rss_anon_peak": running,
+	"restart_rss_anon_peak": restarting,
 	"beside_go": beside_go,
-	"memory_max_least": _limit(constants, restarting.anon + beside_go),
-	"memory_max_recommended": _limit(constants, ((restarting.anon + beside_go) - hot) + db.high),
+	"memory_max_least": units.divide_up(units.scale_up(restarting + beside_go, 1000, constants.memory_high), _mib) * _mib,
 } if {
 	count(reading.problems(version, workload, settings, members)) == 0
 	series_name := reading.series(version)
@@ -49,33 +37,29 @@ figures(version, workload, settings, members) := {
 	entries := _raft_entries(constants, effective)
 	parts := _parts(constants, work, members, db, entries)
 
-	live := sum([parts[name].high | some name in heap])
-	one_entry := units.divide_down(parts["raft log"].high, entries.high)
-	batch := parts["write batch"].high
-	running := _heap_bounds(constants, effective, live, parts["range answers"].high, constants.rss_anon_over_heap)
-	quiet := (live - parts["raft log"].high) - batch
-	log_at_start := entries.restart * one_entry
-	one_put := _batched(constants, db, work.key_size + work.value_size)
-	first_load := _restart_batch(constants, batch, one_put) + _first_requests(constants, members, parts.requests.high)
-	restart_live := (quiet + log_at_start) + first_load
-	replayed := _heap_bounds(constants, effective, restart_live, parts["start-up"].high, constants.restart_anon_over_heap)
-	restarting := {"heap": max([running.heap, replayed.heap]), "anon": max([running.anon, replayed.anon])}
+	live := sum([parts[name] | some name in heap])
+	running := _anon_peak(constants, effective, live, parts["range answers"], constants.rss_anon_over_heap)
 
-	rss_file := db.high + constants.binary_text
-	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting.anon + rss_file, constants.page_tables_divisor)
-	hot := _hot(constants, effective, db)
-	beside_go := (hot + constants.binary_text) + kernel
-	resident_file := _resident_file(constants, effective, rss_file, running.anon)
+	quiet := (live - parts["raft log"]) - parts["write batch"]
+	log_at_start := entries.restart * units.divide_down(parts["raft log"], entries.high)
+	one_put := _batched(constants, db, work.key_size + work.value_size)
+	first_load := _restart_batch(constants, parts["write batch"], one_put) + _first_requests(constants, members, parts.requests)
+	restart_live := (quiet + log_at_start) + first_load
+	replayed := _anon_peak(constants, effective, restart_live, parts["start-up"], constants.restart_anon_over_heap)
+	restarting := max([running, replayed])
+
+	mapped := db.size + constants.binary_text
+	kernel := (work.clients * constants.kernel_connection) + units.divide_up(restarting + mapped, constants.page_tables_divisor)
+	beside_go := (_hot(constants, effective, db.size) + constants.binary_text) + kernel
 }
 
 # METADATA
 # description: |
-#   Only the database of an estimate, at a fraction of its cost: db_size, db_in_use, and the high end of the index. Undefined for bad
-#   input.
+#   Only the database of an estimate, at a fraction of its cost: db_size, db_in_use, and the index. Undefined for bad input.
 database(version, workload, settings) := {
-	"db_size": db.high,
+	"db_size": db.size,
 	"db_in_use": db.in_use,
-	"index": _index(constants, work, db.history).high,
+	"index": _index(constants, work, db.history),
 } if {
 	constants := model.constants[reading.series(version)]
 	work := reading.workload(workload)
@@ -88,8 +72,7 @@ _database(constants, work, settings) := {
 	"live": live,
 	"limit": limit,
 	"in_use": in_use,
-	"low": min([units.permille(in_use, constants.db_churn.low), limit]),
-	"high": min([units.permille(in_use, constants.db_churn.high), limit]),
+	"size": min([units.permille(in_use, constants.db_churn.high), limit]),
 } if {
 	element := (constants.db_revision_overhead + work.key_size) + work.value_size
 	leaf := max([constants.db_leaf_min, units.divide_down(constants.db_leaf_fill, element)])
@@ -146,29 +129,16 @@ _compacts_after(constants, _) := constants.raft_compacts_every if constants.raft
 
 _compacts_after(constants, settings) := settings.snapshot_count if constants.raft_compacts_every == 0
 
-_heap_bounds(_, settings, live, spikes, beyond) := {"heap": heap, "anon": anon} if {
+# spikes: what comes on top of the live heap and its garbage. beyond: what the heap's pages take over its bytes, in parts per thousand.
+_anon_peak(constants, settings, live, spikes, beyond) := free if {
 	settings.gomemlimit == null
-	heap := _free_heap(settings, live, spikes)
-	anon := units.permille(heap, beyond)
+	free := _free_peak(settings, live, spikes, beyond)
+} else := min([free, max([lowest, settings.gomemlimit])]) if {
+	free := _free_peak(settings, live, spikes, beyond)
+	lowest := units.permille(units.permille(live + spikes, constants.gomemlimit_floor), beyond)
 }
 
-_heap_bounds(constants, settings, live, spikes, beyond) := {
-	"heap": min([free, max([lowest, settings.gomemlimit])]),
-	"anon": min([units.permille(free, beyond), max([units.permille(lowest, beyond), settings.gomemlimit])]),
-} if {
-	settings.gomemlimit != null
-	free := _free_heap(settings, live, spikes)
-	lowest := units.permille(live + spikes, constants.gomemlimit_floor)
-}
-
-_free_heap(settings, live, spikes) := (live + units.scale_up(live, settings.gogc, 100)) + spikes
-
-_defrag(_, settings, copies, live) := live + copies.high if settings.gomemlimit == null
-
-_defrag(constants, settings, copies, live) := min([live + copies.high, max([settings.gomemlimit, lowest])]) if {
-	settings.gomemlimit != null
-	lowest := units.permille(live + copies.low, constants.gomemlimit_floor)
-}
+_free_peak(settings, live, spikes, beyond) := units.permille((live + units.scale_up(live, settings.gogc, 100)) + spikes, beyond)
 
 # What there is of the write batch while the replayed log is in memory, which first entries applied cut short.
 _restart_batch(constants, batch, one_put) := min([batch, max([
@@ -184,21 +154,11 @@ _first_requests(constants, 1, requests) := min([
 	constants.restart_requests_max,
 ])
 
-_limit(constants, needed) := units.divide_up(units.scale_up(needed, 1000, constants.memory_high), _mib) * _mib
+_hot(_, settings, size) := size if settings.memory_mlock
 
-# In a cgroup the mapped pages count too: they are dropped before the limit is passed.
-_resident_file(_, settings, mapped, _) := mapped if settings.memory_max == null
-
-_resident_file(constants, settings, mapped, anon) := min([mapped, left]) if {
-	settings.memory_max != null
-	left := max([settings.memory_max - anon, constants.binary_text])
-}
-
-_hot(_, settings, db) := db.high if settings.memory_mlock
-
-_hot(constants, settings, db) := max([
-	min([db.high, constants.hot_db_floor]),
-	units.permille(db.high, constants.hot_db),
+_hot(constants, settings, size) := max([
+	min([size, constants.hot_db_floor]),
+	units.permille(size, constants.hot_db),
 ]) if {
 	not settings.memory_mlock
 }

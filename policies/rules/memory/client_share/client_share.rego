@@ -25,7 +25,7 @@ problems contains problem if {
 	_perhaps(profile.etcd.workload, limit)
 	settings := clusters.estimated_settings(profile.etcd.settings)
 	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
-	bytes := estimate.parts.watches.high + estimate.parts.connections.high
+	bytes := estimate.parts.watches + estimate.parts.connections
 	bytes * 1000 > limit * threshold.client_share_permille
 	problem := {
 		"inventory": profile.inventory,

@@ -43,9 +43,9 @@ problems contains problem if {
 
 # The two largest parts of the heap, which explain the figure.
 _largest(parts) := concat(", ", [text |
-	some [high, name] in array.slice(
-		array.reverse(sort([[bounds.high, name] | some name, bounds in parts; name in (memory.heap | memory.spikes)])),
+	some [bytes, name] in array.slice(
+		array.reverse(sort([[bytes, name] | some name, bytes in parts; name in (memory.heap | memory.spikes)])),
 		0, 2,
 	)
-	text := sprintf("%s %s", [name, units.format_size(high)])
+	text := sprintf("%s %s", [name, units.format_size(bytes)])
 ])

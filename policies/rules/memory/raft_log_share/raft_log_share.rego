@@ -21,7 +21,7 @@ deny contains finding if some finding in result.findings("memory/raft_log_share"
 
 problems contains problem if {
 	some profile in clusters.estimated
-	bytes := profile.estimate.parts["raft log"].high
+	bytes := profile.estimate.parts["raft log"]
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
 	problem := {
