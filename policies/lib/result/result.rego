@@ -11,9 +11,19 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.waivers
 
-# id: the calling rule's own. problems: a set of {inventory, hosts, about, text}; `about` is the variable (or the file) that the finding
-# is about. Hosts with the same text share a line. A problem that its hosts have only together, as a cluster, also has `whole`: true.
-# What is waived is left out.
+# What a rule found in a profile or a place; `about` is the variable (or the file) that it is about. Hosts with the same text share a line.
+problem(subject, about, text) := {"inventory": subject.inventory, "hosts": subject.hosts, "about": about, "text": text}
+
+# The same for what hosts have only together, as a cluster.
+cluster_problem(inventory_name, hosts, about, text) := {
+	"inventory": inventory_name,
+	"hosts": hosts,
+	"about": about,
+	"text": text,
+	"whole": true,
+}
+
+# id: the calling rule's own. What is waived is left out.
 findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
 	some key, hosts in _by_text(problems)
 	open := _open(hosts, _waived(id, key, hosts))

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("compaction/bare_hours", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 
 	# An API server compacts every five minutes, whatever this says.
@@ -25,12 +25,7 @@ problems contains problem if {
 	object.get(profile.etcd.settings, "auto_compaction_mode", "periodic") == "periodic"
 	value := sprintf("%v", [profile.etcd.settings.auto_compaction_retention])
 	regex.match(`^[1-9][0-9]*$`, value)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, which periodic mode takes for %s", [name, value, _hours(value)]),
-	}
+	text := sprintf("%s is %s, which periodic mode takes for %s", [name, value, _hours(value)])
 }
 
 _hours("1") := "1 hour"

@@ -16,11 +16,10 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("compaction/off", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, about, text) if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
 	[about, text] := _off(profile.etcd)
-	problem := {"inventory": profile.inventory, "hosts": profile.hosts, "about": about, "text": text}
 }
 
 _off(etcd) := [name, sprintf("%s is %v, so every revision ever written is kept", [name, value])] if {

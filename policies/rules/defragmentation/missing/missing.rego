@@ -16,14 +16,9 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("defragmentation/missing", problems)
 
-problems contains problem if {
+problems contains result.problem(place, "etcd_maintenance_defrag_enabled", text) if {
 	some place in clusters.places
 	stated := place.facts.defragmentation
 	told.false_like(stated)
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": "etcd_maintenance_defrag_enabled",
-		"text": sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %v)", [stated]),
-	}
+	text := sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %v)", [stated])
 }

@@ -19,23 +19,18 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("defragmentation/no_room", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_storage_data_min_size", text) if {
 	some profile in clusters.profiles
 	size := profile.etcd.data_size
 	is_number(size)
 	[quota, origin] := _quota(profile.etcd)
 	2 * quota > size
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_storage_data_min_size",
-		"text": sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), and a defragmentation of %s at the quota (%s) needs %s", [
-			units.format_size(size),
-			units.format_size(quota),
-			origin,
-			units.format_size(2 * quota),
-		]),
-	}
+	text := sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), and a defragmentation of %s at the quota (%s) needs %s", [
+		units.format_size(size),
+		units.format_size(quota),
+		origin,
+		units.format_size(2 * quota),
+	])
 }
 
 # Where a plan chooses, it knows the volume and chooses a quota that leaves room.

@@ -15,14 +15,9 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("disk/not_dedicated", problems)
 
-problems contains problem if {
+problems contains result.problem(place, "etcd_storage_data_device", text) if {
 	some place in clusters.places
 	not "data_device" in place.unknown
 	place.facts.data_device in {null, ""}
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": "etcd_storage_data_device",
-		"text": "the data lies on whatever volume its folder is on (etcd_storage_data_device is not set)",
-	}
+	text := "the data lies on whatever volume its folder is on (etcd_storage_data_device is not set)"
 }

@@ -15,15 +15,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/realtime_priority", problems)
 
-problems contains problem if {
+problems contains result.problem(place, place.names.io_class, text) if {
 	some place in clusters.places
 	lower(sprintf("%v", [place.facts.io_class])) in {"realtime", "rt", "1"}
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": place.names.io_class,
-		"text": sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)]),
-	}
+	text := sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)])
 }
 
 _nice(place) := sprintf(" and the nice value %v (%s)", [place.facts.nice, place.names.nice]) if {

@@ -15,15 +15,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/same_device", problems)
 
-problems contains problem if {
+problems contains result.problem(place, "etcd_storage_wal_device", text) if {
 	some place in clusters.places
 	device := place.facts.data_device
 	not device in {null, ""}
 	device == place.facts.wal_device
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": "etcd_storage_wal_device",
-		"text": sprintf("data and WAL name the same device, %v (etcd_storage_wal_device)", [device]),
-	}
+	text := sprintf("data and WAL name the same device, %v (etcd_storage_wal_device)", [device])
 }

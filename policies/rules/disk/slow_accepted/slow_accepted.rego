@@ -18,15 +18,10 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("disk/slow_accepted", problems)
 
-problems contains problem if {
+problems contains result.problem(place, about, text) if {
 	some place in clusters.places
-	[about, text] := _accepted(place)
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": about,
-		"text": sprintf("%s%s", [text, _shared(place.facts)]),
-	}
+	[about, accepted] := _accepted(place)
+	text := sprintf("%s%s", [accepted, _shared(place.facts)])
 }
 
 _accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that failed the check is used all the same (etcd_storage_accept_slow_disk is true)"] if {

@@ -15,15 +15,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
-problems contains problem if {
+problems contains result.problem(place, place.names[fact], text) if {
 	some place in clusters.places
 	some fact, why in _unfit(place.facts)
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": place.names[fact],
-		"text": sprintf("%s is %v, %s", [place.names[fact], place.facts[fact], why]),
-	}
+	text := sprintf("%s is %v, %s", [place.names[fact], place.facts[fact], why])
 }
 
 _unfit(facts) := object.union_n([

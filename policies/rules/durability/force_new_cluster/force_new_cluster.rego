@@ -16,14 +16,9 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("durability/force_new_cluster", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.force_new_cluster
 	told.true_like(profile.etcd.settings.force_new_cluster)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("force-new-cluster is on (%s): each start throws the other members out", [name]),
-	}
+	text := sprintf("force-new-cluster is on (%s): each start throws the other members out", [name])
 }

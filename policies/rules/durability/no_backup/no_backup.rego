@@ -16,10 +16,9 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("durability/no_backup", problems)
 
-problems contains problem if {
+problems contains result.problem(place, about, text) if {
 	some place in clusters.places
 	[about, text] := _missing(place)
-	problem := {"inventory": place.inventory, "hosts": place.hosts, "about": about, "text": text}
 }
 
 # As role etcd_maintenance has it: on, but without a directory there are none, and drills follow backups.

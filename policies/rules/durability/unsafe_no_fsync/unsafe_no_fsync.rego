@@ -16,14 +16,9 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("durability/unsafe_no_fsync", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
 	told.true_like(profile.etcd.settings.unsafe_no_fsync)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("unsafe-no-fsync is on (%s): a loss of power loses writes that were acknowledged", [name]),
-	}
+	text := sprintf("unsafe-no-fsync is on (%s): a loss of power loses writes that were acknowledged", [name])
 }

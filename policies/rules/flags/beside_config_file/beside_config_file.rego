@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/beside_config_file", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, file, text) if {
 	some profile in clusters.profiles
 	file := profile.etcd.config_file
 	ignored := sort([entry.name |
@@ -24,10 +24,5 @@ problems contains problem if {
 		not lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) in {"config-file", "gogc", "gomemlimit"}
 	])
 	count(ignored) > 0
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": file,
-		"text": sprintf("etcd is given a config file (%s), so it passes over %s", [file, concat(", ", ignored)]),
-	}
+	text := sprintf("etcd is given a config file (%s), so it passes over %s", [file, concat(", ", ignored)])
 }

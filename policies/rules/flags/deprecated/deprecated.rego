@@ -17,16 +17,11 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("flags/deprecated", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	remedy := model.series[reading.series(profile.etcd.version)].deprecated[_as_flag(entry)]
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": entry.name,
-		"text": sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy]),
-	}
+	text := sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
 }
 
 _as_flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) if {

@@ -15,13 +15,8 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/twice", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, places[0], text) if {
 	some profile in clusters.profiles
 	some setting, places in profile.etcd.twice
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": places[0],
-		"text": sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(places), concat(" and ", places)]),
-	}
+	text := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(places), concat(" and ", places)])
 }

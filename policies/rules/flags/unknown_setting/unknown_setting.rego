@@ -19,23 +19,18 @@ import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/unknown_setting", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)
 	not spelling.known(profile.etcd.version, entry.form, entry.spelling)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": entry.name,
-		"text": sprintf("%s knows no setting %q (%s): %s%s", [
-			subject,
-			entry.spelling,
-			entry.name,
-			flags.fate[entry.form],
-			flags.remedy(profile.etcd.version, entry),
-		]),
-	}
+	text := sprintf("%s knows no setting %q (%s): %s%s", [
+		subject,
+		entry.spelling,
+		entry.name,
+		flags.fate[entry.form],
+		flags.remedy(profile.etcd.version, entry),
+	])
 }
 
 _subject(version) := sprintf("etcd %s", [version]) if reading.series(version)

@@ -16,20 +16,15 @@ import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	kind := spelling.kind(profile.etcd.version, entry.form, entry.spelling)
 	not spelling.readable(entry.form, kind, entry.value)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": entry.name,
-		"text": sprintf("%s is %s, and etcd reads %s%s", [
-			entry.name,
-			json.marshal(entry.value),
-			flags.type_name(entry.form, kind),
-			flags.type_hint(entry.value, kind),
-		]),
-	}
+	text := sprintf("%s is %s, and etcd reads %s%s", [
+		entry.name,
+		json.marshal(entry.value),
+		flags.type_name(entry.form, kind),
+		flags.type_hint(entry.value, kind),
+	])
 }

@@ -16,12 +16,12 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("inventory/unknown_value", problems)
 
-problems contains {"inventory": profile.inventory, "hosts": profile.hosts, "about": variable, "text": _text(variable, reason)} if {
+problems contains result.problem(profile, variable, _text(variable, reason)) if {
 	some profile in clusters.profiles
 	some variable, reason in profile.unknown
 }
 
-problems contains {"inventory": found.inventory, "hosts": found.hosts, "about": "etcd_cluster_name", "text": _text("etcd_cluster_name", found.reason)} if {
+problems contains result.problem(found, "etcd_cluster_name", _text("etcd_cluster_name", found.reason)) if {
 	some found in clusters.without_cluster
 }
 

@@ -17,7 +17,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/catchup_below_writes", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	profile.members >= 3
 	name := profile.etcd.names.snapshot_catchup_entries
@@ -25,16 +25,11 @@ problems contains problem if {
 	entries >= threshold.catchup_entries_min
 	writes := units.parse_count(profile.etcd.workload.puts_per_second)
 	entries < writes * threshold.catchup_seconds
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, at %s writes a second %d s of them, under %d s", [
-			name,
-			units.format_count(entries),
-			units.format_count(writes),
-			floor(entries / writes),
-			threshold.catchup_seconds,
-		]),
-	}
+	text := sprintf("%s is %s, at %s writes a second %d s of them, under %d s", [
+		name,
+		units.format_count(entries),
+		units.format_count(writes),
+		floor(entries / writes),
+		threshold.catchup_seconds,
+	])
 }

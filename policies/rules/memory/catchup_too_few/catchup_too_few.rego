@@ -18,22 +18,17 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/catchup_too_few", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	profile.members > 1
 	name := profile.etcd.names.snapshot_catchup_entries
 	entries := units.parse_count(profile.etcd.settings.snapshot_catchup_entries)
 	entries > 0
 	entries < threshold.catchup_entries_min
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %d in a cluster of %d members, under %d: a follower that blinks is sent the whole database", [
-			name,
-			entries,
-			profile.members,
-			threshold.catchup_entries_min,
-		]),
-	}
+	text := sprintf("%s is %d in a cluster of %d members, under %d: a follower that blinks is sent the whole database", [
+		name,
+		entries,
+		profile.members,
+		threshold.catchup_entries_min,
+	])
 }

@@ -19,7 +19,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/client_share", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile in clusters.profiles
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
@@ -27,20 +27,15 @@ problems contains problem if {
 	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
 	bytes := estimate.parts.watches + estimate.parts.connections
 	bytes * 1000 > limit * threshold.client_share_permille
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_workload",
-		"text": sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
-			units.format_count(estimate.workload.clients),
-			units.format_count(estimate.workload.watch_streams),
-			units.format_count(estimate.workload.watchers),
-			units.format_size(bytes),
-			units.format_size(limit),
-			profile.etcd.limit.name,
-			floor(threshold.client_share_permille / 10),
-		]),
-	}
+	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
+		units.format_count(estimate.workload.clients),
+		units.format_count(estimate.workload.watch_streams),
+		units.format_count(estimate.workload.watchers),
+		units.format_size(bytes),
+		units.format_size(limit),
+		profile.etcd.limit.name,
+		floor(threshold.client_share_permille / 10),
+	])
 }
 
 # An estimate is dear, and hardly anybody needs this one: only where it could matter if each of them took more than any does.

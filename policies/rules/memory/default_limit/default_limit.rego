@@ -17,21 +17,16 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/default_limit", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, profile.etcd.names.quota_backend_bytes, text) if {
 	some profile in clusters.profiles
 	limit := profile.etcd.default_limit
 	quota := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	quota > limit.bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": profile.etcd.names.quota_backend_bytes,
-		"text": sprintf("%s is %s %s, under the quota of %s (%s)", [
-			limit.name,
-			units.format_size(limit.bytes),
-			limit.where,
-			units.format_size(quota),
-			profile.etcd.names.quota_backend_bytes,
-		]),
-	}
+	text := sprintf("%s is %s %s, under the quota of %s (%s)", [
+		limit.name,
+		units.format_size(limit.bytes),
+		limit.where,
+		units.format_size(quota),
+		profile.etcd.names.quota_backend_bytes,
+	])
 }

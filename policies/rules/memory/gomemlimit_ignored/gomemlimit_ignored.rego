@@ -18,15 +18,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_ignored", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
 	since := model.series[reading.series(profile.etcd.version)].gomemlimit_since
 	semver.compare(profile.etcd.version, since) < 0
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %v, and etcd %s ignores it: it needs %s", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since]),
-	}
+	text := sprintf("%s is %v, and etcd %s ignores it: it needs %s", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since])
 }

@@ -17,25 +17,20 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_range", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes > profile.etcd.limit.bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
-			name,
-			units.format_size(bytes),
-			units.format_size(profile.etcd.limit.bytes),
-			profile.etcd.limit.name,
-		]),
-	}
+	text := sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
+		name,
+		units.format_size(bytes),
+		units.format_size(profile.etcd.limit.bytes),
+		profile.etcd.limit.name,
+	])
 }
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.estimated
 	name := profile.etcd.names.gomemlimit
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
@@ -43,15 +38,10 @@ problems contains problem if {
 	live := profile.estimate.heap_live
 	least := units.permille(live, model.constants[profile.estimate.series].gomemlimit_floor)
 	bytes < least
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
-			name,
-			units.format_size(bytes),
-			units.format_size(least),
-			units.format_size(live),
-		]),
-	}
+	text := sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
+		name,
+		units.format_size(bytes),
+		units.format_size(least),
+		units.format_size(live),
+	])
 }

@@ -19,7 +19,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/gomemlimit_unset", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, limit.name, text) if {
 	some profile in clusters.profiles
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "gomemlimit")
@@ -27,13 +27,8 @@ problems contains problem if {
 	limit := profile.etcd.limit
 	series := reading.series(profile.etcd.version)
 	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": limit.name,
-		"text": sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
-			units.format_size(limit.bytes),
-			limit.name,
-		]),
-	}
+	text := sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
+		units.format_size(limit.bytes),
+		limit.name,
+	])
 }

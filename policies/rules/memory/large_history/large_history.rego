@@ -17,21 +17,16 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/large_history", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile in clusters.profiles
 	size := units.parse_size(profile.etcd.workload.value_size)
 	versions := units.parse_count(profile.etcd.workload.revisions_per_key)
 	versions > 1
 	size * versions > threshold.history_bytes_per_key
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_workload",
-		"text": sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s for each key, over %s", [
-			units.format_count(versions),
-			units.format_size(size),
-			units.format_size(size * versions),
-			units.format_size(threshold.history_bytes_per_key),
-		]),
-	}
+	text := sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s for each key, over %s", [
+		units.format_count(versions),
+		units.format_size(size),
+		units.format_size(size * versions),
+		units.format_size(threshold.history_bytes_per_key),
+	])
 }

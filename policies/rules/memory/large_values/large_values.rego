@@ -17,17 +17,12 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/large_values", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile in clusters.profiles
 	bytes := units.parse_size(profile.etcd.workload.value_size)
 	bytes > threshold.large_value_bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_workload",
-		"text": sprintf("values of %s (etcd_workload.value_size) are over %s", [
-			units.format_size(bytes),
-			units.format_size(threshold.large_value_bytes),
-		]),
-	}
+	text := sprintf("values of %s (etcd_workload.value_size) are over %s", [
+		units.format_size(bytes),
+		units.format_size(threshold.large_value_bytes),
+	])
 }

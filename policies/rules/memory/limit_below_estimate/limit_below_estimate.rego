@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 	some profile in clusters.estimated
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least
@@ -26,19 +26,14 @@ problems contains problem if {
 
 	# memory/restart_spike's.
 	not clusters.fails_only_at_restart(profile)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": profile.etcd.limit.name,
-		"text": sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
-			profile.etcd.version,
-			units.format_size(needed),
-			_largest(profile.estimate.parts),
-			units.format_size(limit),
-			profile.etcd.limit.name,
-			clusters.at_best(profile),
-		]),
-	}
+	text := sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
+		profile.etcd.version,
+		units.format_size(needed),
+		_largest(profile.estimate.parts),
+		units.format_size(limit),
+		profile.etcd.limit.name,
+		clusters.at_best(profile),
+	])
 }
 
 # The two largest parts of the heap, which explain the figure.

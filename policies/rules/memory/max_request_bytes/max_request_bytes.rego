@@ -18,15 +18,10 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/max_request_bytes", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.max_request_bytes
 	bytes := units.parse_size(profile.etcd.settings.max_request_bytes)
 	bytes > threshold.max_request_bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, over %s", [name, units.format_size(bytes), units.format_size(threshold.max_request_bytes)]),
-	}
+	text := sprintf("%s is %s, over %s", [name, units.format_size(bytes), units.format_size(threshold.max_request_bytes)])
 }

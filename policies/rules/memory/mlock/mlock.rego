@@ -20,7 +20,7 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("memory/mlock", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.memory_mlock
 	told.true_like(profile.etcd.settings.memory_mlock)
@@ -28,16 +28,11 @@ problems contains problem if {
 	is_number(allowed)
 	quota := _quota(profile.etcd)
 	allowed < quota
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is on, and the container may lock %s (ulimits.memlock), less than a quota of %s", [
-			name,
-			units.format_size(allowed),
-			units.format_size(quota),
-		]),
-	}
+	text := sprintf("%s is on, and the container may lock %s (ulimits.memlock), less than a quota of %s", [
+		name,
+		units.format_size(allowed),
+		units.format_size(quota),
+	])
 }
 
 _quota(etcd) := bytes if {

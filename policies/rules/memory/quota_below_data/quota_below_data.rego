@@ -19,7 +19,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_below_data", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, object.get(profile.etcd.names, "quota_backend_bytes", "etcd_workload"), text) if {
 	some profile in clusters.estimated
 	profile.etcd.planned
 	settings := profile.estimate.settings
@@ -30,17 +30,12 @@ problems contains problem if {
 	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
 	needed := memory.database(profile.etcd.version, profile.etcd.workload, unlimited).db_in_use
 	needed > quota
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": object.get(profile.etcd.names, "quota_backend_bytes", "etcd_workload"),
-		"text": sprintf("live keys and a history of %v take %s of database, and the quota is %s (%s)", [
-			settings.auto_compaction_retention,
-			units.format_size(needed),
-			units.format_size(quota),
-			_origin(profile.etcd),
-		]),
-	}
+	text := sprintf("live keys and a history of %v take %s of database, and the quota is %s (%s)", [
+		settings.auto_compaction_retention,
+		units.format_size(needed),
+		units.format_size(quota),
+		_origin(profile.etcd),
+	])
 }
 
 _bytes(estimate) := bytes if {

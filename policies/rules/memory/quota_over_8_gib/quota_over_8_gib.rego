@@ -17,19 +17,14 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/quota_over_8_gib", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	bytes := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	bytes > threshold.quota_bytes
 	name := profile.etcd.names.quota_backend_bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("a quota of %s (%s) is over %s", [
-			units.format_size(bytes),
-			name,
-			units.format_size(threshold.quota_bytes),
-		]),
-	}
+	text := sprintf("a quota of %s (%s) is over %s", [
+		units.format_size(bytes),
+		name,
+		units.format_size(threshold.quota_bytes),
+	])
 }

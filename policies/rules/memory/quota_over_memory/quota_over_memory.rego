@@ -18,24 +18,19 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_over_memory", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name), text) if {
 	some profile in clusters.estimated
 	quota := _bytes(profile.estimate.settings.quota_backend_bytes, profile)
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
 	_chosen(profile, quota)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name),
-		"text": sprintf("a quota of %s is over the %s that the heap (%s) leaves of %s (%s)", [
-			units.format_size(quota),
-			units.format_size(max([left, 0])),
-			units.format_size(profile.estimate.rss_anon_peak),
-			units.format_size(profile.etcd.limit.bytes),
-			profile.etcd.limit.name,
-		]),
-	}
+	text := sprintf("a quota of %s is over the %s that the heap (%s) leaves of %s (%s)", [
+		units.format_size(quota),
+		units.format_size(max([left, 0])),
+		units.format_size(profile.estimate.rss_anon_peak),
+		units.format_size(profile.etcd.limit.bytes),
+		profile.etcd.limit.name,
+	])
 }
 
 # With a workload the expected size of the database is known, and the plan itself allows as much quota as that needs, at least etcd's

@@ -16,14 +16,9 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/quota_unlimited", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	units.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
 	name := profile.etcd.names.quota_backend_bytes
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %v: no quota at all, so the database grows until the disk is full", [name, profile.etcd.settings.quota_backend_bytes]),
-	}
+	text := sprintf("%s is %v: no quota at all, so the database grows until the disk is full", [name, profile.etcd.settings.quota_backend_bytes])
 }

@@ -19,15 +19,10 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/quota_unset", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_quota_backend_bytes", text) if {
 	some profile in clusters.profiles
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "quota_backend_bytes")
 	series := reading.series(profile.etcd.version)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_quota_backend_bytes",
-		"text": sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)]),
-	}
+	text := sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)])
 }

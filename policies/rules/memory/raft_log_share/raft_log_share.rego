@@ -19,24 +19,19 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, _about(profile.etcd), text) if {
 	some profile in clusters.estimated
 	bytes := profile.estimate.parts["raft log"]
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": _about(profile.etcd),
-		"text": sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
-			units.format_size(bytes),
-			memory.log_why(profile.estimate),
-			units.format_size(limit),
-			profile.etcd.limit.name,
-			floor(threshold.raft_log_share_permille / 10),
-			clusters.at_best(profile),
-		]),
-	}
+	text := sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
+		units.format_size(bytes),
+		memory.log_why(profile.estimate),
+		units.format_size(limit),
+		profile.etcd.limit.name,
+		floor(threshold.raft_log_share_permille / 10),
+		clusters.at_best(profile),
+	])
 }
 
 # The variable that decides most.

@@ -18,24 +18,19 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text) if {
 	some profile in clusters.estimated
 	clusters.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
 	settings.snapshot_count > settings.snapshot_catchup_entries
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name),
-		"text": sprintf("a restart replays up to %s entries (%s) of %s and needs %s, while running takes %s; the limit is %s (%s)%s", [
-			units.format_count(settings.snapshot_count),
-			object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
-			units.format_size(profile.estimate.workload.value_size),
-			units.format_size(profile.estimate.memory_max_least),
-			units.format_size(profile.estimate.rss_anon_peak),
-			units.format_size(profile.etcd.limit.bytes),
-			profile.etcd.limit.name,
-			clusters.at_best(profile),
-		]),
-	}
+	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, while running takes %s; the limit is %s (%s)%s", [
+		units.format_count(settings.snapshot_count),
+		object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
+		units.format_size(profile.estimate.workload.value_size),
+		units.format_size(profile.estimate.memory_max_least),
+		units.format_size(profile.estimate.rss_anon_peak),
+		units.format_size(profile.etcd.limit.bytes),
+		profile.etcd.limit.name,
+		clusters.at_best(profile),
+	])
 }

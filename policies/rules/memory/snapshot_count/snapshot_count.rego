@@ -22,21 +22,16 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/snapshot_count", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, about, text) if {
 	some profile in clusters.profiles
 	[entries, about, origin] := _stated(profile)
 	excess := _excess(profile, entries)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": about,
-		"text": sprintf("snapshot-count is %s (%s), %s: %s", [
-			units.format_count(entries),
-			origin,
-			excess,
-			_effect(reading.series(profile.etcd.version)),
-		]),
-	}
+	text := sprintf("snapshot-count is %s (%s), %s: %s", [
+		units.format_count(entries),
+		origin,
+		excess,
+		_effect(reading.series(profile.etcd.version)),
+	])
 }
 
 _stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), name, name] if {

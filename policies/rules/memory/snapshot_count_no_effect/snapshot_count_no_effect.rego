@@ -20,7 +20,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_no_effect", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	series := reading.series(profile.etcd.version)
 	model.constants[series].raft_compacts_every > 0
@@ -30,15 +30,10 @@ problems contains problem if {
 	entries < model.settings.snapshot_count[series].default
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "snapshot_catchup_entries")
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
-			name,
-			units.format_count(entries),
-			profile.etcd.version,
-			units.format_count(model.settings.snapshot_catchup_entries[series].default),
-		]),
-	}
+	text := sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
+		name,
+		units.format_count(entries),
+		profile.etcd.version,
+		units.format_count(model.settings.snapshot_catchup_entries[series].default),
+	])
 }

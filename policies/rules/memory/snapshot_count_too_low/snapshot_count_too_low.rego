@@ -18,24 +18,19 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_too_low", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
 	least := _least(reading.series(profile.etcd.version))
 	entries < least
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is %s, under %s: a snapshot each %s writes", [
-			name,
-			units.format_count(entries),
-			units.format_count(least),
-			units.format_count(entries),
-		]),
-	}
+	text := sprintf("%s is %s, under %s: a snapshot each %s writes", [
+		name,
+		units.format_count(entries),
+		units.format_count(least),
+		units.format_count(entries),
+	])
 }
 
 # On 3.5 a snapshot holds the v2 store too.

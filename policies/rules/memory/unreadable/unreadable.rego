@@ -17,14 +17,14 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
 
-problems contains {"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_workload", "text": text} if {
+problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile, problems in clusters.unreadable
 	some problem in problems
 	not _said_elsewhere(profile.etcd, problem)
 	text := strings.replace_n(_as_written(profile.etcd), problem)
 }
 
-problems contains {"inventory": profile.inventory, "hosts": profile.hosts, "about": "etcd_memory_budget", "text": text} if {
+problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	some profile in clusters.profiles
 	budget := profile.variables.etcd_memory_budget
 	not budget in {null, ""}

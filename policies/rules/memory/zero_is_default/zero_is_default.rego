@@ -18,16 +18,11 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/zero_is_default", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	some setting in ["snapshot_count", "snapshot_catchup_entries"]
 	name := profile.etcd.names[setting]
 	units.parse_count(profile.etcd.settings[setting]) == 0
 	entries := model.settings[setting][reading.series(profile.etcd.version)].default
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, units.format_count(entries)]),
-	}
+	text := sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, units.format_count(entries)])
 }

@@ -16,15 +16,10 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("security/auto_tls", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]
 	told.true_like(profile.etcd.settings[setting])
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("%s is on (%s): nobody can check who answers", [replace(setting, "_", "-"), name]),
-	}
+	text := sprintf("%s is on (%s): nobody can check who answers", [replace(setting, "_", "-"), name])
 }

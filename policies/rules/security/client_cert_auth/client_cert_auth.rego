@@ -16,16 +16,11 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, about, text) if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": about,
-		"text": sprintf("%s %s, so whoever reaches the %s port is let in", [replace(setting, "_", "-"), how, port]),
-	}
+	text := sprintf("%s %s, so whoever reaches the %s port is let in", [replace(setting, "_", "-"), how, port])
 }
 
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {

@@ -16,26 +16,16 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("security/plain_http", problems)
 
-problems contains problem if {
+problems contains result.problem(place, place.names.tls, text) if {
 	some place in clusters.places
 	told.false_like(place.facts.tls)
-	problem := {
-		"inventory": place.inventory,
-		"hosts": place.hosts,
-		"about": place.names.tls,
-		"text": sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls]),
-	}
+	text := sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
 }
 
-problems contains problem if {
+problems contains result.problem(profile, profile.etcd.names[setting], text) if {
 	some profile in clusters.profiles
 	some setting, url in _plain_urls(profile.etcd)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": profile.etcd.names[setting],
-		"text": sprintf("%s is plain HTTP beyond this host (%s)", [trim_space(url), profile.etcd.names[setting]]),
-	}
+	text := sprintf("%s is plain HTTP beyond this host (%s)", [trim_space(url), profile.etcd.names[setting]])
 }
 
 # Setting → the first of its URLs that is plain HTTP beyond this host.

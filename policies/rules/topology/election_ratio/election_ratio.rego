@@ -17,7 +17,7 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, election_origin, text) if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
@@ -25,16 +25,11 @@ problems contains problem if {
 
 	# Below that etcd does not start at all: topology/election_refused.
 	election >= heartbeat * 5
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": election_origin,
-		"text": sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)", [
-			election,
-			election_origin,
-			threshold.election_ratio,
-			heartbeat,
-			heartbeat_origin,
-		]),
-	}
+	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)", [
+		election,
+		election_origin,
+		threshold.election_ratio,
+		heartbeat,
+		heartbeat_origin,
+	])
 }

@@ -15,17 +15,12 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("topology/election_refused", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, election_origin, text) if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
 	reason := _refused(heartbeat, heartbeat_origin, election)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": election_origin,
-		"text": sprintf("election-timeout is %d ms (%s), %s: etcd does not start", [election, election_origin, reason]),
-	}
+	text := sprintf("election-timeout is %d ms (%s), %s: etcd does not start", [election, election_origin, reason])
 }
 
 _refused(heartbeat, origin, election) := sprintf("under five times the heartbeat-interval of %d ms (%s)", [heartbeat, origin]) if {

@@ -15,14 +15,8 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("topology/even_members", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", text) if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) % 2 == 0
-	problem := {
-		"inventory": inventory,
-		"hosts": hosts,
-		"about": "etcd_cluster_name",
-		"text": sprintf("cluster %q has %d members, which tolerate no more failures than %d", [cluster, count(hosts), count(hosts) - 1]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q has %d members, which tolerate no more failures than %d", [cluster, count(hosts), count(hosts) - 1])
 }

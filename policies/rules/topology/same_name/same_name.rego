@@ -16,7 +16,7 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("topology/same_name", problems)
 
 # Hosts differ in name, so without a name of its own for one of them nothing need be compared.
-problems contains problem if {
+problems contains result.cluster_problem(inventory, sharing, "etcd_name", text) if {
 	count(clusters.names) > 0
 	some [inventory, cluster], hosts in clusters.members
 	named := {host: name | some host in hosts; name := object.get(clusters.names, [[inventory, host]], host)}
@@ -26,11 +26,5 @@ problems contains problem if {
 	name != "default"
 	sharing := {host | some host in hosts; named[host] == name}
 	count(sharing) > 1
-	problem := {
-		"inventory": inventory,
-		"hosts": sharing,
-		"about": "etcd_name",
-		"text": sprintf("%d members of cluster %q are called %q (etcd_name)", [count(sharing), cluster, name]),
-		"whole": true,
-	}
+	text := sprintf("%d members of cluster %q are called %q (etcd_name)", [count(sharing), cluster, name])
 }

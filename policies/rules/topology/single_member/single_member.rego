@@ -15,15 +15,9 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("topology/single_member", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", text) if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) == 1
 	some host in hosts
-	problem := {
-		"inventory": inventory,
-		"hosts": hosts,
-		"about": "etcd_cluster_name",
-		"text": sprintf("cluster %q has one member, %s: every restart is an outage, and its disk the only copy", [cluster, host]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q has one member, %s: every restart is an outage, and its disk the only copy", [cluster, host])
 }

@@ -16,14 +16,8 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/too_many_members", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", text) if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) > threshold.members_max
-	problem := {
-		"inventory": inventory,
-		"hosts": hosts,
-		"about": "etcd_cluster_name",
-		"text": sprintf("cluster %q has %d members, over %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q has %d members, over %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max])
 }

@@ -19,19 +19,13 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("topology/uneven_quota", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, clusters.members[[inventory, cluster]], "etcd_quota_backend_bytes", text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": units.format_size(bytes), "hosts": part.hosts} |
 		some part in parts
 		bytes := _quota(part.etcd)
 	])
-	problem := {
-		"inventory": inventory,
-		"hosts": clusters.members[[inventory, cluster]],
-		"about": "etcd_quota_backend_bytes",
-		"text": sprintf("cluster %q mixes quotas: %s, and the smallest ends the writes of all", [cluster, mixture]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q mixes quotas: %s, and the smallest ends the writes of all", [cluster, mixture])
 }
 
 # 0 and nothing at all are etcd's default, unless a plan chooses.

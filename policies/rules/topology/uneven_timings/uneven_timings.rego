@@ -16,15 +16,9 @@ import data.headroom.told
 
 deny contains finding if some finding in result.findings("topology/uneven_timings", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, clusters.members[[inventory, cluster]], sprintf("etcd_%s", [setting]), text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	some setting in ["heartbeat_interval", "election_timeout"]
 	mixture := clusters.differing([{"value": told.whole(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])
-	problem := {
-		"inventory": inventory,
-		"hosts": clusters.members[[inventory, cluster]],
-		"about": sprintf("etcd_%s", [setting]),
-		"text": sprintf("cluster %q mixes values of %s: %s", [cluster, replace(setting, "_", "-"), mixture]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q mixes values of %s: %s", [cluster, replace(setting, "_", "-"), mixture])
 }

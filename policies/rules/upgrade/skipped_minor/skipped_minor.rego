@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/skipped_minor", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts), "etcd_version", text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	some older in parts
 	some newer in parts
@@ -24,17 +24,11 @@ problems contains problem if {
 	[same, other, _] := _number(newer.etcd.version)
 	same == major
 	other > minor + 1
-	problem := {
-		"inventory": inventory,
-		"hosts": (older.hosts | newer.hosts),
-		"about": "etcd_version",
-		"text": sprintf("cluster %q spans %s and %s, more than one minor version apart", [
-			cluster,
-			older.etcd.version,
-			newer.etcd.version,
-		]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q spans %s and %s, more than one minor version apart", [
+		cluster,
+		older.etcd.version,
+		newer.etcd.version,
+	])
 }
 
 # A full release as numbers.

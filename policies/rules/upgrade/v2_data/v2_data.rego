@@ -17,15 +17,10 @@ import data.headroom.told
 
 warn contains finding if some finding in result.findings("upgrade/v2_data", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	reading.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2
 	told.true_like(profile.etcd.settings.enable_v2)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": name,
-		"text": sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name]),
-	}
+	text := sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name])
 }

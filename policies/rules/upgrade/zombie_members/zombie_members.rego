@@ -18,7 +18,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/zombie_members", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts), "etcd_version", text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	some bug in model.bugs
 	bug.only_for_upgrade
@@ -31,18 +31,12 @@ problems contains problem if {
 	other > minor
 	semver.compare(older.etcd.version, span.from) >= 0
 	semver.compare(older.etcd.version, span.fixed) < 0
-	problem := {
-		"inventory": inventory,
-		"hosts": (older.hosts | newer.hosts),
-		"about": "etcd_version",
-		"text": sprintf("cluster %q goes from %s to %s: %s", [
-			cluster,
-			older.etcd.version,
-			newer.etcd.version,
-			bug.text,
-		]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q goes from %s to %s: %s", [
+		cluster,
+		older.etcd.version,
+		newer.etcd.version,
+		bug.text,
+	])
 }
 
 # A full release as numbers.

@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/data_corruption", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in model.bugs
@@ -26,12 +26,7 @@ problems contains problem if {
 	semver.is_valid(profile.etcd.version)
 	semver.compare(profile.etcd.version, span.from) >= 0
 	_before(profile.etcd.version, span.fixed)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_version",
-		"text": sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(span.fixed)]),
-	}
+	text := sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(span.fixed)])
 }
 
 _before(version, fixed) if semver.compare(version, fixed) < 0

@@ -15,18 +15,13 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/end_of_life", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, profile.etcd.version, 1)[0]
 	number := [to_number(major), to_number(minor)]
 	every other in _maintained { number < other }
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_version",
-		"text": sprintf("etcd %s is of series %d.%d, which gets no fixes any more; the oldest that does is %s", [profile.etcd.version, number[0], number[1], concat(".", [sprintf("%d", [part]) | some part in min(_maintained)])]),
-	}
+	text := sprintf("etcd %s is of series %d.%d, which gets no fixes any more; the oldest that does is %s", [profile.etcd.version, number[0], number[1], concat(".", [sprintf("%d", [part]) | some part in min(_maintained)])])
 }
 
 _maintained := {[to_number(part) | some part in split(series, ".")] | some series, _ in model.series}

@@ -15,18 +15,12 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("version/mixed", problems)
 
-problems contains problem if {
+problems contains result.cluster_problem(inventory, clusters.members[[inventory, cluster]], "etcd_version", text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	mixture := clusters.differing([{"value": part.etcd.version, "hosts": part.hosts} |
 		some part in parts
 		part.etcd.version != null
 		not "version" in part.etcd.unknown
 	])
-	problem := {
-		"inventory": inventory,
-		"hosts": clusters.members[[inventory, cluster]],
-		"about": "etcd_version",
-		"text": sprintf("cluster %q mixes releases: %s", [cluster, mixture]),
-		"whole": true,
-	}
+	text := sprintf("cluster %q mixes releases: %s", [cluster, mixture])
 }

@@ -17,19 +17,14 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/unknown", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	version := profile.etcd.version
 	not "version" in profile.etcd.unknown
 	version != null
 	not reading.series(version)
 	not _is_old(version)
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_version",
-		"text": sprintf("etcd_version is %s, %s", [version, _what(version)]),
-	}
+	text := sprintf("etcd_version is %s, %s", [version, _what(version)])
 }
 
 _newest := concat(", ", [release.newest | some release in model.series])

@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/vulnerable", problems)
 
-problems contains problem if {
+problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in model.bugs
@@ -25,10 +25,5 @@ problems contains problem if {
 	semver.is_valid(profile.etcd.version)
 	semver.compare(profile.etcd.version, span.from) >= 0
 	semver.compare(profile.etcd.version, span.fixed) < 0
-	problem := {
-		"inventory": profile.inventory,
-		"hosts": profile.hosts,
-		"about": "etcd_version",
-		"text": sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, span.fixed]),
-	}
+	text := sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, span.fixed])
 }
