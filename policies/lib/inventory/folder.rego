@@ -43,14 +43,13 @@ _host_files := {key: found |
 }
 
 # Rule 3 and 4: the variables of a name in group_vars or host_vars; undefined where there are none.
-_vars_files(root, kind, name) := values.unite([_vars_file(path) |
-	some path in paths.vars_files(root, kind, name)
-	is_object(paths.contents[path])
+_vars_files(root, kind, name) := values.unite([values.layer(variables, paths.plain(path)) |
+	some path in found
+	variables := paths.contents[path]
+	is_object(variables)
 ]) if {
-	[root, kind, name] in paths.vars_names
+	found := paths.vars_files[[root, kind, name]]
 }
-
-_vars_file(path) := values.layer(paths.contents[path], paths.plain(path))
 
 # [inventory, group] → its layer in inventory files, and in group_vars. Groups that say nothing have none.
 _file_layers := {key: layer |
@@ -280,8 +279,7 @@ _sources("files", root, group) := [[path, variables] |
 ]
 
 _sources(kind, root, name) := [[path, paths.contents[path]] |
-	[root, kind, name] in paths.vars_names
-	some path in paths.vars_files(root, kind, name)
+	some path in paths.vars_files[[root, kind, name]]
 ] if {
 	kind != "files"
 }

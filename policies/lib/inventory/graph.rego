@@ -108,7 +108,10 @@ _priorities := {key: stated |
 
 # Where a group stands among its host's groups: they are merged in this order, the last wins. A group whose place cannot be known
 # is the last in its depth, and folder.rego turns all its variables into unknown ones.
-order := {key: [length, _undecided_rank(key), _priority(key), key[1]] | some key, length in depth}
+order := {key: [length, undecided_rank, object.get(_priority, [key], 1), key[1]] |
+	some key, length in depth
+	undecided_rank := count([reason | reason := undecided[key]])
+}
 
 _number(value) := value if {
 	is_number(value)
@@ -118,28 +121,17 @@ _number(value) := value if {
 	regex.match(`^-?(0|[1-9][0-9]*)$`, value)
 }
 
-_priority(key) := priority if {
-	stated := _priorities[key]
+_priority := {key: _number(value) |
+	some key, stated in _priorities
 	count(stated) == 1
 	some value in stated
-	priority := _number(value)
-} else := 1
+}
 
 # Group → why its place among the others is not known.
 undecided := object.union(
-	{key: "the priority of a group is given twice in one file" | some key, stated in _priorities; not _decided(stated)},
+	{key: "the priority of a group is given twice in one file" | some key, _ in _priorities; not _priority[key]},
 	{key: sprintf("a group with more than %d others above it", [_most_ancestors]) | some key in _entangled},
 )
-
-_decided(stated) if {
-	count(stated) == 1
-	some value in stated
-	_number(value)
-}
-
-_undecided_rank(key) := 1 if {
-	undecided[key]
-} else := 0
 
 _section_entries := [{"key": [section.root, section.group], "hosts": object.keys(section.hosts)} | some section in definitions.sections]
 

@@ -155,9 +155,6 @@ _vars_tree := {key: files |
 	files := [entry | some entry in _vars_entries; entry.key == key]
 }
 
-# Mostly each name has one file with an ending, right below group_vars or host_vars, which then can be found without a look at all others.
-_single := object.union_n([{entry.key: entry.path, entry.own: entry.path} | some entry in _single_entries]) if _all_single
-
 _all_single if {
 	count(_single_entries) == count(_vars_paths)
 	count({key | some entry in _single_entries; some key in [entry.key, entry.own]}) == 2 * count(_vars_paths)
@@ -169,11 +166,6 @@ _single_entries := [{"key": [place.root, kind, name], "own": [place.root, kind, 
 	place := _placed[path]
 	[_, kind, file, name] := regex.find_all_string_submatch_n(`^(group_vars|host_vars)/(([^./][^/]*)\.(?:yml|yaml|json))$`, place.rest, 1)[0]
 ]
-
-# The names that may have variables in an inventory: looked up before anything is sorted, as most hosts have none.
-vars_names := object.keys(_single) if {
-	_all_single
-} else := object.keys(_vars_tree) | object.keys(_with_ending)
 
 # [root, kind, NAME] → the first that exists of NAME.yml, NAME.yaml and NAME.json.
 _with_ending := {key: min(found)[1] |
@@ -189,17 +181,18 @@ _named := [{"key": [root, kind, trim_suffix(component, ending)], "choice": [_end
 	ending := regex.find_n(`\.(yml|yaml|json)$`, component, 1)[0]
 ]
 
-# Rules 3 and 4: the files with the variables of NAME, in Ansible's order; undefined where there are none.
-# NAME itself, a folder or a file without an ending, comes before the others, and only one of them counts.
-vars_files(root, kind, name) := [path] if {
+# Rules 3 and 4: [root, group_vars or host_vars, NAME] → the files with its variables, in Ansible's order. NAME itself, a folder or a file
+# without an ending, comes before the others, and only one of them counts. Mostly each name has one file with an ending, right below
+# group_vars or host_vars, which then is found without a look at all others.
+vars_files := object.union_n([{entry.key: [entry.path], entry.own: [entry.path]} | some entry in _single_entries]) if {
 	_all_single
-	path := _single[[root, kind, name]]
-} else := _in_order(_vars_tree[[root, kind, name]]) if {
-	not _all_single
-	_vars_tree[[root, kind, name]]
-} else := _in_order(_vars_tree[_with_ending[[root, kind, name]]]) if {
-	not _all_single
-}
+} else := object.union(
+	{key: _in_order(_vars_tree[named]) | some key, named in _with_ending},
+	{key: _in_order(entries_below) | some key, entries_below in _vars_tree},
+)
+
+# The names that may have variables in an inventory: looked up before anything else, as most hosts have none.
+vars_names := object.keys(vars_files)
 
 # Nothing below NAME: it is the file itself, whatever its ending.
 _in_order(entries_below) := [entries_below[0].path] if {
@@ -224,7 +217,7 @@ opaque := {root: reasons |
 
 _opaque_entries := {{"root": _placed[path].root, "path": path, "reason": reason} |
 	some path in ((_inventory_paths | _vars_paths) - _plain_files)
-	reason := _opaque(path, object.get(contents, path, null))
+	reason := _opaque(path, object.get(contents, path, null), path in _inventory_paths, path in several_documents)
 }
 
 # Most files: a mapping in YAML or JSON.
@@ -235,28 +228,21 @@ _plain_files := {path |
 	not content.plugin
 }
 
-_opaque(path, _) := "several documents in one file, which Ansible refuses" if path in several_documents
-
-_opaque(path, content) := "a dynamic inventory" if {
-	path in _inventory_paths
+_opaque(path, content, of_inventory, several) := "several documents in one file, which Ansible refuses" if {
+	several
+} else := "a dynamic inventory" if {
+	of_inventory
 	dynamic(content)
-}
-
-_opaque(_, content) := "encrypted as a whole" if _vaulted(content)
-
-_opaque(path, content) := "not an inventory in YAML or JSON" if {
-	path in _inventory_paths
+} else := "encrypted as a whole" if {
+	_vaulted(content)
+} else := "not an inventory in YAML or JSON" if {
+	of_inventory
 	not yaml_ending(path)
 	content != null
-	not _vaulted(content)
-	not dynamic(content)
-}
-
-_opaque(path, content) := "not a mapping, which Ansible refuses" if {
+} else := "not a mapping, which Ansible refuses" if {
 	yaml_ending(path)
 	content != null
 	not is_object(content)
-	not _vaulted(content)
 }
 
 _vaulted(content) if {

@@ -76,16 +76,12 @@ _values(text) := values if {
 	values := [_padded(number, width) | some number in numbers.range_step(first, last, step)]
 }
 
-_bounds([begin, end]) := [_begin(begin), end, 1]
+_bounds([begin, end]) := [_or_zero(begin), end, 1]
 
-_bounds([begin, end, step]) := [_begin(begin), end, number] if {
+_bounds([begin, end, step]) := [_or_zero(begin), end, number] if {
 	number := to_number(_digits(step))
 	number > 0
 }
-
-_begin(text) := "0" if {
-	text == ""
-} else := text
 
 # Leading zeros are no number to to_number.
 _digits(text) := trimmed if {

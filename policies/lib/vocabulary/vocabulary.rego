@@ -132,6 +132,7 @@ _by_key := {series: {entries[series].key: name | some name, entries in model.set
 
 # What is given and a setting of the model counts as that setting; one key can be spelt in two ways, with its section and below it.
 _settings_given(version, given) := {name: entries[0] |
+	count(given) > 0
 	canonical := _by_key[reading.series(version)]
 	some name in {canonical[entry.spelling] | some entry in given; entry.value != null}
 	entries := [entry | some entry in given; entry.value != null; canonical[entry.spelling] == name]
