@@ -55,18 +55,14 @@ malformed := {{"file": path, "text": "it wants a list named \"waivers\""} |
 	some text in _problems(entry.waiver)
 }
 
-_problems(waiver) := {sprintf("is no mapping of %s", [concat(", ", sort(_keys))])} if not is_object(waiver)
-
-_problems(waiver) := (_problems_of_keys(waiver) | _problems_of_scope(waiver)) | (_problems_of_rule(waiver) | _problems_of_date(waiver)) if {
-	is_object(waiver)
-}
-
-_problems_of_keys(waiver) := {sprintf("has an unknown key %q; known are %s", [key, concat(", ", sort(_keys))]) |
-	some key, _ in waiver
-	not key in _keys
-} | {sprintf("has no %s", [key]) |
-	some key in {"rule", "reason", "expires"}
-	not _filled(object.get(waiver, key, null))
+_problems(waiver) := {sprintf("is no mapping of %s", [concat(", ", sort(_keys))])} if {
+	not is_object(waiver)
+} else := union({unknown, missing, scope, of_rule, date}) if {
+	unknown := {sprintf("has an unknown key %q; known are %s", [key, concat(", ", sort(_keys))]) | some key in (object.keys(waiver) - _keys)}
+	missing := {sprintf("has no %s", [key]) | some key in (_keys - _scopes); not _filled(object.get(waiver, key, null))}
+	scope := {"wants one of host, group and cluster, with a name" | not _has_one_scope(waiver)}
+	of_rule := {text | text := _problem_of_rule(waiver.rule)}
+	date := {sprintf("expires on %q, which is no date such as 2027-03-31", [waiver.expires]) | _filled(waiver.expires); not _is_date(waiver.expires)}
 }
 
 _filled(value) if {
@@ -74,27 +70,25 @@ _filled(value) if {
 	trim_space(value) != ""
 }
 
-_problems_of_scope(waiver) := set() if {
+_has_one_scope(waiver) if {
 	count(_scopes & object.keys(waiver)) == 1
 	some scope in _scopes
 	_filled(object.get(waiver, scope, null))
-} else := {"wants one of host, group and cluster, with a name"}
+}
 
-_problems_of_rule(waiver) := set() if {
-	not _filled(object.get(waiver, "rule", null))
-} else := {"is for a rule about waivers, which cannot be waived"} if {
-	startswith(waiver.rule, "waiver/")
-} else := set() if {
-	data.headroom.catalog[waiver.rule]
-} else := {sprintf("names a rule that does not exist, %q; the nearest is %s", [waiver.rule, near])} if {
-	near := flags.nearest(waiver.rule, object.keys(data.headroom.catalog))
-} else := {sprintf("names a rule that does not exist, %q", [waiver.rule])}
+_problem_of_rule(rule) := "is for a rule about waivers, which cannot be waived" if {
+	startswith(rule, "waiver/")
+} else := sprintf("names a rule that does not exist, %q; the nearest is %s", [rule, near]) if {
+	_is_unknown(rule)
+	near := flags.nearest(rule, object.keys(data.headroom.catalog))
+} else := sprintf("names a rule that does not exist, %q", [rule]) if {
+	_is_unknown(rule)
+}
 
-_problems_of_date(waiver) := set() if {
-	not _filled(object.get(waiver, "expires", null))
-} else := set() if {
-	_is_date(waiver.expires)
-} else := {sprintf("expires on %q, which is no date such as 2027-03-31", [waiver.expires])}
+_is_unknown(rule) if {
+	_filled(rule)
+	not data.headroom.catalog[rule]
+}
 
 # time.parse_ns alone takes 2027-3-31 too, which would not compare.
 _is_date(text) if {
@@ -133,8 +127,6 @@ folder(file) := name if {
 } else := "."
 
 _within(_, ".")
-
-_within(name, name)
 
 _within(inner, outer) if startswith(sprintf("%s/", [inner]), sprintf("%s/", [outer]))
 
