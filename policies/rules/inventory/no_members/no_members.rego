@@ -24,7 +24,7 @@ problems contains problem if {
 		"inventory": name,
 		"hosts": set(),
 		"about": "etcd_group",
-		"text": _text(name),
+		"text": _text(name, clusters.group[name]),
 	}
 }
 
@@ -33,6 +33,6 @@ problems contains problem if {
 	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
 }
 
-_text(name) := sprintf("no host is in group %q", [clusters.group[name]]) if {
+_text(name, group) := sprintf("no host is in group %q", [group]) if {
 	paths.listed[name]
-} else := sprintf("no host of group %q can be seen in the YAML and JSON inventory files of %s", [clusters.group[name], name])
+} else := sprintf("no host of group %q can be seen in the YAML and JSON inventory files of %s", [group, name])

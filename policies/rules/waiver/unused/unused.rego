@@ -17,11 +17,10 @@ import data.headroom.waivers
 warn contains finding if some finding in result.findings("waiver/unused", problems)
 
 problems contains {"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} if {
+	used := {[finding.waived.file, finding.waived.number] | some finding in waived.warn}
 	some entry in waivers.valid
-	not [entry.file, entry.number] in _used
+	not [entry.file, entry.number] in used
 	text := sprintf("%s: waiver %d for %s, %s, waives nothing", [entry.file, entry.number, entry.waiver.rule, _scope(entry.waiver)])
 }
 
 _scope(waiver) := [sprintf("%s %q", [scope, waiver[scope]]) | some scope in ["host", "group", "cluster"]; waiver[scope]][0]
-
-_used := {[finding.waived.file, finding.waived.number] | some finding in waived.warn}
