@@ -19,7 +19,7 @@ _words(service) := words.split_words([object.get(service, "entrypoint", ""), obj
 
 _statement(service) := reading.statement("compose", object.union_n([
 	{
-		"given": array.concat(words.flags(_arguments(service)), reading.environment_of(object.get(service, "image", null), environment)),
+		"given": array.concat(words.flags(_words(service)), reading.environment_of(object.get(service, "image", null), environment)),
 		"unknown": object.union_n([reading.passed_on(environment), _elsewhere(service)]),
 	},
 	reading.release(object.get(service, "image", null)),
@@ -28,10 +28,6 @@ _statement(service) := reading.statement("compose", object.union_n([
 ])) if {
 	environment := _environment(service)
 }
-
-_arguments(service) := found if {
-	found := words.arguments(_words(service))
-} else := []
 
 # Where a name comes twice the last one counts.
 _environment(service) := service.environment if {

@@ -32,7 +32,7 @@ _words(container) := words.split_words([object.get(container, "command", []), ob
 
 _statement(document, container) := reading.statement("manifest", object.union_n([
 	{
-		"given": array.concat(words.flags(_arguments(container)), reading.environment_of(object.get(container, "image", null), environment)),
+		"given": array.concat(words.flags(_words(container)), reading.environment_of(object.get(container, "image", null), environment)),
 		"unknown": object.union_n([reading.passed_on(environment), _elsewhere(container)]),
 		"kubernetes": _of_api_server(document),
 	},
@@ -46,10 +46,6 @@ _statement(document, container) := reading.statement("manifest", object.union_n(
 		value := object.get(variable, "value", null)
 	])
 }
-
-_arguments(container) := found if {
-	found := words.arguments(_words(container))
-} else := []
 
 # As kubeadm labels its static pod: the API server beside it compacts by itself.
 _of_api_server(document) if {

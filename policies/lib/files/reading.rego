@@ -10,9 +10,11 @@ import data.headroom.vocabulary.spelling
 import data.headroom.vocabulary.stated
 
 # What holds for all files that do not say otherwise, from --data: {headroom: {assumed: {etcd_version, etcd_workload, etcd_memory_budget}}}.
-_assumed(name) := value if {
-	value := data.headroom.assumed[name]
-} else := null
+_assumed := object.union(_nothing, stated_by_user) if {
+	stated_by_user := data.headroom.assumed
+} else := _nothing
+
+_nothing := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
 # METADATA
 # description: |
@@ -24,42 +26,30 @@ statement(vocabulary, found) := {
 	"version": version,
 	"limit": _limit(found),
 	"workload": _workload,
-	"unknown": object.union_n([found.unknown, doubts, _without_version(version, found)]),
+	"unknown": object.union_n([found.unknown, doubts, without_version]),
 	"kubernetes": object.get(found, "kubernetes", false),
 	"members": _members(found),
 	"memlock": object.get(found, "memlock", null),
 } if {
 	version := _version(found)
+	without_version := {"the version": ["version", object.get(found, "versionless", "this file does not state it")] | version == null}
 	doubts := {entry.name: [_canonical(entry), reason] | some entry in found.given; reason := _doubt(entry)}
 }
 
-_version(found) := found.version
+_version(found) := found.version if {
+	found.version
+} else := null if {
+	_assumed.etcd_version == null
+} else := stated.release(sprintf("%v", [_assumed.etcd_version]))
 
-_version(found) := stated.release(sprintf("%v", [_assumed("etcd_version")])) if {
-	not found.version
-	_assumed("etcd_version") != null
-}
+_limit(found) := found.limit if {
+	found.limit
+} else := {"name": "assumed.etcd_memory_budget", "bytes": bytes} if {
+	bytes := units.parse_size(_assumed.etcd_memory_budget)
+} else := {"name": "a memory limit"}
 
-_version(found) := null if {
-	not found.version
-	_assumed("etcd_version") == null
-}
-
-_without_version(version, _) := {} if version != null
-
-_without_version(null, found) := {"the version": ["version", object.get(found, "versionless", "this file does not state it")]}
-
-_limit(found) := found.limit
-
-_limit(found) := {"name": "assumed.etcd_memory_budget", "bytes": units.parse_size(_assumed("etcd_memory_budget"))} if not found.limit
-
-_limit(found) := {"name": "a memory limit"} if {
-	not found.limit
-	not units.parse_size(_assumed("etcd_memory_budget"))
-}
-
-_workload := _assumed("etcd_workload") if {
-	is_object(_assumed("etcd_workload"))
+_workload := _assumed.etcd_workload if {
+	is_object(_assumed.etcd_workload)
 } else := {}
 
 # How many members the cluster has, by its own initial-cluster; null where that does not say.

@@ -47,10 +47,14 @@ _begins(words, position) if regex.match(`^(-c|--|exec|nice|ionice|.*(;|&&|\|\|)|
 _end(words) := min({count(words)} | {position | some position, word in words; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 
 # METADATA
-# description: The flags, as they reach etcd. A flag without a value is a boolean, which takes no word after it.
-flags(words) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, _next(words, position))} |
-	some position, word in words
+# description: |
+#   The flags among the words of a command, as they reach etcd. A flag without a value is a boolean, which takes no word after it.
+flags(words) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)} |
+	given_words := arguments(words)
+	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])
+	some position, word in given_words
 	[flag, given] := _flag(word)
+	next := following[position]
 ]
 
 _flag(word) := [name, given] if {
@@ -62,10 +66,6 @@ _value(_, given, _) := substring(given, 1, -1) if startswith(given, "=")
 _value(flag, "", next) := "true" if _stands_alone(flag, next)
 
 _value(flag, "", next) := next if not _stands_alone(flag, next)
-
-_next(words, position) := words[position + 1] if {
-	position + 1 < count(words)
-} else := "-"
 
 _stands_alone(_, next) if _flag(next)
 

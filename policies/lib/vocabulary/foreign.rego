@@ -94,7 +94,7 @@ statement(vocabulary, variables, unknown, maps) := {
 	"workload": _map(variables, "etcd_workload"),
 	"unknown": object.union(
 		{variable: [_about(vocabulary, variable), reason] | some variable, reason in unknown},
-		_without_version(vocabulary, variables, unknown),
+		{"etcd_version": ["version", _why_no_version(vocabulary, variables)] | not unknown.etcd_version; _version(variables) == null},
 	),
 	"kubernetes": vocabulary in {"kubespray", "githubixx.etcd"},
 }
@@ -105,15 +105,11 @@ _version(variables) := release if {
 
 _text(variables, name) := sprintf("%v", [object.get(variables, name, "")])
 
-_without_version(vocabulary, variables, unknown) := {} if {
-	_version(variables) != null
-} else := {} if {
-	unknown.etcd_version
-} else := {"etcd_version": ["version", sprintf("%q names no release", [_text(variables, "etcd_version")])]} if {
+_why_no_version(vocabulary, variables) := sprintf("%q names no release", [_text(variables, "etcd_version")]) if {
 	object.get(variables, "etcd_version", null) != null
-} else := {"etcd_version": ["version", "it is not set, and the default depends on the role's own release"]} if {
+} else := "it is not set, and the default depends on the role's own release" if {
 	vocabulary != "environment"
-} else := {"etcd_version": ["version", "it is not set"]}
+} else := "it is not set"
 
 # The canonical name that an unknown variable stands for; a map may hold any setting.
 _about(vocabulary, variable) := name if {
@@ -188,9 +184,7 @@ _environment(name, variables) := [{"name": sprintf("%s[%q]", [name, spelt]), "fo
 
 # METADATA
 # description: Whether a variable of the environment is for etcd, or for Go's runtime in it.
-of_etcd(spelt) if startswith(spelt, "ETCD_")
-
-of_etcd(spelt) if spelt in {"GOGC", "GOMEMLIMIT"}
+of_etcd(spelt) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, spelt)
 
 _map(variables, name) := variables[name] if {
 	is_object(variables[name])
