@@ -57,12 +57,14 @@ type_hint(value, kind) := sprintf(": that is %d", [units.parse_size(value)]) if 
 } else := ""
 
 # What to write instead, as far as that can be said.
-remedy(version, entry) := sprintf("; %s", [text]) if {
-	text := model.series[reading.series(version)].removed[_flag(entry)]
+remedy(version, entry) := _remedy(version, entry, as_flag(entry.form, entry.spelling))
+
+_remedy(version, entry, flag) := sprintf("; %s", [text]) if {
+	text := model.series[reading.series(version)].removed[flag]
 } else := sprintf("; %s", [text]) if {
 	text := model.series[reading.series(version)].misread[entry.spelling]
 } else := sprintf("; here it is called %s", [spelt]) if {
-	spelt := _spelt(version, entry.form, _flag(entry))
+	spelt := _spelt(version, entry.form, flag)
 } else := "; it is a flag only, and the config file has no key for it" if {
 	entry.form == "key"
 	entry.spelling in model.series[reading.series(version)].flags_only
@@ -70,16 +72,16 @@ remedy(version, entry) := sprintf("; %s", [text]) if {
 	others := sort({name |
 		some name, spellings in model.settings
 		some spelling in spellings
-		_underscored(_flag(entry)) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
+		_underscored(flag) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
 	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
 	close := nearest(entry.spelling, _candidates[reading.series(version)][entry.form])
 } else := ""
 
 # The flag's name of what is given: ETCD_SNAPSHOT_COUNT is snapshot-count.
-_flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) if {
-	entry.form == "env"
-} else := entry.spelling
+as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-")) if {
+	form == "env"
+} else := spelling
 
 _spelt(version, form, name) := spelt if {
 	spelt := model.settings[_underscored(name)][reading.series(version)][form]

@@ -25,7 +25,7 @@ groups := [definition |
 # [parent, group, body] of all groups in one file. Rego has no recursion: four levels by hand, whatever lies deeper by walk(),
 # which would be slow over all the hosts of the upper levels.
 _groups_in(content) := array.concat(array.concat(array.concat(first, second), array.concat(third, fourth)), deeper) if {
-	first := [[null, group, body] | some group, body in content; _mapping_or_null(body)]
+	first := [[null, group, body] | some group, body in content; type_name(body) in {"null", "object"}]
 	second := _groups_below(first)
 	third := _groups_below(second)
 	fourth := _groups_below(third)
@@ -36,18 +36,11 @@ _groups_in(content) := array.concat(array.concat(array.concat(first, second), ar
 		walk({top: {"children": below}}, [steps, children])
 		count(steps) % 2 == 0
 		count(steps) > 0
-		every index, step in steps { _expected_step(index, step) }
+		{step | some index, step in steps; index % 2 == 1} == {"children"}
 		parent := steps[count(steps) - 2]
 		some group, body in _names(children)
 	]
 }
-
-_expected_step(index, step) if {
-	index % 2 == 1
-	step == "children"
-}
-
-_expected_step(index, _) if index % 2 == 0
 
 _groups_below(level) := [[parent, group, body] |
 	some [_, parent, parent_body] in level
@@ -64,10 +57,6 @@ _names(section) := section if {
 } else := {section: null} if {
 	is_string(section)
 } else := {}
-
-_mapping_or_null(null)
-
-_mapping_or_null(body) if is_object(body)
 
 # Every place where a file names hosts, with {host: what is said there}. A pattern is a place of its own: it may name the same host again.
 sections := array.concat(
@@ -135,16 +124,12 @@ _problems(definition) := ((({problem |
 }) | {problem |
 	some host, body in _section(definition.body, "hosts")
 	not is_object(body)
-	not _falsy(body)
+	not body in {null, false, 0, "", []}
 	problem := sprintf("the variables of host %q are no mapping", [host])
 }) | {problem |
-	not _mapping_or_null(definition.body)
+	not type_name(definition.body) in {"null", "object"}
 	problem := sprintf("group %q is no mapping", [definition.group])
 }) | {problem |
 	[definition.root, definition.group] in graph.cyclic
 	problem := sprintf("group %q contains itself", [definition.group])
 }
-
-_falsy(body) if body in {null, false, 0, ""}
-
-_falsy([])

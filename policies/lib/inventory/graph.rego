@@ -31,18 +31,15 @@ _stated_parents := {key: found |
 }
 
 # Rule 9: what has no parent hangs from `all`, and `ungrouped` always does.
-parents := {key: _parents_of(key, object.get(_stated_parents, [key], set())) | some key in keys}
-
-_parents_of([_, "all"], stated) := stated
-
-_parents_of([root, "ungrouped"], stated) := stated | {[root, "all"]}
-
-_parents_of([root, group], stated) := stated if {
-	not group in {"all", "ungrouped"}
-	count(stated) > 0
-} else := {[root, "all"]} if {
-	not group in {"all", "ungrouped"}
+parents := {key: (stated | above) |
+	some key in keys
+	stated := object.get(_stated_parents, [key], set())
+	above := {[key[0], "all"] | _hangs_from_all(key[1], stated)}
 }
+
+_hangs_from_all("ungrouped", _)
+
+_hangs_from_all(group, set()) if group != "all"
 
 # Every group's ancestors, itself among them.
 ancestors := closure.above(parents)

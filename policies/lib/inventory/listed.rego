@@ -51,12 +51,9 @@ _stated_members := {key: union(found) |
 groups := object.union_n([{path: {group: found}} |
 	some key in _keys
 	[path, group] := key
-	found := object.get(_stated_members, [key], set()) | _everywhere(key)
+	everywhere := union({object.keys(paths.listed[path]._meta.hostvars) | group == "all"})
+	found := object.get(_stated_members, [key], set()) | everywhere
 ])
-
-_everywhere([path, group]) := object.keys(paths.listed[path]._meta.hostvars) if {
-	group == "all"
-} else := set()
 
 # Path → all variables that a host has there, each with one of its values.
 _examples := {path: object.union_n([variables | some variables in document._meta.hostvars; is_object(variables)]) | some path, document in paths.listed}

@@ -81,13 +81,9 @@ doubt(value) := reason if {
 	is_number(value)
 	abs(value) >= 9007199254740992
 } else := reason if {
-	_composite(value)
+	type_name(value) in {"array", "object"}
 	reason := _doubt_json(json.marshal(value))
 }
-
-_composite(value) if is_object(value)
-
-_composite(value) if is_array(value)
 
 _doubt_text(text) := "encrypted" if {
 	startswith(text, "$ANSIBLE_VAULT")
@@ -138,7 +134,7 @@ _listed(value) := {"value": value.__ansible_unsafe} if {
 	is_string(value)
 	_template(value)
 } else := {"reason": reason} if {
-	_composite(value)
+	type_name(value) in {"array", "object"}
 	reason := _doubt_listed(json.marshal(value))
 }
 

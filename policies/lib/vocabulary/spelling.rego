@@ -93,17 +93,11 @@ _kind(version, form, spelling) := found if {
 } else := found if {
 	form != "key"
 	found := model.settings[setting(version, form, spelling)][reading.series(version)].type
-} else := flags.known(version)[_as_flag(form, spelling)] if {
+} else := flags.known(version)[flags.as_flag(form, spelling)] if {
 	form != "key"
 }
 
-_as_flag("flag", spelling) := spelling
-
-_as_flag("env", spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-"))
-
 _truths := {"1", "t", "T", "TRUE", "true", "True"}
-
-_falsehoods := {"0", "f", "F", "FALSE", "false", "False"}
 
 # METADATA
 # description: |
@@ -119,18 +113,20 @@ readable(form, type, value) if {
 	_parses(type, text_of(value))
 }
 
-_parses(type, _) if type in {"string", "strings"}
-
-# As Go's strconv.ParseBool has it.
-_parses("bool", text) if text in (_truths | _falsehoods)
-
-_parses("int", text) if regex.match(`^[-+]?[0-9]+$`, text)
-
-_parses("uint", text) if regex.match(`^[0-9]+$`, text)
+_parses(type, text) if regex.match(_patterns[type], text)
 
 _parses("duration", text) if units.parse_duration(trim_left(text, "-+")) >= 0
 
 _parses("duration", "0")
+
+# As Go's strconv has it.
+_patterns := {
+	"string": ``,
+	"strings": ``,
+	"bool": `^(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)$`,
+	"int": `^[-+]?[0-9]+$`,
+	"uint": `^[0-9]+$`,
+}
 
 # METADATA
 # description: The text that etcd gets for the value of a flag or of a variable of the environment.

@@ -11,6 +11,7 @@
 package headroom.rules.flags.deprecated
 
 import data.headroom.clusters
+import data.headroom.flags
 import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.result
@@ -20,10 +21,6 @@ warn contains finding if some finding in result.findings("flags/deprecated", pro
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	remedy := model.series[reading.series(profile.etcd.version)].deprecated[_as_flag(entry)]
+	remedy := model.series[reading.series(profile.etcd.version)].deprecated[flags.as_flag(entry.form, entry.spelling)]
 	text := sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
 }
-
-_as_flag(entry) := lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) if {
-	entry.form == "env"
-} else := entry.spelling
