@@ -7,8 +7,7 @@ import data.headroom.files.reading
 import data.headroom.files.words
 import data.headroom.memory.units
 
-# METADATA
-# description: Service → statement.
+# Service → statement.
 statements(document) := {name: _statement(service) |
 	some name, service in document.services
 	is_object(service)

@@ -21,15 +21,13 @@ _telling := {
 	"snapshot-count",
 }
 
-# METADATA
-# description: Whether a document is one.
+# Whether a document is one.
 recognised(document) if {
 	count(object.keys(document) & _telling) > 1
 	not document.all
 }
 
-# METADATA
-# description: The only member, with its statement. Such a file says nothing of the release.
+# The only member, with its statement. Such a file says nothing of the release.
 statements(document) := {_name(document): reading.statement("config file", {"given": _given(document), "unknown": {}})}
 
 _name(document) := document.name if {

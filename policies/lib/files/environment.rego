@@ -7,16 +7,14 @@ package headroom.files.environment
 import data.headroom.files.reading
 import data.headroom.vocabulary.recognised as vocabularies
 
-# METADATA
-# description: Whether all is text, and a server's.
+# Whether all is text, and a server's.
 recognised(document) if {
 	some name, _ in document
 	vocabularies.server_only(name)
 	every value in document { is_string(value) }
 }
 
-# METADATA
-# description: The only member, with its statement. Such a file says nothing of the release, and nothing of flags beside it.
+# The only member, with its statement. Such a file says nothing of the release, and nothing of flags beside it.
 statements(document) := {_name(document): reading.statement("environment file", {
 	"given": reading.environment(document),
 	"unknown": {"what the unit or the container adds": ["extra_config", "flags are not in this file"]},

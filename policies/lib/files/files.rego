@@ -36,12 +36,10 @@ _statements(contents) := compose.statements(contents) if {
 	config.recognised(contents)
 }
 
-# METADATA
-# description: The paths of these files.
+# The paths of these files.
 recognised := {paths.entries[index].path | some index, _ in _found}
 
-# METADATA
-# description: "Path → {hosts: host → variables, groups: group → hosts}, which headroom.inventory unites with the others."
+# Path → {hosts: host → variables, groups: group → hosts}, which headroom.inventory unites with the others.
 inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}} |
 	some path in recognised
 	hosts := {_label(name, position): {"statement": statement} |

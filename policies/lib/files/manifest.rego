@@ -7,8 +7,7 @@ import data.headroom.files.reading
 import data.headroom.files.words
 import data.headroom.memory.units
 
-# METADATA
-# description: Pod or workload → statement.
+# Pod or workload → statement.
 statements(document) := object.union_n([{_name(document, container, containers): _statement(document, container)} |
 	containers := {container |
 		some container in _spec(document).containers

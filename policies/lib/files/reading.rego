@@ -16,10 +16,8 @@ _assumed := object.union(_nothing, stated_by_user) if {
 
 _nothing := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
-# METADATA
-# description: |
-#   A statement. found: {given, unknown, and where they are known version, limit, members, kubernetes, memlock}; unknown maps what its author wrote
-#   to [canonical name, why].
+# A statement. found: {given, unknown, and where they are known version, limit, members, kubernetes, memlock}; unknown maps what its author wrote
+# to [canonical name, why].
 statement(vocabulary, found) := {
 	"vocabulary": vocabulary,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
@@ -72,16 +70,14 @@ _doubt(entry) := "it is filled in when it is deployed" if {
 	regex.match(`\$[({A-Za-z_]|\{\{|\{%`, replace(entry.value, "$$", ""))
 }
 
-# METADATA
-# description: Environment from a map of name and value. A null is a variable that is taken from where the file is used.
+# Environment from a map of name and value. A null is a variable that is taken from where the file is used.
 environment(variables) := [{"name": spelt, "form": "env", "spelling": spelt, "value": value} |
 	some spelt, value in variables
 	foreign.of_etcd(spelt)
 	value != null
 ]
 
-# METADATA
-# description: The same for an image whose scripts have variables ETCD_… of their own, as Bitnami's do; those are left out.
+# The same for an image whose scripts have variables ETCD_… of their own, as Bitnami's do; those are left out.
 environment_of(reference, variables) := [entry |
 	some entry in environment(variables)
 	not _of_image(reference, entry.spelling)
@@ -93,24 +89,21 @@ _of_image(reference, spelt) if {
 	not spelling.known(null, "env", spelt)
 }
 
-# METADATA
-# description: The variables without a value.
+# The variables without a value.
 passed_on(variables) := {spelt: [_canonical({"form": "env", "spelling": spelt}), "it is passed on from where this file is used"] |
 	some spelt, value in variables
 	foreign.of_etcd(spelt)
 	value == null
 }
 
-# METADATA
-# description: "The repository's last name and the tag of an image: [\"etcd\", \"v3.5.21\"]."
+# The repository's last name and the tag of an image: ["etcd", "v3.5.21"].
 image(reference) := [parts[count(parts) - 1], tag] if {
 	is_string(reference)
 	[_, name, tag] := regex.find_all_string_submatch_n(`^([^@]*?)(?::([^:/@]*))?(?:@.*)?$`, reference, 1)[0]
 	parts := split(name, "/")
 }
 
-# METADATA
-# description: Whether a container runs etcd, by its command, else by its image.
+# Whether a container runs etcd, by its command, else by its image.
 runs_etcd(reference, command) if {
 	count(command) == 0
 	image(reference)[0] == "etcd"
@@ -123,8 +116,7 @@ runs_etcd(reference, command) if {
 
 runs_etcd(_, command) if words.executable(command) >= 0
 
-# METADATA
-# description: The release that an image names, as {version}, or why it names none, as {versionless}.
+# The release that an image names, as {version}, or why it names none, as {versionless}.
 release(reference) := {"version": version} if {
 	[_, tag] := image(reference)
 	version := stated.release(tag)

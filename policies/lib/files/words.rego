@@ -7,8 +7,7 @@ package headroom.files.words
 
 import data.headroom.vocabulary.spelling
 
-# METADATA
-# description: The words of a command that is a text or a list; an entrypoint and a command are one after the other.
+# The words of a command that is a text or a list; an entrypoint and a command are one after the other.
 split_words(parts) := [word |
 	some part in parts
 	some quoted in regex.find_n(`(?:[^\s"']|"[^"]*"|'[^']*')+`, _text(part), -1)
@@ -21,18 +20,15 @@ _text(part) := part if {
 	is_array(part)
 } else := ""
 
-# METADATA
-# description: |
-#   The words after `etcd` itself, up to where a shell would begin another command; all words where the first is a flag already.
-#   Undefined where the command is another one.
+# The words after `etcd` itself, up to where a shell would begin another command; all words where the first is a flag already.
+# Undefined where the command is another one.
 arguments(words) := array.slice(rest, 0, _end(rest)) if {
 	rest := array.slice(words, executable(words) + 1, count(words))
 } else := words if {
 	startswith(words[0], "-")
 }
 
-# METADATA
-# description: Where etcd is called, at the beginning or behind a shell or an init; undefined where it is not. A folder may be called etcd too.
+# Where etcd is called, at the beginning or behind a shell or an init; undefined where it is not. A folder may be called etcd too.
 executable(words) := min({position |
 	some position, word in words
 	regex.match(`^(.*/)?etcd$`, word)
@@ -46,9 +42,7 @@ _begins(words, position) if regex.match(`^(-c|--|exec|nice|ionice|.*(;|&&|\|\|)|
 
 _end(words) := min({count(words)} | {position | some position, word in words; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 
-# METADATA
-# description: |
-#   The flags among the words of a command, as they reach etcd. A flag without a value is a boolean, which takes no word after it.
+# The flags among the words of a command, as they reach etcd. A flag without a value is a boolean, which takes no word after it.
 flags(words) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)} |
 	given_words := arguments(words)
 	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])

@@ -3,12 +3,10 @@ package headroom.memory
 import data.headroom.memory.units
 import data.headroom.model
 
-# METADATA
-# description: The components that live all the time. Those of `spikes` come for a moment.
+# The components that live all the time. Those of `spikes` come for a moment.
 heap := {"base", "raft log", "peers", "index", "watches", "connections", "leases", "requests", "write batch", "freelist"}
 
-# METADATA
-# description: See `heap`.
+# See `heap`.
 spikes := {"range answers"}
 
 # Component → the bytes that it may take. "start-up" is there only while the member starts.
@@ -61,8 +59,7 @@ _index(constants, work, history) := (work.keys * (per_key + constants.index_slot
 	old := history * constants.index_version
 }
 
-# METADATA
-# description: What the raft log holds, and why.
+# What the raft log holds, and why.
 log_why(figures) := sprintf("%s entries of %s, kept for slow followers: catch-up %s", [
 	units.format_count(entries.high),
 	units.format_size(figures.workload.key_size + figures.workload.value_size),
@@ -81,8 +78,7 @@ log_why(figures) := sprintf("%s entries of %s, kept for slow followers: catch-up
 	entries := _raft_entries(model.constants[figures.series], figures.settings)
 }
 
-# METADATA
-# description: What Go's allocator takes for an object of this size, its size class or whole pages.
+# What Go's allocator takes for an object of this size, its size class or whole pages.
 size_class(bytes) := units.divide_up(bytes, model.go_page) * model.go_page if bytes > _largest_class
 
 size_class(bytes) := min({class | some class in model.size_classes; class >= bytes}) if bytes <= _largest_class

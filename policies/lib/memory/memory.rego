@@ -15,8 +15,7 @@ no_quota := 1125899906842624
 
 _mib := 1048576
 
-# METADATA
-# description: "`parts`: component → the bytes that it may take."
+# `parts`: component → the bytes that it may take.
 figures(version, workload, settings, members) := {
 	"series": series_name,
 	"workload": work,
@@ -53,9 +52,7 @@ figures(version, workload, settings, members) := {
 	beside_go := (_hot(constants, effective, db.size) + constants.binary_text) + kernel
 }
 
-# METADATA
-# description: |
-#   Only the database of an estimate, at a fraction of its cost: db_size, db_in_use, and the index. Undefined for bad input.
+# Only the database of an estimate, at a fraction of its cost: db_size, db_in_use, and the index. Undefined for bad input.
 database(version, workload, settings) := {
 	"db_size": db.size,
 	"db_in_use": db.in_use,

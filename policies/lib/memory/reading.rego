@@ -10,8 +10,7 @@ import data.headroom.model
 
 max_members := 99
 
-# METADATA
-# description: The series of a full release number, "3.6" of "3.6.16"; undefined for unknown ones.
+# The series of a full release number, "3.6" of "3.6.16"; undefined for unknown ones.
 series(version) := name if {
 	is_string(version)
 	regex.match(`^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$`, version)
@@ -20,14 +19,12 @@ series(version) := name if {
 	model.series[name]
 }
 
-# METADATA
-# description: The workload with every default filled in; undefined where a value cannot be read.
+# The workload with every default filled in; undefined where a value cannot be read.
 workload(given) := object.union(_workload_defaults, _read(given, "workload")) if _all_readable(given, "workload")
 
 _workload_defaults := {name: field.default | some name, field in model.workload}
 
-# METADATA
-# description: The settings with the version's own defaults; undefined where a value cannot be read.
+# The settings with the version's own defaults; undefined where a value cannot be read.
 settings(version, given) := object.union_n([defaults, found, meant]) if {
 	_all_readable(given, "settings")
 	defaults := _settings_defaults[series(version)]
@@ -88,8 +85,7 @@ _value(value, "size", field) := -1 if {
 	field.min == -1
 }
 
-# METADATA
-# description: Seconds in periodic mode, rounded up, or revisions; 0 is off. A bare number of periodic mode is hours.
+# Seconds in periodic mode, rounded up, or revisions; 0 is off. A bare number of periodic mode is hours.
 retention_amount(mode, retention) := amount if {
 	number := _whole(retention)
 	amount := number * {"periodic": 3600, "revision": 1}[mode]
@@ -101,8 +97,7 @@ retention_amount("periodic", retention) := units.divide_up(units.parse_duration(
 
 _whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
 
-# METADATA
-# description: What is wrong with the input, as texts for people.
+# What is wrong with the input, as texts for people.
 problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not series(version)
 
 problems(version, given_workload, given_settings, members) := found if {

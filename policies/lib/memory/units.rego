@@ -22,8 +22,7 @@ _nanoseconds := {
 	"h": 3600000000000,
 }
 
-# METADATA
-# description: Bytes of a number or of text such as "100KB" (1 KB = 1024 bytes).
+# Bytes of a number or of text such as "100KB" (1 KB = 1024 bytes).
 parse_size(value) := value if {
 	_is_integer(value)
 	value >= 0
@@ -37,8 +36,7 @@ parse_size(value) := bytes if {
 	bytes := (to_number(whole) * scale) + _fraction_of(fraction, scale)
 }
 
-# METADATA
-# description: A whole number, given as one or as its text.
+# A whole number, given as one or as its text.
 parse_count(value) := value if _is_integer(value)
 
 parse_count(value) := number if {
@@ -48,8 +46,7 @@ parse_count(value) := number if {
 	number := to_number(text)
 }
 
-# METADATA
-# description: Nanoseconds of a Go duration such as "1h30m".
+# Nanoseconds of a Go duration such as "1h30m".
 parse_duration(value) := sum(parts) if {
 	is_string(value)
 	regex.match(`^(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+$`, value)
@@ -63,8 +60,7 @@ parse_duration(value) := sum(parts) if {
 	]
 }
 
-# METADATA
-# description: Bytes as a person reads them, with one decimal, rounded half up.
+# Bytes as a person reads them, with one decimal, rounded half up.
 format_size(bytes) := sprintf("%d B", [bytes]) if bytes < 1024
 
 format_size(bytes) := text if {
@@ -76,8 +72,7 @@ format_size(bytes) := text if {
 	text := sprintf("%d.%d %s", [divide_down(tenths, 10), tenths % 10, _units[unit]])
 }
 
-# METADATA
-# description: "A number with its thousands apart: 12,600."
+# A number with its thousands apart: 12,600.
 format_count(number) := digits if {
 	digits := sprintf("%d", [number])
 	count(digits) <= 3
@@ -91,21 +86,16 @@ format_count(number) := concat(",", array.concat([substring(digits, 0, first)], 
 	rest := [substring(digits, start, 3) | some start in numbers.range_step(first, length - 1, 3)]
 }
 
-# METADATA
-# description: The quotient, rounded down; exact, unlike floor(a / b).
+# The quotient, rounded down; exact, unlike floor(a / b).
 divide_down(number, divisor) := (number - (number % divisor)) / divisor
 
-# METADATA
-# description: The quotient, rounded up.
+# The quotient, rounded up.
 divide_up(number, divisor) := (above - (above % divisor)) / divisor if above := (number + divisor) - 1
 
-# METADATA
-# description: number × factor / 1000, rounded up.
+# number × factor / 1000, rounded up.
 permille(number, factor) := scale_up(number, factor, 1000)
 
-# METADATA
-# description: |
-#   number × numerator / denominator, rounded up. The product is never formed: beyond 2^63 OPA's numbers are no integers any more.
+# number × numerator / denominator, rounded up. The product is never formed: beyond 2^63 OPA's numbers are no integers any more.
 scale_up(number, numerator, denominator) := whole + ((above - (above % denominator)) / denominator) if {
 	remainder := number % denominator
 	whole := ((number - remainder) / denominator) * numerator

@@ -72,8 +72,7 @@ _autobase_fixed := {
 	"ETCD_AUTO_COMPACTION_RETENTION": "1",
 }
 
-# METADATA
-# description: Vocabulary → the variables that count. An inventory's own maps of the environment come on top.
+# Vocabulary → the variables that count. An inventory's own maps of the environment come on top.
 relevant := {
 	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type"}),
 	"autobase": (_shared | object.keys(_autobase)),
@@ -81,10 +80,8 @@ relevant := {
 	"environment": _shared,
 }
 
-# METADATA
-# description: |
-#   The statement of one host. variables and unknown (variable → why) are those that count; maps: the variables that hold etcd's
-#   environment, in an inventory whose vocabulary is "environment".
+# The statement of one host. variables and unknown (variable → why) are those that count; maps: the variables that hold etcd's
+# environment, in an inventory whose vocabulary is "environment".
 statement(vocabulary, variables, unknown, maps) := {
 	"vocabulary": vocabulary,
 	"given": _given(vocabulary, variables, unknown, maps),
@@ -182,8 +179,7 @@ _environment(name, variables) := [{"name": sprintf("%s[%q]", [name, spelt]), "fo
 	of_etcd(spelt)
 ]
 
-# METADATA
-# description: Whether a variable of the environment is for etcd, or for Go's runtime in it.
+# Whether a variable of the environment is for etcd, or for Go's runtime in it.
 of_etcd(spelt) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, spelt)
 
 _map(variables, name) := variables[name] if {

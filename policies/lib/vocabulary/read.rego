@@ -11,16 +11,13 @@ import data.headroom.vocabulary.foreign
 import data.headroom.vocabulary.recognised
 import data.headroom.vocabulary.stated
 
-# METADATA
-# description: Inventory → the group of its members.
+# Inventory → the group of its members.
 group := object.union(recognised.group, {path: "etcd" | some path in files.recognised})
 
-# METADATA
-# description: Inventory → the variables that tell profiles apart.
+# Inventory → the variables that tell profiles apart.
 relevant := object.union(recognised.relevant, {path: {"statement"} | some path in files.recognised})
 
-# METADATA
-# description: The same for places.
+# The same for places.
 relevant_place := object.union(relevant, {name: vocabulary.relevant_place | some name, about in _about; about.kind in {"headroom", "unrecognised"}})
 
 # Inventory → in which vocabulary it is, and what that was told by.
@@ -28,8 +25,7 @@ _about := {name: {"kind": kind, "maps": recognised.maps[name], "strange": recogn
 	some name, kind in object.union(recognised.kind, {path: "file" | some path in files.recognised})
 }
 
-# METADATA
-# description: The member that a profile describes.
+# The member that a profile describes.
 member(profile) := _member(profile, _about[profile.inventory])
 
 _member(profile, about) := vocabulary.member(profile.variables, profile.unknown) if {
@@ -45,8 +41,7 @@ _without_release(profile) := {} if {
 	object.get(profile.variables, "etcd_version", null) != null
 } else := {"version": null}
 
-# METADATA
-# description: The host that a profile describes.
+# The host that a profile describes.
 place(profile) := _place(profile, _about[profile.inventory])
 
 _place(profile, about) := vocabulary.place(profile.variables, profile.unknown) if {
@@ -57,8 +52,7 @@ _place(profile, about) := vocabulary.place(profile.variables, profile.unknown) i
 	facts := {fact: value | some fact, value in found.facts; value != null}
 } else := stated.place(_statement(profile, about))
 
-# METADATA
-# description: "What is not known of a profile beside its unknown variables: as its author wrote it → why."
+# What is not known of a profile beside its unknown variables: as its author wrote it → why.
 reasons(profile) := _reasons(profile, _about[profile.inventory])
 
 _reasons(profile, about) := {} if {
@@ -72,9 +66,7 @@ _statement(profile, about) := profile.variables.statement if {
 	about.kind == "file"
 } else := foreign.statement(about.kind, profile.variables, profile.unknown, about.maps)
 
-# METADATA
-# description: |
-#   How many members a cluster has of which only this host can be seen: its file says so, or does not. Undefined where all are there.
+# How many members a cluster has of which only this host can be seen: its file says so, or does not. Undefined where all are there.
 size_elsewhere(name, host) := size if {
 	name in files.recognised
 	statement := files.inventories[name].hosts[host].statement

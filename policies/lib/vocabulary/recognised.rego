@@ -108,9 +108,7 @@ _other_variables_of_headroom := {
 	"etcd_user_group",
 }
 
-# METADATA
-# description: |
-#   Whether a variable of the environment tells that it is a server's. Clients of etcd have ETCD_ENDPOINTS or ETCD_CERT_FILE too.
+# Whether a variable of the environment tells that it is a server's. Clients of etcd have ETCD_ENDPOINTS or ETCD_CERT_FILE too.
 server_only(spelt) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, spelt)
 
 # Inventory → the group of its members: as the vocabulary has it, else etcd_group.

@@ -11,8 +11,7 @@ import data.headroom.memory.reading
 import data.headroom.memory.units
 import data.headroom.model
 
-# METADATA
-# description: The environment variable that etcd derives from a flag.
+# The environment variable that etcd derives from a flag.
 env(flag) := sprintf("ETCD_%s", [upper(replace(flag, "-", "_"))])
 
 # A key of the config file that no flag is called.
@@ -32,16 +31,14 @@ _flags := {series: found |
 	found := ((named | (top - differing)) | (old | other)) - _no_flag
 }
 
-# METADATA
-# description: "Series → form → every spelling that it takes."
+# Series → form → every spelling that it takes.
 spellings := {series: {"flag": flags_of_series, "env": (variables | _beside_flags), "key": keys} |
 	some series, flags_of_series in _flags
 	variables := {env(flag) | some flag in flags_of_series}
 	keys := object.keys(model.series[series].config_keys)
 }
 
-# METADATA
-# description: Whether a release takes a spelling. Without a release (null), whether any does.
+# Whether a release takes a spelling. Without a release (null), whether any does.
 known(version, form, spelling) if spelling in spellings[reading.series(version)][form]
 
 known(_, "env", spelling) if _runtime[spelling]
@@ -66,10 +63,8 @@ _newest_first := array.reverse(sort(object.keys(model.series)))
 # Read by Go's runtime, and no settings of etcd.
 _runtime := {"GOGC": "gogc", "GOMEMLIMIT": "gomemlimit"}
 
-# METADATA
-# description: |
-#   The canonical name of the setting that a spelling means; undefined for what has no effect in that release, and for settings that the
-#   model does not have. Deprecated spellings count. Without a release, the newest that has the spelling is asked.
+# The canonical name of the setting that a spelling means; undefined for what has no effect in that release, and for settings that the
+# model does not have. Deprecated spellings count. Without a release, the newest that has the spelling is asked.
 setting(_, "env", spelling) := _runtime[spelling]
 
 setting(version, form, spelling) := name if {
@@ -79,10 +74,8 @@ setting(version, form, spelling) := name if {
 	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
 }
 
-# METADATA
-# description: |
-#   The type that a release reads for a spelling, "int" for example; undefined where the model has none. Without a release, the type that
-#   the newest has that knows the spelling.
+# The type that a release reads for a spelling, "int" for example; undefined where the model has none. Without a release, the type that
+# the newest has that knows the spelling.
 kind(null, form, spelling) := [found | some series in _newest_first; found := _kind(model.series[series].newest, form, spelling)][0]
 
 kind(version, form, spelling) := _kind(version, form, spelling) if version != null
@@ -99,10 +92,8 @@ _kind(version, form, spelling) := found if {
 
 _truths := {"1", "t", "T", "TRUE", "true", "True"}
 
-# METADATA
-# description: |
-#   Whether etcd takes a value of that type. A config file has YAML's types; flags and the environment are text, whatever the type in the
-#   file that hands them on.
+# Whether etcd takes a value of that type. A config file has YAML's types; flags and the environment are text, whatever the type in the
+# file that hands them on.
 readable(form, type, value) if {
 	form == "key"
 	flags.has_type(value, type)
@@ -128,17 +119,14 @@ _patterns := {
 	"uint": `^[0-9]+$`,
 }
 
-# METADATA
-# description: The text that etcd gets for the value of a flag or of a variable of the environment.
+# The text that etcd gets for the value of a flag or of a variable of the environment.
 text_of(value) := value if {
 	is_string(value)
 } else := "" if {
 	value == null
 } else := sprintf("%v", [value])
 
-# METADATA
-# description: |
-#   A value as rules want it: numbers and booleans out of the text of flags and environment. What is no such number stays a text.
+# A value as rules want it: numbers and booleans out of the text of flags and environment. What is no such number stays a text.
 value_of(form, name, value) := value if {
 	form == "key"
 } else := number if {
@@ -151,6 +139,5 @@ value_of(form, name, value) := value if {
 	_parses("bool", text_of(value))
 } else := text_of(value)
 
-# METADATA
-# description: The type of a setting, by its canonical name.
+# The type of a setting, by its canonical name.
 kind_of(name) := [entry.type | some series in _newest_first; entry := model.settings[name][series]][0]

@@ -31,9 +31,7 @@ _config_file(statement) := [entry.name |
 	entry.spelling in {"config-file", "ETCD_CONFIG_FILE"}
 ][0]
 
-# METADATA
-# description: |
-#   The member. With a config file etcd passes over flags and environment: nothing of them is a setting, and the file's are not known here.
+# The member. With a config file etcd passes over flags and environment: nothing of them is a setting, and the file's are not known here.
 member(statement) := object.union(_member(statement, {}), {
 	"config_file": name,
 	"unknown": ({"extra_config"} | _unknown(statement)),
@@ -60,8 +58,7 @@ _member(statement, entries) := {
 
 _unknown(statement) := {name | some [name, _] in statement.unknown}
 
-# METADATA
-# description: The host, of which these vocabularies say no more than where the data lies. Other facts are missing, as they have no word for them.
+# The host, of which these vocabularies say no more than where the data lies. Other facts are missing, as they have no word for them.
 place(statement) := {
 	"facts": {fact: found[0].value | some fact, found in entries},
 	"names": {fact: found[0].name | some fact, found in entries},
@@ -70,12 +67,10 @@ place(statement) := {
 	entries := object.filter(_entries(statement), {"data_dir", "wal_dir"})
 }
 
-# METADATA
-# description: "What a user is told not to be known: as it is written → why."
+# What a user is told not to be known: as it is written → why.
 reasons(statement) := {written: reason | some written, [_, reason] in statement.unknown}
 
-# METADATA
-# description: The release in a text such as "v3.5.21", "3.5.21-0" or the tag of an image; undefined where it names none.
+# The release in a text such as "v3.5.21", "3.5.21-0" or the tag of an image; undefined where it names none.
 release(text) := regex.find_all_string_submatch_n(_release, text, 1)[0][1] if is_string(text)
 
 _release := `^v?((?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2})(?:[-+_].*)?$`
