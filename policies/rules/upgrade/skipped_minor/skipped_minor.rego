@@ -11,7 +11,7 @@
 package headroom.rules.upgrade.skipped_minor
 
 import data.headroom.clusters
-import data.headroom.memory.reading
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/skipped_minor", problems)
@@ -20,8 +20,8 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 	some [inventory, cluster], parts in clusters.mixed
 	some older in parts
 	some newer in parts
-	[major, minor, _] := _number(older.etcd.version)
-	[same, other, _] := _number(newer.etcd.version)
+	[major, minor, _] := releases.numbers(older.etcd.version)
+	[same, other, _] := releases.numbers(newer.etcd.version)
 	same == major
 	other > minor + 1
 	text := sprintf("cluster %q spans %s and %s, more than one minor version apart", [
@@ -30,6 +30,3 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 		newer.etcd.version,
 	])
 }
-
-# A full release as numbers.
-_number(version) := [to_number(part) | some part in split(version, ".")] if reading.series(version)

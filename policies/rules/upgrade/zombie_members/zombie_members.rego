@@ -12,25 +12,22 @@
 package headroom.rules.upgrade.zombie_members
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("upgrade/zombie_members", problems)
 
 problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts), "etcd_version", text) if {
 	some [inventory, cluster], parts in clusters.mixed
-	some bug in model.bugs
-	bug.only_for_upgrade
-	some span in bug.ranges
 	some older in parts
 	some newer in parts
-	[major, minor, _] := _number(older.etcd.version)
-	[same, other, _] := _number(newer.etcd.version)
+	[major, minor, _] := releases.numbers(older.etcd.version)
+	[same, other, _] := releases.numbers(newer.etcd.version)
 	same == major
 	other > minor
-	semver.compare(older.etcd.version, span.from) >= 0
-	semver.compare(older.etcd.version, span.fixed) < 0
+	some bug in releases.bugs(older.etcd.version)
+	bug.only_for_upgrade
+	bug.fixed != null
 	text := sprintf("cluster %q goes from %s to %s: %s", [
 		cluster,
 		older.etcd.version,
@@ -38,6 +35,3 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 		bug.text,
 	])
 }
-
-# A full release as numbers.
-_number(version) := [to_number(part) | some part in split(version, ".")] if reading.series(version)

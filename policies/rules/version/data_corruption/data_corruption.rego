@@ -12,7 +12,7 @@
 package headroom.rules.version.data_corruption
 
 import data.headroom.clusters
-import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/data_corruption", problems)
@@ -20,18 +20,10 @@ deny contains finding if some finding in result.findings("version/data_corruptio
 problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
-	some bug in model.bugs
+	some bug in releases.bugs(profile.etcd.version)
 	bug.severity == "deny"
-	some span in bug.ranges
-	semver.is_valid(profile.etcd.version)
-	semver.compare(profile.etcd.version, span.from) >= 0
-	_before(profile.etcd.version, span.fixed)
-	text := sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(span.fixed)])
+	text := sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(bug.fixed)])
 }
-
-_before(version, fixed) if semver.compare(version, fixed) < 0
-
-_before(_, null)
 
 _fixed(fixed) := sprintf("; fixed in %s", [fixed]) if fixed != null
 

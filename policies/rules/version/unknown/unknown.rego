@@ -13,6 +13,7 @@ package headroom.rules.version.unknown
 import data.headroom.clusters
 import data.headroom.memory.reading
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/unknown", problems)
@@ -23,19 +24,13 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	not "version" in profile.etcd.unknown
 	version != null
 	not reading.series(version)
-	not _is_old(version)
+
+	# That is version/end_of_life's.
+	not releases.outlived(version)
 	text := sprintf("etcd_version is %s, %s", [version, _what(version)])
 }
 
 _newest := concat(", ", [release.newest | some release in model.series])
-
-# Those are version/end_of_life's.
-_is_old(version) if {
-	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, version, 1)[0]
-	every series, _ in model.series {
-		[to_number(major), to_number(minor)] < [to_number(part) | some part in split(series, ".")]
-	}
-}
 
 _what(version) := sprintf("written without the v: %s", [bare]) if {
 	bare := trim_prefix(version, "v")

@@ -11,7 +11,7 @@
 package headroom.rules.version.vulnerable
 
 import data.headroom.clusters
-import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/vulnerable", problems)
@@ -19,11 +19,8 @@ deny contains finding if some finding in result.findings("version/vulnerable", p
 problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
-	some bug in model.bugs
+	some bug in releases.bugs(profile.etcd.version)
 	startswith(bug.id, "cve-")
-	some span in bug.ranges
-	semver.is_valid(profile.etcd.version)
-	semver.compare(profile.etcd.version, span.from) >= 0
-	semver.compare(profile.etcd.version, span.fixed) < 0
-	text := sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, span.fixed])
+	bug.fixed != null
+	text := sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, bug.fixed])
 }
