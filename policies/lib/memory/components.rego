@@ -15,8 +15,8 @@ _parts(constants, work, members, db, entries) := {
 	"raft log": entries.high * (entry + constants.raft_entry_struct.high),
 	"peers": (members - 1) * constants.peer_connection,
 	"index": _index(constants, work, db.history),
-	"watches": ((work.watch_streams * constants.watch_stream.high) + (work.watchers * constants.watcher.high)) + ranges,
-	"connections": work.clients * {true: constants.connection_tls, false: constants.connection}[work.tls].high,
+	"watches": watches(constants, work),
+	"connections": connections(constants, work),
 	"leases": work.leases * constants.lease.high,
 	"requests": units.permille(_requests_in_flight(constants, work) * put, constants.request_copies.high),
 	"write batch": units.permille(batch, constants.write_batch_copies.high),
@@ -26,7 +26,6 @@ _parts(constants, work, members, db, entries) := {
 } if {
 	put := work.key_size + work.value_size
 	entry := size_class(put + constants.raft_entry_overhead)
-	ranges := _watched_ranges(work) * constants.watched_range.high
 	batch := units.scale_up(
 		work.puts_per_second * _batched(constants, db, put),
 		constants.write_batch_period, 1000,
@@ -49,6 +48,12 @@ _waiting(constants, work, revisions) := count_waiting * ((work.key_size + consta
 	count_waiting := units.divide_up(constants.restore_chunk * further, constants.restore_further)
 	in_value := min([units.permille(work.value_size, constants.restore_share), constants.restore_value])
 }
+
+watches(constants, work) := ((work.watch_streams * constants.watch_stream.high) + (work.watchers * constants.watcher.high)) + ranges if {
+	ranges := _watched_ranges(work) * constants.watched_range.high
+}
+
+connections(constants, work) := work.clients * {true: constants.connection_tls, false: constants.connection}[work.tls].high
 
 _watched_ranges(work) := work.watched_ranges if work.watched_ranges != null
 

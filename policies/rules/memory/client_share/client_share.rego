@@ -14,7 +14,9 @@ package headroom.rules.memory.client_share
 import data.headroom.clusters
 import data.headroom.limits.threshold
 import data.headroom.memory
+import data.headroom.memory.reading
 import data.headroom.memory.units
+import data.headroom.model
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("memory/client_share", problems)
@@ -24,13 +26,15 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
 	settings := clusters.estimated_settings(profile.etcd.settings)
-	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
-	bytes := estimate.parts.watches + estimate.parts.connections
+	count(reading.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
+	constants := model.constants[reading.series(profile.etcd.version)]
+	workload := reading.workload(profile.etcd.workload)
+	bytes := memory.watches(constants, workload) + memory.connections(constants, workload)
 	bytes * 1000 > limit * threshold.client_share_permille
 	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
-		units.format_count(estimate.workload.clients),
-		units.format_count(estimate.workload.watch_streams),
-		units.format_count(estimate.workload.watchers),
+		units.format_count(workload.clients),
+		units.format_count(workload.watch_streams),
+		units.format_count(workload.watchers),
 		units.format_size(bytes),
 		units.format_size(limit),
 		profile.etcd.limit.name,
@@ -38,7 +42,7 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	])
 }
 
-# An estimate is dear, and hardly anybody needs this one: only where it could matter if each of them took more than any does.
+# Reading a workload is dear, and hardly anybody needs it here: only where it could matter if each of them took more than any does.
 _perhaps(workload, limit) if {
 	number := sum([units.parse_count(workload[name]) | some name in ["clients", "watch_streams", "watchers"]])
 	(number * each) * 1000 > limit * threshold.client_share_permille
