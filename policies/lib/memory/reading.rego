@@ -27,22 +27,18 @@ _workload_defaults := {name: field.default | some name, field in model.workload}
 # The settings with the version's own defaults; undefined where a value cannot be read.
 settings(version, given) := object.union_n([defaults, found, meant]) if {
 	_all_readable(given, "settings")
-	defaults := _settings_defaults[series(version)]
+	defaults := _settings_defaults(series(version))
 	found := _read(given, "settings")
 	meant := {name: defaults[name] | some name in _zero_is_default; found[name] == 0}
 }
 
 _zero_is_default := ["snapshot_count", "snapshot_catchup_entries"]
 
-# Series → setting → default.
-_settings_defaults := {release: defaults |
-	some release, _ in model.series
-	defaults := {name: _default(release, name) | some name, _ in model.estimate_settings}
-}
-
-_default(_, "gogc") := 100
-
-_default(release, name) := object.get(model.settings, [name, release, "default"], null) if name != "gogc"
+# Setting → default of a series.
+_settings_defaults(release) := object.union(
+	{name: object.get(model.settings, [name, release, "default"], null) | some name, _ in model.estimate_settings},
+	{"gogc": 100},
+)
 
 _fields := {"workload": model.workload, "settings": model.estimate_settings}
 
