@@ -66,8 +66,6 @@ database(version, workload, settings) := {
 _database(constants, work, settings) := {
 	"revision": revision,
 	"history": old,
-	"live": live,
-	"limit": limit,
 	"in_use": in_use,
 	"size": min([units.permille(in_use, constants.db_churn.high), limit]),
 } if {
