@@ -1,8 +1,13 @@
 # METADATA
 # title: What Ansible would see
 # description: |
-#   The resolved inventory, from either input. Files that configure etcd themselves are inventories too. Nobody asks for all variables of
-#   all hosts: for `examples` and `bundles` most hosts need never be looked at.
+#   The resolved inventory, from either input. Files that configure etcd themselves are inventories too. `inventories` maps each inventory to
+#   {hosts, groups, unknown, opaque, refused}: host → variables, group → hosts, host → variable → why it is not known, file → why nothing of
+#   it is known, file → why Ansible refuses it. `hosts`, `groups` and `unknown` are those of the only inventory; with several of them there
+#   is none, as one name may mean two hosts.
+#
+#   Rules ask for less: `names`, `members`, `opaque`, `refused`, `examples` and `bundles`, for which most hosts need never be looked at.
+#   The whole is put together from these: what is right here is right there.
 package headroom.inventory
 
 import data.headroom.files
@@ -41,3 +46,28 @@ examples(name) := folder.examples(name) if {
 } else := listed.examples(name) if {
 	paths.listed[name]
 } else := {"known": object.union_n([found | some found in files.inventories[name].hosts]), "unknown": {}}
+
+inventories := {name: {
+	"hosts": {host: bundle.known | some bundle in everything; some host in bundle.hosts},
+	"unknown": {host: bundle.unknown | some bundle in everything; count(bundle.unknown) > 0; some host in bundle.hosts},
+	"groups": groups_of,
+	"opaque": object.get(opaque, name, {}),
+	"refused": object.get(refused, name, {}),
+} |
+	some name, groups_of in members
+	found := examples(name)
+
+	# NAME:PORT is no variable that anybody writes.
+	everything := bundles(name, ((object.keys(found.known) | object.keys(found.unknown)) | {"ansible_port"}))
+}
+
+hosts := _only.hosts
+
+groups := _only.groups
+
+unknown := _only.unknown
+
+_only := found if {
+	count(inventories) == 1
+	some found in inventories
+}

@@ -6,7 +6,7 @@ import data.headroom.files.compose
 import data.headroom.files.config
 import data.headroom.files.environment
 import data.headroom.files.manifest
-import data.headroom.testing.resolved
+import data.headroom.inventory
 import data.headroom.vocabulary.read
 
 _compose := {"services": {
@@ -78,7 +78,7 @@ test_beside_an_inventory if {
 		{"path": "site/compose.yml", "contents": _compose},
 		{"path": "compose.yml", "contents": _compose},
 	]
-	names := object.keys(resolved.inventories) with input as both
+	names := object.keys(inventory.inventories) with input as both
 	names == {"site", "site/compose.yml", "compose.yml"}
 }
 

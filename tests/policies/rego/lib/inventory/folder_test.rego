@@ -2,14 +2,13 @@ package headroom_test.inventory.folder
 
 import data.headroom.inventory
 import data.headroom.inventory.folder
-import data.headroom.testing.resolved
 
 # Several files of one inventory → its only result. The comparison with Ansible itself is tests/policies/test_resolver.py.
 _entries(files) := [{"path": path, "contents": contents} | some path, contents in files]
 
 seen[name] := found if {
 	some name, files in cases
-	found := resolved.inventories.inv with input as _entries(files)
+	found := inventory.inventories.inv with input as _entries(files)
 }
 
 cases := {
@@ -124,28 +123,28 @@ test_host_and_group if {
 # Nested deeper than four levels, with the highest priority nowhere: only depth decides.
 test_only_inventory if {
 	files := {"a/hosts.yml": {"etcd": {"hosts": {"n1": {"v": 1}}}}, "a/group_vars/etcd.yml": {"w": "{{ x }}"}}
-	resolved.hosts == {"n1": {"v": 1}} with input as _entries(files)
-	resolved.groups.etcd == {"n1"} with input as _entries(files)
-	resolved.unknown == {"n1": {"w": "a template"}} with input as _entries(files)
+	inventory.hosts == {"n1": {"v": 1}} with input as _entries(files)
+	inventory.groups.etcd == {"n1"} with input as _entries(files)
+	inventory.unknown == {"n1": {"w": "a template"}} with input as _entries(files)
 }
 
 test_several_inventories if {
 	files := {"a/hosts.yml": {"etcd": {"hosts": "n1"}}, "b/hosts.yml": {"etcd": {"hosts": "n2"}}}
-	not resolved.hosts with input as _entries(files)
-	object.keys(resolved.inventories) == {"a", "b"} with input as _entries(files)
+	not inventory.hosts with input as _entries(files)
+	object.keys(inventory.inventories) == {"a", "b"} with input as _entries(files)
 }
 
 test_files_at_the_root if {
-	resolved.inventories["."].hosts == {"n1": {}} with input as _entries({"hosts.yml": {"etcd": {"hosts": "n1"}}})
+	inventory.inventories["."].hosts == {"n1": {}} with input as _entries({"hosts.yml": {"etcd": {"hosts": "n1"}}})
 }
 
 # The entries of one file come in no fixed order, one of them null; two real documents are refused by Ansible.
 test_documents if {
 	twice := [{"path": "inv/hosts.yml", "contents": null}, {"path": "inv/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}]
-	resolved.hosts == {"n1": {}} with input as twice
+	inventory.hosts == {"n1": {}} with input as twice
 	two := array.concat(twice, [{"path": "inv/hosts.yml", "contents": {"b": null}}, {"path": "inv/a.yml", "contents": null}])
-	resolved.inventories.inv.opaque == {"inv/hosts.yml": "several documents in one file, which Ansible refuses"} with input as two
-	resolved.inventories.inv.hosts == {} with input as two
+	inventory.inventories.inv.opaque == {"inv/hosts.yml": "several documents in one file, which Ansible refuses"} with input as two
+	inventory.inventories.inv.hosts == {} with input as two
 }
 
 test_opaque if {
@@ -157,7 +156,7 @@ test_opaque if {
 		"inv/list.yml": "text",
 		"inv/group_vars/etcd.yml": "$ANSIBLE_VAULT;1.1;AES256",
 	}
-	resolved.inventories.inv.opaque == {
+	inventory.inventories.inv.opaque == {
 		"inv/dynamic.yml": "a dynamic inventory",
 		"inv/hosts.toml": "not an inventory in YAML or JSON",
 		"inv/list.yml": "not a mapping, which Ansible refuses",
@@ -170,7 +169,7 @@ test_refused if {
 		"a": {"hosts": ["n1"], "vars": 5},
 		"b": {"hosts": {"n[1": null, "n9": 5, "n8": [], "n7": false}, "children": {"c": 5}},
 	}}
-	resolved.inventories.inv.refused == {"inv/hosts.yml": {
+	inventory.inventories.inv.refused == {"inv/hosts.yml": {
 		`"hosts" of group "a" is neither a mapping nor a name`,
 		`"vars" of group "a" is neither a mapping nor a name`,
 		`the host pattern "n[1" cannot be resolved`,
@@ -182,8 +181,8 @@ test_refused if {
 # Ansible refuses a group that contains itself; whatever is made of it here, it comes to an end.
 test_cycle if {
 	files := {"inv/hosts.yml": {"a": {"children": {"b": {"children": {"a": null}}}, "hosts": "n1"}}}
-	resolved.inventories.inv.groups.b == {"n1"} with input as _entries(files)
-	resolved.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
+	inventory.inventories.inv.groups.b == {"n1"} with input as _entries(files)
+	inventory.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
 }
 
 # A group with more groups above it than are put in order: what it says is not known.
@@ -193,7 +192,7 @@ test_entangled if {
 		"a1": {"vars": {"w": 1}, "children": {"below": null}},
 		"below": {"hosts": "n1", "vars": {"v": 1}},
 	})}
-	found := resolved.inventories.inv with input as _entries(files)
+	found := inventory.inventories.inv with input as _entries(files)
 	found.hosts.n1 == {"w": 1}
 	found.unknown.n1 == {"v": "a group with more than 50 others above it"}
 	found.groups.a1 == {"n1"}
@@ -226,7 +225,7 @@ test_files_in_a_folder if {
 		"inv/host_vars/n1.yml": {"v": 5},
 		"inv/host_vars/n2.yml/a.yml": {"v": 6},
 	}
-	resolved.hosts.n1 == {"v": 1} with input as _entries(files)
+	inventory.hosts.n1 == {"v": 1} with input as _entries(files)
 }
 
 test_origin if {
