@@ -33,6 +33,9 @@ END = "<!-- end of table -->\n"
 SIZES = [100, 1000, 10000]
 WORKLOADS = 16
 RUNS = 3
+CONFTEST = ("conftest", "test")
+# The same, with Go's collector at rest in what is small.
+HOOK = (str(PROJECT / "tools/hooks/lint"),)
 # The limits: of the largest size, of growth by ten, and of an inventory as small as the example.
 LIMIT_SECONDS = 5.0
 LIMIT_BYTES = 1 << 30
@@ -49,16 +52,15 @@ class Run:
     findings: int
 
 
-def lint(path: Path) -> Run:
-    """Run `conftest test` where conftest.toml says what with."""
-    conftest = shutil.which("conftest")
-    if conftest is None:
+def lint(path: Path, command: tuple[str, ...]) -> Run:
+    """Run `conftest test` where conftest.toml says what with, or the hook that calls it."""
+    if shutil.which("conftest") is None:
         raise SystemExit("conftest is not on PATH: `. .headroom/activate` puts it there")
     with tempfile.TemporaryFile("w+") as out:
         began = time.monotonic()
         # Not waited for by subprocess: wait4 gives what the kernel counted for this one process.
         process = subprocess.Popen(
-            [conftest, "test", str(path), "--output", "json"], cwd=PROJECT, stdout=out, stdin=subprocess.DEVNULL
+            [*command, str(path), "--output", "json"], cwd=PROJECT, stdout=out, stdin=subprocess.DEVNULL
         )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - began
@@ -71,9 +73,9 @@ def lint(path: Path) -> Run:
     return Run(seconds, usage.ru_maxrss * 1024, found)
 
 
-def best(path: Path, runs: int = RUNS) -> Run:
+def best(path: Path, runs: int = RUNS, command: tuple[str, ...] = CONFTEST) -> Run:
     """The fastest of several runs: what else the machine does only adds."""
-    return min((lint(path) for _ in range(runs)), key=lambda run: run.seconds)
+    return min((lint(path, command) for _ in range(runs)), key=lambda run: run.seconds)
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,9 @@ class Row:
     def broken(self) -> list[str]:
         """What passes a limit."""
         what = f"{self.hosts:,} hosts ({self.form}, {self.workloads:,} workloads)"
-        limited = self.form == "example" or self.workloads <= WORKLOADS
-        seconds = LIMIT_SMALL_SECONDS if self.form == "example" else LIMIT_SECONDS
+        small = self.form.startswith("example")
+        limited = small or self.workloads <= WORKLOADS
+        seconds = LIMIT_SMALL_SECONDS if small else LIMIT_SECONDS
         found = []
         if limited and self.run.seconds > seconds:
             found.append(f"{what} take {self.run.seconds:.2f} s, more than {seconds}")
@@ -120,7 +123,8 @@ HEADER = ["hosts", "form", "workloads", "seconds", "peak RSS", "findings", "time
 
 def rows(sizes: list[int], scratch: Path) -> Iterator[Row]:
     """Measure, from small to large."""
-    yield Row(3, "example", 1, best(PROJECT / "inventory", 5))
+    for form, command in (("example", CONFTEST), ("example, by the hook", HOOK)):
+        yield Row(3, form, 1, best(PROJECT / "inventory", 5, command))
     for form, distinct in (("folder", WORKLOADS), ("listed", WORKLOADS), ("folder", 0)):
         seconds: dict[int, float] = {}
         for hosts in sizes:
@@ -169,7 +173,7 @@ def main() -> int:
     arguments = parser.parse_args()
     about = machine()
     print(f"{about}; best of {RUNS}\n")
-    widths = (7, 8, 9, 8, 9, 8, 13)
+    widths = (7, 20, 9, 8, 9, 8, 13)
     print("  ".join(f"{name:>{width}}" for name, width in zip(HEADER, widths, strict=True)))
     found = []
     with tempfile.TemporaryDirectory(prefix="headroom-lint-") as scratch:
