@@ -87,7 +87,7 @@ def store():
 
 def test_what_cannot_be_used_stops_the_play(site, store):
     """Before anything is changed, from the host that has boto3 already."""
-    on(STORE, "apt-get install -q -y --no-install-recommends python3-boto3")
+    on(STORE, "apt-get -q update && apt-get install -q -y --no-install-recommends python3-boto3")
     for change, text in (
         ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: make it, or name another"),
         ({"bucket_secret_key": "wrong"}, "the secret key does not fit the access key"),
