@@ -15,38 +15,13 @@ import time
 from datetime import datetime
 
 import pytest
+from cluster import HOSTS, TLS, ctl, due, followers, leader, statuses
 
 from bench.lab import addresses, certificates, on
 from bench.member import BENCHMARK
 
-HOSTS = ("etcd-1", "etcd-2", "etcd-3")
-TLS = "--cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key"
-ETCDCTL = f"etcdctl {TLS} --endpoints https://127.0.0.1:2379"
 BACKUPS = "/var/backups/etcd"
 OPERATIONS = ("defrag", "snapshot", "drill")
-
-
-def ctl(host, words):
-    """Ask the member on this host."""
-    return on(host, f"{ETCDCTL} {words}")
-
-
-def statuses():
-    """What each member says of itself, by host."""
-    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
-    found = json.loads(on(HOSTS[0], f"etcdctl {TLS} --endpoints {urls} endpoint status -w json"))
-    by_url = {one["Endpoint"]: one["Status"] for one in found}
-    return {host: by_url[f"https://{address}:2379"] for host, address in addresses().items()}
-
-
-def leader():
-    """The host whose member leads."""
-    [host] = [host for host, status in statuses().items() if status["leader"] == status["header"]["member_id"]]
-    return host
-
-
-def followers():
-    return [host for host in HOSTS if host != leader()]
 
 
 def headroom(host, words):
@@ -223,12 +198,6 @@ def test_a_backup_that_is_interrupted_leaves_nothing_that_looks_good():
     left = on(host, f"ls -A {BACKUPS}").split()
     assert all(re.fullmatch(r"etcd-\d{8}T\d{6}Z\.db(\.sha256|\.json)?|\.\S*lock", name) for name in left), left
     assert found["path"].rsplit("/", 1)[1] in good(host)
-
-
-def due(host):
-    """Make a backup due again, and take the lock away from a holder that was killed."""
-    for key in ("backup", "lock"):
-        ctl(host, f"del /headroom/{key}")
 
 
 def test_drill():

@@ -13,15 +13,12 @@ import subprocess
 import time
 
 import pytest
+from cluster import ETCDCTL
 from conftest import PROJECT
 
 FOLDER = "/var/backups/etcd-test"
 CLUSTER = "example"
 KEYS = 50
-ETCDCTL = (
-    "etcdctl --cacert=/etc/etcd/tls/ca.crt --cert=/etc/etcd/tls/client.crt --key=/etc/etcd/tls/client.key "
-    "--endpoints=https://127.0.0.1:2379"
-)
 BUMP = 1_000_000_000
 
 

@@ -10,14 +10,11 @@ import os
 import re
 import subprocess
 
+from cluster import ETCDCTL
 from conftest import PROJECT
 
 # What the scenario is deployed with, but for the WAL device: that is the inventory's. The linter has its own tests.
 VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
-ETCDCTL = (
-    "etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/etcd/tls/ca.crt --cert=/etc/etcd/tls/client.crt "
-    "--key=/etc/etcd/tls/client.key"
-)
 DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
 
 

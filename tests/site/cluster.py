@@ -1,0 +1,43 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The deployed cluster, as these tests ask and prepare it from its hosts."""
+
+from __future__ import annotations
+
+import json
+
+from bench.lab import addresses, on
+
+HOSTS = ("etcd-1", "etcd-2", "etcd-3")
+TLS = "--cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key"
+ETCDCTL = f"etcdctl {TLS} --endpoints https://127.0.0.1:2379"
+
+
+def ctl(host, words):
+    """Ask the member on this host."""
+    return on(host, f"{ETCDCTL} {words}")
+
+
+def statuses():
+    """What each member says of itself, by host."""
+    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
+    found = json.loads(on(HOSTS[0], f"etcdctl {TLS} --endpoints {urls} endpoint status -w json"))
+    by_url = {one["Endpoint"]: one["Status"] for one in found}
+    return {host: by_url[f"https://{address}:2379"] for host, address in addresses().items()}
+
+
+def leader():
+    """The host whose member leads."""
+    [host] = [host for host, status in statuses().items() if status["leader"] == status["header"]["member_id"]]
+    return host
+
+
+def followers():
+    return [host for host in HOSTS if host != leader()]
+
+
+def due(host):
+    """Make a backup due again, and take the lock away from a holder that was killed."""
+    for key in ("backup", "lock"):
+        ctl(host, f"del /headroom/{key}")
