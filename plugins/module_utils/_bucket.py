@@ -109,7 +109,7 @@ def check(bucket: Bucket) -> None:
             raise BucketError(f"{name} is {path}, which cannot be read on this host")
 
 
-def connect(bucket: Bucket) -> Store:
+def connect(bucket: Bucket) -> Objects:
     """Return the bucket's files. Raises BucketError; the server is asked with the first of them."""
     check(bucket)
     try:
@@ -122,7 +122,7 @@ def connect(bucket: Bucket) -> Store:
             core.set_config_variable("credentials_file", bucket.credentials_file)
             core.set_config_variable("profile", "default")
         region = bucket.region or (_REGION if bucket.endpoint_url else None)
-        return Store(
+        return Objects(
             bucket,
             boto3.session.Session(botocore_session=core).client(
                 "s3",
@@ -148,7 +148,7 @@ def _config(own_server: bool) -> Any:
         return config(**settings)
 
 
-class Store:
+class Objects:
     """The files of a bucket below its prefix. Every method raises BucketError."""
 
     def __init__(self, bucket: Bucket, client: Any) -> None:

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import (
     Bucket,
     BucketError,
     Entry,
-    Store,
+    Objects,
     connect,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import (
@@ -65,13 +65,13 @@ def copy(
     return bucket.url(name), problems
 
 
-def scan(kept: Store, entries: dict[str, Entry], prefix: str) -> list[Stored]:
+def scan(kept: Objects, entries: dict[str, Entry], prefix: str) -> list[Stored]:
     """Return the snapshots of this prefix by name; only their records are read. Raises BucketError."""
     ours = store.pattern(prefix)
     return [_look(kept, entries, name) for name in sorted(entries) if ours.fullmatch(name)]
 
 
-def _look(kept: Store, entries: dict[str, Entry], name: str) -> Stored:
+def _look(kept: Objects, entries: dict[str, Entry], name: str) -> Stored:
     missing = [name + suffix for suffix in store.RECORDS if name + suffix not in entries]
     if missing:
         return Stored(name, None, f"{missing[0]} is missing")
@@ -111,7 +111,7 @@ def fetch(
     return target, metadata, True
 
 
-def _find(kept: Store, wanted: str, prefix: str) -> Stored:
+def _find(kept: Objects, wanted: str, prefix: str) -> Stored:
     """Look up the snapshot that is asked for."""
     entries = kept.entries()
     if wanted:
@@ -125,7 +125,7 @@ def _find(kept: Store, wanted: str, prefix: str) -> Stored:
     return newest[0]
 
 
-def _bring(kept: Store, name: str, target: str, metadata: Metadata, timeout: int) -> None:
+def _bring(kept: Objects, name: str, target: str, metadata: Metadata, timeout: int) -> None:
     with store.workplace(os.path.dirname(target)) as folder:
         temporary = os.path.join(folder, "fetched")
         _size, sha256 = kept.download(name, temporary, timeout)
@@ -137,7 +137,7 @@ def _bring(kept: Store, name: str, target: str, metadata: Metadata, timeout: int
         store.publish(temporary, target, metadata)
 
 
-def _claim(kept: Store, entries: dict[str, Entry], wanted: str, metadata: Metadata) -> str:
+def _claim(kept: Objects, entries: dict[str, Entry], wanted: str, metadata: Metadata) -> str:
     """Write the first record under a name that nobody has: of the same second may be one of another host."""
 
     def claimed(name: str) -> bool:
@@ -147,7 +147,7 @@ def _claim(kept: Store, entries: dict[str, Entry], wanted: str, metadata: Metada
     return next(filter(claimed, store.numbered(wanted)))
 
 
-def _publish(kept: Store, path: str, name: str, metadata: Metadata, timeout: int) -> None:
+def _publish(kept: Objects, path: str, name: str, metadata: Metadata, timeout: int) -> None:
     try:
         kept.write(name + store.METADATA, store.records(metadata, name)[store.METADATA].encode())
         kept.upload(path, name, timeout)
@@ -160,13 +160,13 @@ def _publish(kept: Store, path: str, name: str, metadata: Metadata, timeout: int
         raise
 
 
-def _remove(kept: Store, name: str) -> None:
+def _remove(kept: Objects, name: str) -> None:
     """Remove a snapshot, then its records."""
     for suffix in ("", *store.RECORDS):
         kept.remove(name + suffix)
 
 
-def _remove_leftovers(kept: Store, entries: dict[str, Entry], prefix: str, before: float) -> None:
+def _remove_leftovers(kept: Objects, entries: dict[str, Entry], prefix: str, before: float) -> None:
     """Remove what killed backups left: parts of a file, and records whose snapshot never came."""
     kept.abandon_uploads(before)
     ours = store.pattern(prefix)
