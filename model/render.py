@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render model/*.yml for Python (plugins/module_utils/_model.py), for Rego (policies/data/model.json) and for people
+"""Render model/*.yml for Python (plugins/module_utils/_model/constants.py), for Rego (policies/data/model.json) and for people
 (docs/memory-model.md).
 
 model/render.py            write them
@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).resolve().parent
-PYTHON = HERE.parent / "plugins" / "module_utils" / "_model.py"
+PYTHON = HERE.parent / "plugins" / "module_utils" / "_model" / "constants.py"
 REGO = HERE.parent / "policies" / "data" / "model.json"
 PAGE = HERE.parent / "docs" / "memory-model.md"
 LINE_LENGTH = 120

@@ -19,7 +19,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
 from bench.lab import PROJECT, STATE, addresses, certificates, on
 

@@ -35,7 +35,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import describe, parse_mountinfo
 
 from bench.maintenance import results
 from bench.maintenance.cluster import (

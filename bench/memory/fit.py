@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import CONSTANTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS
 
 from bench.memory.predict import predicted
 from bench.memory.run import RESULTS, read

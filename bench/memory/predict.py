@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 
 from bench.memory.cases import Case
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import SERIES
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import LEAST_BUDGET, PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SERIES
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import LEAST_BUDGET, PlanInfeasible, plan
 
 ONE_ESTIMATE = 0.050  # seconds, for the slowest of all
 MANY, ALL_ESTIMATES = 10_000, 5.0  # workloads, seconds

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import parse_mountinfo
 
 PREFIX = "headroom-bench-"
 REMOVE_SECONDS = 20

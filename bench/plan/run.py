@@ -40,8 +40,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import describe, parse_mountinfo
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import describe, parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
 from bench.plan import cgroup, results
 from bench.plan.sides import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all

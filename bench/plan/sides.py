@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import SETTINGS
-from ansible_collections.etcdops.headroom.plugins.module_utils._releases import series
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series
 
 from bench.member import Member, metrics
 from bench.plan.cgroup import Group, Hierarchy

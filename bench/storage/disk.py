@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._block import parse_scheduler
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import parse_scheduler
 
 MIB = 1 << 20
 SECTOR = 512

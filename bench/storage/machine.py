@@ -9,7 +9,7 @@ import shutil
 import time
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._block import parse_scheduler
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import parse_scheduler
 
 from bench.storage import disk
 from bench.storage.simulated import BYTES_A_SECOND, LATENCY, REQUESTS_A_SECOND

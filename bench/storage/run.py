@@ -38,9 +38,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
-from ansible_collections.etcdops.headroom.plugins.module_utils import _histogram
-from ansible_collections.etcdops.headroom.plugins.module_utils._process import read_process
-from ansible_collections.etcdops.headroom.plugins.module_utils._weights import bfq_weight
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.weights import bfq_weight
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import live_latency
 
 from bench.member import Member, releases
 from bench.storage import disk, results, weights
@@ -163,7 +163,7 @@ def measure(bench: Bench, cell: Cell, one: Member, neighbour: Neighbour | None, 
     after = page(one)
     if neighbour and not neighbour.alive():
         raise RuntimeError(f"the neighbour ended before {cell.name} was measured")
-    live = _histogram.since(before, after, passed)
+    live = live_latency.since(before, after, passed)
     process = read_process(Path("/"), one.process.pid)
     if process is None or live.wal_fsync.p50_us is None or live.wal_fsync.p99_us is None:
         raise RuntimeError(f"{cell.name}: etcd ended, or synchronised nothing:\n{one.log_tail()}")
@@ -188,10 +188,10 @@ def measure(bench: Bench, cell: Cell, one: Member, neighbour: Neighbour | None, 
     )
 
 
-def page(one: Member) -> _histogram.Page:
+def page(one: Member) -> live_latency.Page:
     """The member's histograms now."""
     with urllib.request.urlopen(f"{one.metrics_url}/metrics", timeout=30) as answer:
-        return _histogram.parse(answer.read().decode())
+        return live_latency.parse(answer.read().decode())
 
 
 def turn(bench: Bench, layout: str, repeat: int, schedulers: Sequence[str], quick: bool) -> Iterator[results.Row]:

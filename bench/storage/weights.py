@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._mounts import read_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_mounts
 
 PREFIX = "headroom-storage-"
 REMOVE_SECONDS = 20

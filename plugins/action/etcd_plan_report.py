@@ -12,9 +12,9 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_html import page
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_report import Report, prepare, text_lines
-from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare, text_lines
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES
 from ansible_collections.etcdops.headroom.plugins.plugin_utils import _plan_picture
 
 display = Display()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documentation of the arguments in plugins/module_utils/_local.py; the files of TLS and the unit are apart, as ``etcdctl.tls`` and ``etcdctl.unit``."""
+    """Documentation of the arguments in module_utils/_etcd/local_member.py; TLS files and the unit are the fragments ``etcdctl.tls`` and ``etcdctl.unit``."""
 
     DOCUMENTATION = r"""
 options:

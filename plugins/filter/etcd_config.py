@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 
 def etcd_config(settings: dict[str, Any], version: str, extra: dict[str, Any] | None = None) -> dict[str, Any]:
     """Render a config file's content; see the documentation beside this file."""
     try:
-        return _releases.render_config(version, settings, extra)
+        return releases.render_config(version, settings, extra)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_config: {error}") from error
 

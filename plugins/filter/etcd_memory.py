@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _stand_in
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
 
 
 def etcd_memory_estimate(
@@ -21,7 +21,7 @@ def etcd_memory_estimate(
 ) -> dict[str, Any]:
     """Estimate a member's memory; see the documentation beside this file."""
     try:
-        return _stand_in.estimate(version, workload, settings, members, unknown_version)
+        return unknown_release.estimate(version, workload, settings, members, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_estimate: {error}") from error
 
@@ -37,7 +37,7 @@ def etcd_memory_plan(
 ) -> dict[str, Any]:
     """Plan a member's flags; see the documentation beside this file."""
     try:
-        return _stand_in.plan(version, workload, members, budget, settings, volume_size, unknown_version)
+        return unknown_release.plan(version, workload, members, budget, settings, volume_size, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_plan: {error}") from error
 

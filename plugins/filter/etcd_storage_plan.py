@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _storage, _storage_advice
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as storage_volumes
 
 ASKED = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
 
@@ -26,8 +27,8 @@ def etcd_storage_plan(
     if unknown:
         raise AnsibleFilterError(f"etcd_storage_plan knows no {unknown[0]}: it takes {', '.join(ASKED)}.")
     try:
-        decided = _storage.plan(host, volumes, data_dir, wal_dir, asked.get("erase") or ())
-        return {**decided, **_storage_advice.advise(host, volumes, decided, asked)}
+        decided = storage_volumes.plan(host, volumes, data_dir, wal_dir, asked.get("erase") or ())
+        return {**decided, **advice.advise(host, volumes, decided, asked)}
     except KeyError as missing:
         raise AnsibleFilterError(
             f"etcd_host_info was not asked for {missing}: give it the device and the mount point of each volume."

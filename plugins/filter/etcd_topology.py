@@ -9,20 +9,20 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils import _topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
 
 
 def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
     """Group members into clusters; see the documentation beside this file."""
     try:
-        return _topology.form(members, absent)
-    except _topology.TopologyError as error:
+        return topology.form(members, absent)
+    except topology.TopologyError as error:
         raise AnsibleFilterError(str(error)) from error
 
 
 def etcd_turns(members: list[dict[str, Any]]) -> dict[str, int]:
     """Order the members that must change; see the documentation beside this file."""
-    return _topology.turns(members)
+    return topology.turns(members)
 
 
 class FilterModule:

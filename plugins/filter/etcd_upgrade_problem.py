@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils import _releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 
 def etcd_upgrade_problem(running: str, target: str) -> str:
     """Say why a member must not go from one version to another; see the documentation beside this file."""
-    return _releases.check_upgrade(running, target)
+    return releases.check_upgrade(running, target)
 
 
 class FilterModule:

@@ -288,15 +288,15 @@ maintenance:
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe, unreachable
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe, unreachable
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
     CONNECTION_ARGUMENTS,
     connection,
     local_member,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import STATE_DIR, read_all
-from ansible_collections.etcdops.headroom.plugins.module_utils._systemd import show
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_all
 
 
 def main() -> None:

@@ -166,11 +166,14 @@ members:
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_run import Request
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_turns import run_defrag
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.order import run_defrag
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+    CONNECTION_ARGUMENTS,
+    connection,
+)
 
 
 def main() -> None:

@@ -276,7 +276,8 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _disk_check, _fio, _host
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, fio
 
 # Option -> the least and the most that it may be, and an example.
 RANGES = {"timeout": (1, 600, 30), "repeats": (1, 9, 3), "warmup": (0, 60, 1)}
@@ -292,7 +293,7 @@ def keep(module: AnsibleModule, target: str, text: str) -> None:
     module.atomic_move(temporary, target)
 
 
-def measured_facts(measured: _fio.Measurement, measured_at: int) -> dict[str, Any]:
+def measured_facts(measured: fio.Measurement, measured_at: int) -> dict[str, Any]:
     """The part of the result that was measured."""
     return {
         **vars(measured.figures),
@@ -305,8 +306,8 @@ def measured_facts(measured: _fio.Measurement, measured_at: int) -> dict[str, An
 def check(module: AnsibleModule) -> dict[str, Any]:
     """The module's result. Raises ValueError with one message if no verdict can be given."""
     asked = module.params
-    path, profile = asked["path"], _fio.PROFILES[asked["profile"]]
-    limits = _fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
+    path, profile = asked["path"], fio.PROFILES[asked["profile"]]
+    limits = fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
     seconds = profile.timeout if asked["timeout"] is None else asked["timeout"]
     for name, (least, most, example) in RANGES.items():
         if asked[name] is not None and not least <= asked[name] <= most:
@@ -314,11 +315,11 @@ def check(module: AnsibleModule) -> dict[str, Any]:
             raise ValueError(f"{name} is {asked[name]}, but must be {least} to {most}{unit}, for example {example}.")
     if not os.path.isdir(path):
         raise ValueError(f"{path} is no directory on this host: make it, or mount its volume, first.")
-    volume = _disk_check.Volume(path)
-    target = _disk_check.record_file(asked["state_dir"], volume.identity, profile)
-    warmup, repeats = _fio.schedule(seconds, asked["warmup"], asked["repeats"])
-    first = _fio.command(
-        profile, f"{_disk_check.FILE_PREFIX}XXXXXXXX", _fio.run_seconds(profile, seconds - warmup, repeats)
+    volume = disk_check.Volume(path)
+    target = disk_check.record_file(asked["state_dir"], volume.identity, profile)
+    warmup, repeats = fio.schedule(seconds, asked["warmup"], asked["repeats"])
+    first = fio.command(
+        profile, f"{disk_check.FILE_PREFIX}XXXXXXXX", fio.run_seconds(profile, seconds - warmup, repeats)
     )
     result: dict[str, Any] = {
         "changed": False,
@@ -329,11 +330,11 @@ def check(module: AnsibleModule) -> dict[str, Any]:
         **volume.facts(),
     }
 
-    kept = None if asked["force"] else _fio.load_record(_host.read_text(target), volume.identity, profile)
+    kept = None if asked["force"] else fio.load_record(host_facts.read_text(target), volume.identity, profile)
     # A few samples that proved a disk slow do not prove it fast under a higher limit.
-    if kept and _fio.conclusive(kept[0], limits):
+    if kept and fio.conclusive(kept[0], limits):
         measured, measured_at = kept
-        verdict, sentence = _fio.judge(measured, limits, volume.place, network=volume.network)
+        verdict, sentence = fio.judge(measured, limits, volume.place, network=volume.network)
         fresh = time.time() - measured_at < asked["max_age"] * 86400
         if asked["cached_only"] or (fresh and (verdict != "fail" or not asked["fail_on_slow"])):
             date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
@@ -346,9 +347,9 @@ def check(module: AnsibleModule) -> dict[str, Any]:
     if asked["cached_only"]:
         return {**result, "cached": False, "verdict": "unknown", "msg": f"{volume.place} has not been measured yet."}
 
-    problem = _disk_check.refusal(
+    problem = disk_check.refusal(
         path, volume, profile, beside_member=asked["allow_running_member"]
-    ) or _disk_check.unwritable(asked["state_dir"])
+    ) or disk_check.unwritable(asked["state_dir"])
     if module.check_mode:
         # On a fresh host the role that installs fio has not run for real either: a refusal is foretold, not raised.
         times = ("once" if repeats == 1 else f"{repeats} times") + (f", after {warmup} s of warm-up" if warmup else "")
@@ -358,10 +359,10 @@ def check(module: AnsibleModule) -> dict[str, Any]:
         return {**result, "changed": True, "cached": False, "verdict": "unknown", "msg": sentence}
     if problem:
         raise ValueError(problem)
-    measured = _disk_check.measure(path, profile, seconds, asked["warmup"], asked["repeats"])
-    verdict, sentence = _fio.judge(measured, limits, volume.place, network=volume.network)
+    measured = disk_check.measure(path, profile, seconds, asked["warmup"], asked["repeats"])
+    verdict, sentence = fio.judge(measured, limits, volume.place, network=volume.network)
     measured_at = int(time.time())
-    keep(module, target, _fio.dump_record(measured, volume.identity, profile, measured_at))
+    keep(module, target, fio.dump_record(measured, volume.identity, profile, measured_at))
     if verdict == "warn" or (verdict == "fail" and not asked["fail_on_slow"]):
         module.warn(sentence)
     return {

@@ -172,9 +172,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _fio, _histogram, _https
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import https
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import CONNECTION_ARGUMENTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio, live_latency
 
 MAX_INTERVAL = 600
 TLS_FILES = ("ca_cert", "client_cert", "client_key")
@@ -215,20 +216,20 @@ def connection(asked: dict[str, Any]) -> Connection:
     return Connection(etcdctl_path="", timeout=asked["request_timeout"], **files)
 
 
-def read(link: Connection, endpoint: str) -> _histogram.Page:
+def read(link: Connection, endpoint: str) -> live_latency.Page:
     """One reading of the member's metrics. Raises ValueError if it gives none that are etcd's."""
     try:
-        return _histogram.parse(_https.metrics(link, endpoint))
-    except _histogram.MetricsError as problem:
+        return live_latency.parse(https.metrics(link, endpoint))
+    except live_latency.MetricsError as problem:
         raise ValueError(f"{endpoint}/metrics: {problem}") from problem
 
 
 def observe(asked: dict[str, Any]) -> dict[str, Any]:
     """The module's result. Raises ValueError with one message if no verdict can be given."""
     endpoint, interval = asked["endpoint"].rstrip("/"), asked["interval"]
-    fsync = _fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
+    fsync = fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
     commit_max, commit_warn = asked["commit_p99_max_ms"], asked["commit_p99_warn_ms"]
-    commit = _fio.limits(commit_max, commit_max if commit_warn is None else commit_warn, "commit")
+    commit = fio.limits(commit_max, commit_max if commit_warn is None else commit_warn, "commit")
     link = connection(asked)
     first = read(link, endpoint)
     began = time.monotonic()
@@ -236,12 +237,12 @@ def observe(asked: dict[str, Any]) -> dict[str, Any]:
         time.sleep(interval)
         between = time.monotonic() - began
         try:
-            live = _histogram.since(first, read(link, endpoint), between)
-        except _histogram.MetricsError as problem:
+            live = live_latency.since(first, read(link, endpoint), between)
+        except live_latency.MetricsError as problem:
             raise ValueError(f"{endpoint}: {problem}") from problem
     else:
-        live = _histogram.since_start(first, time.time())
-    verdict, sentence = _histogram.judge(live, fsync, commit, endpoint)
+        live = live_latency.since_start(first, time.time())
+    verdict, sentence = live_latency.judge(live, fsync, commit, endpoint)
     return {
         "verdict": verdict,
         "msg": sentence,

@@ -342,14 +342,12 @@ import socket
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import (
-    _block,
-    _host,
-    _mounts,
-    _storage_disk,
-    _storage_neighbours,
-    _storage_wal,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts as host_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import devices as storage_devices
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import neighbours as storage_neighbours
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
 
 UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
 
@@ -358,38 +356,40 @@ def system_facts() -> dict[str, Any]:
     """The host itself: names, architecture, distribution, memory, addresses, systemd."""
     hostname = socket.gethostname()
     machine = platform.machine()
-    code, version = _host.run(["systemctl", "--version"])
+    code, version = host_facts.run(["systemctl", "--version"])
     words = version.split()
-    managers = [name for command, name in _host.PACKAGE_MANAGERS.items() if _host.find_command(command)]
+    managers = [name for command, name in host_facts.PACKAGE_MANAGERS.items() if host_facts.find_command(command)]
     return {
         "hostname": hostname,
-        "fqdn": _host.full_name(hostname),
+        "fqdn": host_facts.full_name(hostname),
         "machine": machine,
-        "architecture": _host.GO_ARCHITECTURES.get(machine),
+        "architecture": host_facts.GO_ARCHITECTURES.get(machine),
         "kernel": platform.release(),
-        "distribution": _host.parse_os_release(
-            _host.read_text("/etc/os-release") or _host.read_text("/usr/lib/os-release")
+        "distribution": host_facts.parse_os_release(
+            host_facts.read_text("/etc/os-release") or host_facts.read_text("/usr/lib/os-release")
         ),
         "package_manager": managers[0] if managers else None,
         "python_version": platform.python_version(),
         "cpus": len(os.sched_getaffinity(0)),
-        **_host.parse_meminfo(_host.read_text("/proc/meminfo")),
-        "cgroup_version": _host.cgroup_version(),
+        **host_facts.parse_meminfo(host_facts.read_text("/proc/meminfo")),
+        "cgroup_version": host_facts.cgroup_version(),
         "systemd": {
             "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)
             "version": int(words[1]) if code == 0 and len(words) > 1 and words[1].isdigit() else None,
         },
-        "addresses": _host.parse_fib_trie(_host.read_text("/proc/net/fib_trie"))
-        + _host.parse_if_inet6(_host.read_text("/proc/net/if_inet6")),
+        "addresses": host_facts.parse_fib_trie(host_facts.read_text("/proc/net/fib_trie"))
+        + host_facts.parse_if_inet6(host_facts.read_text("/proc/net/if_inet6")),
         # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
-        "default_ipv4": _host.route_source(socket.AF_INET, "192.0.2.1"),
-        "default_ipv6": _host.route_source(socket.AF_INET6, "2001:db8::1"),
+        "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
+        "default_ipv6": host_facts.route_source(socket.AF_INET6, "2001:db8::1"),
     }
 
 
 def unit_facts(name: str) -> dict[str, Any]:
     """State of a service, and digest and binary of its process."""
-    shown = _host.parse_systemctl_show(_host.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1])
+    shown = host_facts.parse_systemctl_show(
+        host_facts.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1]
+    )
     pid = int(shown.get("MainPID") or 0)
     return {
         "name": shown.get("Id", name),
@@ -401,22 +401,22 @@ def unit_facts(name: str) -> dict[str, Any]:
         "restarts": int(shown.get("NRestarts") or 0),
         "main_pid": pid,
         "needs_reload": shown.get("NeedDaemonReload") == "yes",
-        "digest": _host.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
-        "executable": _host.process_executable(pid) if pid else None,
+        "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
+        "executable": host_facts.process_executable(pid) if pid else None,
     }
 
 
 def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
     """The block devices and mount points, and who else writes to their disks."""
-    mounts, swaps, fstab = _mounts.read_mounts(), _block.read_swaps(), _block.read_fstab()
-    found_devices = {path: _block.device_facts(path, mounts, swaps, _host.run) for path in devices}
-    found_mounts = {path: _block.mount_facts(path, mounts, fstab) for path in paths}
-    neighbours = _storage_neighbours.find(_storage_disk.whole_disks) if devices or paths else []
+    mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), block_devices.read_fstab()
+    found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
+    found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}
+    neighbours = storage_neighbours.find(storage_devices.whole_disks) if devices or paths else []
     for device in found_devices.values():
         if device["is_block"]:
-            device.update(_storage_disk.more_of_device(device, mounts, neighbours))
+            device.update(storage_devices.more_of_device(device, mounts, neighbours))
     for mount in found_mounts.values():
-        mount.update(_storage_disk.below(mount["number"], neighbours))
+        mount.update(storage_devices.below(mount["number"], neighbours))
     return {"devices": found_devices, "mounts": found_mounts}
 
 
@@ -447,16 +447,16 @@ def main() -> None:
     asked = module.params
     facts = {**system_facts(), **storage_facts(asked["devices"], asked["mounts"])}
     facts.update(
-        commands={name: _host.find_command(name) for name in asked["commands"]},
-        python_modules={name: _host.has_python_module(name) for name in asked["python_modules"]},
-        files={path: _host.file_facts(path) for path in asked["files"]},
-        users={name: _host.user_facts(name) for name in asked["users"]},
-        versions=_host.installed_versions(asked["install_dir"]),
+        commands={name: host_facts.find_command(name) for name in asked["commands"]},
+        python_modules={name: host_facts.has_python_module(name) for name in asked["python_modules"]},
+        files={path: host_facts.file_facts(path) for path in asked["files"]},
+        users={name: host_facts.user_facts(name) for name in asked["users"]},
+        versions=host_facts.installed_versions(asked["install_dir"]),
     )
     data_dir: str | None = asked["data_dir"]
     if data_dir:
-        config = _host.read_text(asked["config_file"]) if asked["config_file"] else ""
-        facts["member"] = _storage_wal.member_facts(data_dir, asked["wal_dir"], config)
+        config = host_facts.read_text(asked["config_file"]) if asked["config_file"] else ""
+        facts["member"] = wal_move.member_facts(data_dir, asked["wal_dir"], config)
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
     module.exit_json(changed=False, **facts)

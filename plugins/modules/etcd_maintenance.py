@@ -122,12 +122,16 @@ from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _maintenance
-from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_config import bucket_problems, parse, problems
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintain_report import read_all
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
+    bucket_problems,
+    parse,
+    problems,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_all
 
-PACKAGE = _maintenance.__name__.rpartition(".")[0]
+PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
 LAUNCHER = """#!{python} -I
 # Managed by etcdops.headroom: changes here are overwritten.
 import sys
@@ -135,7 +139,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, {lib_dir!r})
 
-from {package}._maintenance import main
+from {package}._maintenance.program import main
 
 raise SystemExit(main(sys.argv[1:]))
 """
@@ -149,25 +153,22 @@ def program(lib_dir: str, launcher: str) -> dict[str, tuple[str, int]]:
     found = {}
     for name, module in sorted(sys.modules.items()):
         loader = getattr(module, "__loader__", None)
-        if name.startswith(f"{PACKAGE}._") and loader is not None:
-            found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
-    folder = lib_dir
-    for part in PACKAGE.split("."):
-        folder = os.path.join(folder, part)
-        found[os.path.join(folder, "__init__.py")] = ("", 0o644)
+        if not name.startswith(f"{PACKAGE}._") or loader is None or hasattr(module, "__path__"):
+            continue
+        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
+        folder = lib_dir
+        for part in name.split(".")[:-1]:
+            folder = os.path.join(folder, part)
+            found[os.path.join(folder, "__init__.py")] = ("", 0o644)
     text = LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=PACKAGE)
     return {**found, launcher: (text, 0o755)}
 
 
 def stale(lib_dir: str, wanted: dict[str, tuple[str, int]]) -> list[str]:
     """Return the modules of an earlier version."""
-    folder = os.path.join(lib_dir, *PACKAGE.split("."))
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return []
-    paths = [os.path.join(folder, name) for name in names if name.endswith(".py")]
-    return [path for path in paths if path not in wanted]
+    top = os.path.join(lib_dir, *PACKAGE.split("."))
+    paths = sorted(os.path.join(folder, name) for folder, dummy, names in os.walk(top) for name in names)
+    return [path for path in paths if path.endswith(".py") and path not in wanted]
 
 
 def present(path: str) -> tuple[str, int] | None:

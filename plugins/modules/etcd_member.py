@@ -143,21 +143,26 @@ import time
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _lock, _systemd
-from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
     Cluster,
     DrainVerdict,
     drain_verdict,
     observe,
     serving_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection, EtcdctlError, move_leader
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    EtcdctlError,
+    move_leader,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
     CONNECTION_ARGUMENTS,
     connection,
     local_member,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._settings import SettingError, compare
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import SettingError, compare
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 PAUSE = 0.3
 
@@ -195,18 +200,18 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         time.sleep(PAUSE)
 
 
-def holder(params: dict[str, Any]) -> _lock.Holder:
+def holder(params: dict[str, Any]) -> lock.Holder:
     """Return who holds the lock from one state to the other: the same in both tasks, and in a later play."""
-    return _lock.Holder(socket.gethostname(), params["name"], "change by Ansible")
+    return lock.Holder(socket.gethostname(), params["name"], "change by Ansible")
 
 
 def take_lock(link: Connection, params: dict[str, Any]) -> str:
     """Take the cluster's lock. Returns why it is not to be had yet, or an empty string."""
     try:
-        _lock.take(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
-    except _lock.NoSpaceError:
+        lock.take(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
+    except lock.NoSpaceError:
         return ""
-    except _lock.LockError as error:
+    except lock.LockError as error:
         return str(error)
     return ""
 
@@ -214,8 +219,8 @@ def take_lock(link: Connection, params: dict[str, Any]) -> str:
 def release_lock(link: Connection, params: dict[str, Any]) -> None:
     """Let the cluster's lock go if this host holds it; where the cluster does not answer, it ends by itself."""
     if params["lock_seconds"] > 0:
-        with contextlib.suppress(_lock.LockError):
-            _lock.release_of(link, params["endpoints"], holder(params))
+        with contextlib.suppress(lock.LockError):
+            lock.release_of(link, params["endpoints"], holder(params))
 
 
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
@@ -232,7 +237,7 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
     params = module.params
     deadline = time.monotonic() + params["timeout"]
     while True:
-        unit = _systemd.show(params["unit"], link.timeout)
+        unit = systemd.show(params["unit"], link.timeout)
         result: dict[str, Any] = {"differences": [], "unverified": []}
         problem, hopeless = unit_problem(unit)
         if not problem:
@@ -250,15 +255,15 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
             module.exit_json(changed=False, problem=problem, **result)
         late = time.monotonic() >= deadline
         if late or hopeless:
-            journal = _systemd.tail(unit.name, params["journal_lines"], link.timeout)
+            journal = systemd.tail(unit.name, params["journal_lines"], link.timeout)
             waited = f" (waited {params['timeout']} s)" if late else ""
             release_lock(link, params)
-            why = _systemd.cause(journal) if unit.load_state != "not-found" else ""
+            why = systemd.cause(journal) if unit.load_state != "not-found" else ""
             module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
 
 
-def unit_problem(unit: _systemd.Unit) -> tuple[str, bool]:
+def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
     """Say why the unit does not run, and whether waiting is no use."""
     if unit.load_state == "not-found":
         return f"there is no unit {unit.name} on this host; install etcd first", True
@@ -274,7 +279,7 @@ def unit_problem(unit: _systemd.Unit) -> tuple[str, bool]:
     return "", False
 
 
-def problem_of_start(params: dict[str, Any], unit: _systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
+def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
     """Compare what the process was started with with what was asked for; fills in the module's result."""
     if params["digest"] is None and not params["settings"]:
         return ""

@@ -184,8 +184,8 @@ members:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import estimate_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES, estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import estimate_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES, estimate
 
 
 def main() -> None:

@@ -143,8 +143,8 @@ members:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory_text import plan_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._stand_in import CHOICES, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import plan_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES, plan
 
 
 def main() -> None:

@@ -174,10 +174,11 @@ from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _priority, _processes, _systemd, _weights
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import process_environment
-from ansible_collections.etcdops.headroom.plugins.module_utils._priority import Priority, PriorityError, Thread
-from ansible_collections.etcdops.headroom.plugins.module_utils._process import DIGEST_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import owners, priority, systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import weights as host_weights
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import process_environment
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.priority import Priority, PriorityError, Thread
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import DIGEST_VARIABLE
 
 SYSTEMD_SECONDS = 10
 
@@ -189,12 +190,12 @@ def find(params: dict[str, Any]) -> int:
             raise PriorityError(f"There is no process {params['pid']}.")
         return int(params["pid"])
     if params["unit"]:
-        unit = _systemd.show(params["unit"], SYSTEMD_SECONDS)
+        unit = systemd.show(params["unit"], SYSTEMD_SECONDS)
         if unit.pid is None:
             state = "is unknown to systemd" if unit.load_state == "not-found" else f"is {unit.active_state}"
             raise PriorityError(f"{params['unit']} {state}, so it has no process: start it first, or name pid.")
         return unit.pid
-    found = _processes.find_by_name(params["name"])
+    found = owners.find_by_name(params["name"])
     if not found:
         raise PriorityError(f"No process is called {params['name']}: start it first, or name unit or pid.")
     if len(found) > 1:
@@ -203,76 +204,74 @@ def find(params: dict[str, Any]) -> int:
     return found[0].pid
 
 
-def keeper(pid: int) -> _processes.Home:
+def keeper(pid: int) -> owners.Home:
     """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
-    home = _processes.read_home(pid)
-    if home.kind == "service" and _systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
+    home = owners.read_home(pid)
+    if home.kind == "service" and systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
         # The unit may be that of a container's systemd, of which this host's knows nothing.
-        beyond = home.container and not _processes.is_beside(pid)
+        beyond = home.container and not owners.is_beside(pid)
         return replace(home, kind="container" if beyond else "other")
     return home
 
 
-def weights(params: dict[str, Any], pid: int) -> list[_weights.Knob]:
+def weights(params: dict[str, Any], pid: int) -> list[host_weights.Knob]:
     """The control group's files for the weights that were asked for."""
     found = []
-    for option in _weights.CONTROLLERS:
+    for option in host_weights.CONTROLLERS:
         if params[option] is not None:
-            found += _weights.knobs(option, params[option], pid)
+            found += host_weights.knobs(option, params[option], pid)
     return found
 
 
-def wording(pid: int, home: _processes.Home, before: list[Thread], others: list[Thread], goal: Priority) -> str:
+def wording(pid: int, home: owners.Home, before: list[Thread], others: list[Thread], goal: Priority) -> str:
     """What was found, in words."""
     whose = f"process {pid}" + (f" ({home})" if home.unit or home.container else "")
     if not others:
         return f"All {len(before)} threads of {whose} have {goal}." if str(goal) else f"Nothing was asked of {whose}."
-    return (
-        f"{len(others)} of {len(before)} threads of {whose} had something else than {goal}: {_priority.tids(others)}."
-    )
+    return f"{len(others)} of {len(before)} threads of {whose} had something else than {goal}: {priority.tids(others)}."
 
 
 def run(module: AnsibleModule) -> dict[str, Any]:
     """Look, set unless in check mode, and say what was found. Raises PriorityError, in which case nothing was set."""
     params = module.params
-    goal = _priority.wanted(params["io_class"], params["io_priority"], params["nice"])
-    for option in _weights.CONTROLLERS:
+    goal = priority.wanted(params["io_class"], params["io_priority"], params["nice"])
+    for option in host_weights.CONTROLLERS:
         if params[option] is not None:
-            _weights.check(option, params[option])
+            host_weights.check(option, params[option])
     pid = find(params)
-    before = _priority.read_threads(pid)
+    before = priority.read_threads(pid)
     if not before:
         raise PriorityError(f"Process {pid} ended while it was looked at.")
-    others = [thread for thread in before if _priority.differs(thread, goal)]
+    others = [thread for thread in before if priority.differs(thread, goal)]
     files = weights(params, pid)
     after = before
     if not module.check_mode:
-        after = _priority.bring(pid, goal)
+        after = priority.bring(pid, goal)
         for knob in files:
             if knob.has != knob.goal:
                 knob.path.write_text(str(knob.goal), encoding="utf-8")
-    home, disks = keeper(pid), _processes.disks(pid)
+    home, disks = keeper(pid), owners.disks(pid)
     io_class = goal.io_class or "none"
     return {
         "changed": bool(others) or any(knob.has != knob.goal for knob in files),
         "msg": wording(pid, home, before, others, goal),
         "pid": pid,
-        "threads": [_priority.as_dict(thread) for thread in after],
-        "differing": [_priority.as_dict(thread) for thread in others],
-        **_priority.summary(after),
+        "threads": [priority.as_dict(thread) for thread in after],
+        "differing": [priority.as_dict(thread) for thread in others],
+        **priority.summary(after),
         "weights": {str(knob.path): knob.has if module.check_mode else knob.goal for knob in files},
         "disks": disks,
-        "ignored": _processes.ignored(disks, io_class),
-        "effect": _processes.effect(disks, io_class) if goal.io_class else [],
+        "ignored": owners.ignored(disks, io_class),
+        "effect": owners.effect(disks, io_class) if goal.io_class else [],
         "kind": home.kind,
         "unit": home.unit,
         "managed": process_environment(pid, DIGEST_VARIABLE) is not None,
-        "weighable": [option for option in _weights.CONTROLLERS if _weights.files(option, pid)],
-        "lasting": _processes.lasting(home),
+        "weighable": [option for option in host_weights.CONTROLLERS if host_weights.files(option, pid)],
+        "lasting": owners.lasting(home),
         "diff": {
-            "before": {**_priority.summary(before), "weights": {str(knob.path): knob.has for knob in files}},
+            "before": {**priority.summary(before), "weights": {str(knob.path): knob.has for knob in files}},
             "after": {
-                **_priority.summary(_priority.reckoned(before, goal) if module.check_mode else after),
+                **priority.summary(priority.reckoned(before, goal) if module.check_mode else after),
                 "weights": {str(knob.path): knob.goal for knob in files},
             },
         },

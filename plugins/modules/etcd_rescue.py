@@ -99,15 +99,16 @@ metadata:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _drill_member, _snapshot_rescue
-from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 
 
 def rescue(module: AnsibleModule) -> None:
     """Make the snapshot, or see whether it could be made."""
     asked = module.params
-    request = _snapshot_rescue.Request(
+    request = backup_rescue.Request(
         member=asked["member"],
         data_dir=asked["data_dir"],
         wal_dir=asked["wal_dir"] or "",
@@ -116,13 +117,13 @@ def rescue(module: AnsibleModule) -> None:
         timeout=asked["timeout"],
     )
     if module.check_mode:
-        source = _snapshot_rescue.look(request)
-        _drill_member.check_parent(request.directory, _snapshot_rescue.needed(source))
+        source = backup_rescue.look(request)
+        scratch_member.check_parent(request.directory, backup_rescue.needed(source))
         said = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}."
         module.exit_json(changed=True, msg=said, path="", revision=0)
-    etcd_path = asked["etcd_path"] or _drill.etcd_beside(asked["etcdutl_path"])
-    tools = _snapshot_rescue.Tools(etcd_path, asked["etcdctl_path"], asked["etcdutl_path"])
-    path, metadata = _snapshot_rescue.rescue(request, tools)
+    etcd_path = asked["etcd_path"] or drill.etcd_beside(asked["etcdutl_path"])
+    tools = backup_rescue.Tools(etcd_path, asked["etcdctl_path"], asked["etcdutl_path"])
+    path, metadata = backup_rescue.rescue(request, tools)
     said = f"Rescued {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {path}."
     module.exit_json(changed=True, msg=said, path=path, revision=metadata.revision, metadata=metadata.as_dict())
 

@@ -161,30 +161,31 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _restore, _snapshot_check
-from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
 # What a member's new data is made of.
 DESCRIBED = ("path", "member", "peer_url", "initial_cluster", "token")
 
 
-def requested(asked: dict[str, Any]) -> _restore.Request:
+def requested(asked: dict[str, Any]) -> backup_restore.Request:
     """Read the arguments. Raises ValueError."""
     empty = [name for name in DESCRIBED if not asked[name]]  # given, but null or ""
     if empty:
-        raise _restore.RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
+        raise backup_restore.RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
     try:
         owner, group = pwd.getpwnam(asked["owner"]).pw_uid, grp.getgrnam(asked["group"]).gr_gid
     except KeyError as error:
-        raise _restore.RestoreError(
+        raise backup_restore.RestoreError(
             f"user {asked['owner']} or group {asked['group']} does not exist here: make them first, or set owner and group"
         ) from error
     if asked["bump_revision"] < 0:
-        raise _restore.RestoreError(
+        raise backup_restore.RestoreError(
             f"bump_revision is {asked['bump_revision']}, but revisions cannot fall: write 0 or more"
         )
-    return _restore.Request(
+    return backup_restore.Request(
         path=asked["path"],
         name=asked["member"],
         peer_url=asked["peer_url"],
@@ -199,17 +200,17 @@ def requested(asked: dict[str, Any]) -> _restore.Request:
     )
 
 
-def prepare(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
+def prepare(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
     """Make the new data, or see whether it could be made."""
     request = requested(module.params)
     if module.check_mode:
-        _restore.check_id(restore.id)
-        metadata = _snapshot_check.verify(request.path, request.etcdutl_path, request.timeout)
+        backup_restore.check_id(restore.id)
+        metadata = check.verify(request.path, request.etcdutl_path, request.timeout)
         changed = not (restore.placed or restore.prepared)
         if changed:
-            _restore.check_room(restore, metadata.size, request.reserve)
+            backup_restore.check_room(restore, metadata.size, request.reserve)
     else:
-        changed, metadata = _restore.prepare(restore, request)
+        changed, metadata = backup_restore.prepare(restore, request)
     done = "Would make" if module.check_mode else "Made"
     where = restore.swaps[-1].prepared
     said = (
@@ -218,7 +219,7 @@ def prepare(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
     return {"changed": changed, "msg": said, "metadata": metadata.as_dict()}
 
 
-def place(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
+def place(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
     """Swap old and new, or say what would be swapped."""
     if module.check_mode:
         aside = [f"{swap.live}.before-{restore.id}" for swap in restore.swaps if os.path.lexists(swap.live)]
@@ -226,7 +227,7 @@ def place(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
         done = f"Would move the old data to {' and '.join(aside) or 'nowhere, as there is none,'} and put the new in its place."
     else:
         changed = not restore.placed
-        aside = _restore.place(restore, module.params["marker"], time.time())
+        aside = backup_restore.place(restore, module.params["marker"], time.time())
         done = f"Moved the old data to {' and '.join(aside)}." if aside else "There was no old data to move."
     said = done if changed else f"The data of the restore {restore.id} is already in place."
     return {"changed": changed, "msg": said, "aside": aside if changed else []}
@@ -234,7 +235,7 @@ def place(module: AnsibleModule, restore: _restore.Restore) -> dict[str, Any]:
 
 def finish(module: AnsibleModule, marker: str, pending: str) -> dict[str, Any]:
     """End the restore that is under way."""
-    changed = bool(pending) if module.check_mode else _restore.finish(marker)
+    changed = bool(pending) if module.check_mode else backup_restore.finish(marker)
     done = f"The restore {pending} is over." if changed else "No restore is under way."
     return {"changed": changed, "msg": done}
 
@@ -265,7 +266,9 @@ def main() -> None:
     )
     end_orderly()
     asked = module.params
-    restore = _restore.Restore(asked["id"] or "", asked["data_dir"].rstrip("/"), (asked["wal_dir"] or "").rstrip("/"))
+    restore = backup_restore.Restore(
+        asked["id"] or "", asked["data_dir"].rstrip("/"), (asked["wal_dir"] or "").rstrip("/")
+    )
     try:
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
         if asked["state"] == "prepared":
@@ -273,15 +276,15 @@ def main() -> None:
         elif asked["state"] == "placed":
             result = place(module, restore)
         elif asked["state"] == "finished":
-            pending = (_restore.read_marker(asked["marker"]) or {}).get("id", "")
+            pending = (backup_restore.read_marker(asked["marker"]) or {}).get("id", "")
             result = finish(module, asked["marker"], pending)
-        marked = _restore.read_marker(asked["marker"]) or {}
+        marked = backup_restore.read_marker(asked["marker"]) or {}
     except ValueError as error:
         module.fail_json(msg=str(error))
     module.exit_json(
         pending=marked.get("id", ""),
         placed=bool(restore.id) and restore.placed,
-        restored=_restore.read_record(restore.data_dir) or {},
+        restored=backup_restore.read_record(restore.data_dir) or {},
         **result,
     )
 

@@ -160,16 +160,19 @@ seconds:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+    CONNECTION_ARGUMENTS,
+    connection,
+)
 
 
 def drill(module: AnsibleModule) -> None:
     """Hold the drill, or say what it would be."""
     asked = module.params
-    request = _drill.Request(
+    request = backup_drill.Request(
         directory=asked["src"] or "",
         prefix=asked["name"],
         path=asked["path"] or "",
@@ -180,10 +183,10 @@ def drill(module: AnsibleModule) -> None:
         live=asked["live"],
         identity_file=asked["identity_file"] or "",
     )
-    etcd_path = asked["etcd_path"] or _drill.etcd_beside(asked["etcdutl_path"])
-    tools = _drill.Tools(connection(asked), etcd_path, asked["etcdutl_path"])
+    etcd_path = asked["etcd_path"] or backup_drill.etcd_beside(asked["etcdutl_path"])
+    tools = backup_drill.Tools(connection(asked), etcd_path, asked["etcdutl_path"])
     if module.check_mode:
-        planned = _drill.plan(request, tools, asked["endpoints"])
+        planned = backup_drill.plan(request, tools, asked["endpoints"])
         beside = f" and compare it with {planned.member.name}" if planned.member else ""
         module.exit_json(
             changed=False,
@@ -192,7 +195,7 @@ def drill(module: AnsibleModule) -> None:
             metadata=planned.metadata.as_dict(),
             member=planned.member.name if planned.member else "",
         )
-    report = _drill.hold(request, tools, asked["endpoints"])
+    report = backup_drill.hold(request, tools, asked["endpoints"])
     finding = report.finding.as_dict()
     finding.pop("sentence")
     module.exit_json(

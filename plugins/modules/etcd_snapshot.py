@@ -292,17 +292,16 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import (
-    _bucket,
-    _snapshot,
-    _snapshot_bucket,
-    _snapshot_check,
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket_copies, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+    CONNECTION_ARGUMENTS,
+    connection,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._signals import end_orderly
-from ansible_collections.etcdops.headroom.plugins.module_utils._snapshot_store import Metadata
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size, parse_size
 
 # What each state cannot do without.
 NEEDED = {"saved": ["dest"], "verified": ["path"], "decrypted": ["path"], "fetched": ["dest", "bucket"]}
@@ -328,7 +327,7 @@ def described(metadata: Metadata) -> dict[str, Any]:
     }
 
 
-def diff(plan: _snapshot.Plan, removed: list[str]) -> dict[str, str]:
+def diff(plan: snapshot.Plan, removed: list[str]) -> dict[str, str]:
     """The names in the directory before and after."""
     before = [item.path for item in plan.stored]
     after = [*(path for path in before if path not in removed), plan.path]
@@ -341,16 +340,16 @@ def counted(paths: list[str]) -> str:
     return f"{len(paths)} snapshot{'' if len(paths) == 1 else 's'}"
 
 
-def bucket(asked: dict[str, Any]) -> _bucket.Bucket | None:
+def bucket(asked: dict[str, Any]) -> backup_bucket.Bucket | None:
     """The bucket that was asked for."""
     given = asked["bucket"]
-    return given and _bucket.Bucket(**{name: value or "" for name, value in given.items()})
+    return given and backup_bucket.Bucket(**{name: value or "" for name, value in given.items()})
 
 
-def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
     """Save a snapshot, or say what that would do."""
     asked = module.params
-    request = _snapshot.Request(
+    request = snapshot.Request(
         directory=asked["dest"],
         prefix=asked["name"],
         member=asked["member"],
@@ -363,8 +362,8 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
         bucket=bucket(asked),
     )
     if module.check_mode:
-        plan = _snapshot.plan(request, tools, asked["endpoints"], time.time())
-        _snapshot.check_copies(request, plan.size)
+        plan = snapshot.plan(request, tools, asked["endpoints"], time.time())
+        snapshot.check_copies(request, plan.size)
         module.exit_json(
             changed=True,
             msg=f"Would save {format_size(plan.size)} of {plan.member.name} ({plan.member.role}) as {plan.path} "
@@ -376,7 +375,7 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
             left_alone=plan.left_alone,
             diff=diff(plan, plan.removed),
         )
-    saved = _snapshot.save(request, tools, asked["endpoints"])
+    saved = snapshot.save(request, tools, asked["endpoints"])
     plan, metadata = saved.plan, saved.metadata
     done = f"Saved {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {plan.path}"
     result = {
@@ -395,33 +394,33 @@ def save(module: AnsibleModule, tools: _snapshot.Tools) -> None:
     module.exit_json(msg=f"{done}{copied}; removed {counted(saved.removed)}.", **result)
 
 
-def verify(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+def verify(module: AnsibleModule, tools: snapshot.Tools) -> None:
     """Verify a snapshot, and that it fits."""
     asked = module.params
-    metadata = _snapshot_check.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
-    _snapshot_check.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
+    metadata = backup_check.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
+    backup_check.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
     taken = f"of {metadata.member} at revision {metadata.revision}, taken {metadata.as_dict()['taken_at']}"
     module.exit_json(
         changed=False, msg=f"{asked['path']} is sound: {taken}.", path=asked["path"], **described(metadata)
     )
 
 
-def decrypt(module: AnsibleModule, tools: _snapshot.Tools) -> None:
+def decrypt(module: AnsibleModule, tools: snapshot.Tools) -> None:
     """Make a plain snapshot of an encrypted one, beside its records."""
     asked = module.params
     source = asked["path"]
-    metadata = _snapshot_check.verify(source, tools.etcdutl_path, asked["timeout"])
+    metadata = backup_check.verify(source, tools.etcdutl_path, asked["timeout"])
     if not metadata.encryption:
-        raise _snapshot.SnapshotError(f"{source} is not encrypted: use it as it is")
+        raise snapshot.SnapshotError(f"{source} is not encrypted: use it as it is")
     name = os.path.basename(source)[: -len(metadata.encryption) - 1]
     path = os.path.join(asked["dest"] or os.path.dirname(source), name)
     if os.path.lexists(path):
         found = store.read_metadata(path)
         if found.sha256 != metadata.sha256:
-            raise _snapshot.SnapshotError(f"{path} is another snapshot: choose another dest")
+            raise snapshot.SnapshotError(f"{path} is another snapshot: choose another dest")
         module.exit_json(changed=False, msg=f"{path} is there already.", path=path, **described(found))
     if not module.check_mode:
-        metadata = _snapshot_check.decrypted(
+        metadata = backup_check.decrypted(
             source, metadata, path, asked["identity_file"] or "", tools.etcdutl_path, asked["timeout"]
         )
     done = "Would decrypt" if module.check_mode else "Decrypted"
@@ -433,10 +432,10 @@ def fetch(module: AnsibleModule) -> None:
     asked = module.params
     source, directory = bucket(asked), asked["dest"]
     store.check_prefix(asked["name"])
-    _snapshot_check.check_timeout(asked["timeout"])
+    backup_check.check_timeout(asked["timeout"])
     if not os.path.isdir(directory):
-        raise _snapshot.SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
-    path, metadata, brought = _snapshot_bucket.fetch(
+        raise snapshot.SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
+    path, metadata, brought = bucket_copies.fetch(
         source, asked["path"] or "", asked["name"], directory, asked["timeout"], check=module.check_mode
     )
     origin = source.url(os.path.basename(path))
@@ -475,7 +474,7 @@ def main() -> None:
         module.fail_json(msg=f"{NEEDED[state][0]} is empty: write a path, for example /var/backups/etcd")
     end_orderly()
     try:
-        tools = _snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
+        tools = snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
         if state == "saved":
             save(module, tools)
         elif state == "verified":

@@ -71,10 +71,13 @@ explanations:
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._activity import Activity
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_run import DISARM_BELOW, look
-from ansible_collections.etcdops.headroom.plugins.module_utils._local import CONNECTION_ARGUMENTS, connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._space import divide, explain
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import DISARM_BELOW, look
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+    CONNECTION_ARGUMENTS,
+    connection,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.space import divide, explain
 
 
 def main() -> None:

@@ -142,7 +142,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-from ansible_collections.etcdops.headroom.plugins.module_utils import _host, _tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 
 
 def read(path: str) -> bytes | None:
@@ -158,7 +159,7 @@ def access_problem(item: dict[str, Any]) -> str | None:
     """What is wrong with mode and owner of an existing key's file."""
     if not item["key_mode"] or not os.path.exists(item["key"]):
         return None
-    facts = _host.file_facts(item["key"])
+    facts = host_facts.file_facts(item["key"])
     wanted = (f"{int(item['key_mode'], 8):04o}", "root", item["key_group"] or facts["group"])
     found = (facts["mode"], facts["owner"], facts["group"])
     return None if found == wanted else f"its private key has {' '.join(found)}, not {' '.join(wanted)}"
@@ -194,18 +195,18 @@ def main() -> None:
         access = {item["name"]: access_problem(item) for item in asked["certificates"]}
     except (OSError, ValueError) as problem:
         module.fail_json(msg=f"The certificates cannot be looked at: {problem}. Is become: true missing?")
-    if _tls.IMPORT_ERROR:
+    if tls.IMPORT_ERROR:
         # Before the first run has installed the library, nothing is there that it would be needed for, but perhaps a CA.
         present = bool(authority or installed) or any(text for text, _key in texts.values())
         reason = missing_required_lib("cryptography >= 3.4") if present else "it does not exist"
-        unread = {name: _tls.Finding([reason]) for name in texts}
-        missing = _tls.Finding([] if authority else ["it does not exist"])
+        unread = {name: tls.Finding([reason]) for name in texts}
+        missing = tls.Finding([] if authority else ["it does not exist"])
         module.exit_json(**result(unread, missing, readable=not present, installed=False, replaces=False))
 
     findings = {}
     for item in asked["certificates"]:
         text, key = texts[item["name"]]
-        finding = _tls.inspect(
+        finding = tls.inspect(
             certificate=text,
             key=key,
             authorities=authority,
@@ -218,20 +219,20 @@ def main() -> None:
         finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]
         findings[item["name"]] = finding
-    ca = _tls.inspect_authority(authority, now, renew_before) if authority else _tls.Finding(["it does not exist"])
+    ca = tls.inspect_authority(authority, now, renew_before) if authority else tls.Finding(["it does not exist"])
     module.exit_json(
         **result(
             findings,
             ca,
             readable=True,
             installed=installed is not None and installed.strip() == authority.strip(),
-            replaces=bool(installed) and not (authority and _tls.same_authority(installed or b"", authority)),
+            replaces=bool(installed) and not (authority and tls.same_authority(installed or b"", authority)),
         )
     )
 
 
 def result(
-    findings: dict[str, _tls.Finding], ca: _tls.Finding, *, readable: bool, installed: bool, replaces: bool
+    findings: dict[str, tls.Finding], ca: tls.Finding, *, readable: bool, installed: bool, replaces: bool
 ) -> dict[str, Any]:
     """The module's result."""
     problems = [f"CA: {problem}" for problem in ca.problems]
@@ -243,7 +244,7 @@ def result(
         "certificates": {name: vars(finding) for name, finding in findings.items()},
         "ca": {**authority, "installed": installed, "replaces": replaces},
         "problems": problems,
-        "fingerprint": _tls.fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
+        "fingerprint": tls.fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
     }
 
 

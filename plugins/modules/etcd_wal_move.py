@@ -96,19 +96,19 @@ source_intact:
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils import _storage_wal
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
 
 
 def moved(source: str, target: str, *, check: bool) -> dict[str, Any]:
     """Move the log, or say what would be moved. Raises WalError."""
-    step = _storage_wal.next_step(source, target)
-    problem = None if step.name == "done" else _storage_wal.obstacle(source, target, step)
+    step = wal_move.next_step(source, target)
+    problem = None if step.name == "done" else wal_move.obstacle(source, target, step)
     # Before its turn the member still runs, and the volume is not mounted: neither is wrong yet.
     if problem and not check:
-        raise _storage_wal.WalError(f"{problem} Nothing was changed.")
+        raise wal_move.WalError(f"{problem} Nothing was changed.")
     if not check:
-        _storage_wal.move(source, target, step)
+        wal_move.move(source, target, step)
     did = {
         "begin": "Moved" if not check else "Would move",
         "swap": "Finished an interrupted move of" if not check else "Would finish an interrupted move of",
@@ -125,9 +125,9 @@ def moved(source: str, target: str, *, check: bool) -> dict[str, Any]:
 
 def settled(source: str, target: str, *, check: bool) -> dict[str, Any]:
     """Remove what a move has left, or say what would be removed. Raises WalError."""
-    left = _storage_wal.unsettled(source, target)
+    left = wal_move.unsettled(source, target)
     if left and not check:
-        _storage_wal.settle(source, target)
+        wal_move.settle(source, target)
     return {
         "changed": bool(left),
         "msg": f"{'Would remove' if check else 'Removed'} {' and '.join(left)}." if left else "Nothing was left.",
@@ -148,10 +148,10 @@ def main() -> None:
     work = moved if module.params["state"] == "moved" else settled
     try:
         result = work(source, target, check=module.check_mode)
-    except (_storage_wal.WalError, OSError) as problem:
-        intact = _storage_wal.holds(source)
-        module.fail_json(msg=str(problem), aside=_storage_wal.aside(source), source_intact=intact)
-    module.exit_json(aside=_storage_wal.aside(source), **result)
+    except (wal_move.WalError, OSError) as problem:
+        intact = wal_move.holds(source)
+        module.fail_json(msg=str(problem), aside=wal_move.aside(source), source_intact=intact)
+    module.exit_json(aside=wal_move.aside(source), **result)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_bars import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import (
     BESIDE,
     GARBAGE,
     ITSELF,
@@ -22,8 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan_bars import
     caption,
     groups,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_report import Report
-from ansible_collections.etcdops.headroom.plugins.module_utils._units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report
 
 try:
     import matplotlib as mpl

@@ -18,15 +18,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import (
-    _bucket,
-    _snapshot,
-    _snapshot_bucket,
-    _snapshot_check,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._bucket import Bucket, BucketError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket_copies, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
 
@@ -107,19 +103,19 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
         yield member
 
 
-def tools() -> _snapshot.Tools:
-    return _snapshot.Tools(
+def tools() -> snapshot.Tools:
+    return snapshot.Tools(
         Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0), str(binary(VERSION, "etcdutl"))
     )
 
 
-def asked(folder: Path, bucket: Bucket, keep: int = 7) -> _snapshot.Request:
+def asked(folder: Path, bucket: Bucket, keep: int = 7) -> snapshot.Request:
     folder.mkdir(exist_ok=True)
-    return _snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60, bucket=bucket)
+    return snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60, bucket=bucket)
 
 
-def save(live: Member, request: _snapshot.Request) -> _snapshot.Saved:
-    return _snapshot.save(request, tools(), [live.endpoint])
+def save(live: Member, request: snapshot.Request) -> snapshot.Saved:
+    return snapshot.save(request, tools(), [live.endpoint])
 
 
 def files(copy: str) -> set[str]:
@@ -136,11 +132,11 @@ def test_there_and_back(live: Member, place: Server, tmp_path: Path) -> None:
     new.mkdir()
     for wanted in ("", Path(saved.plan.path).name, saved.copies[0]):
         for check, there in ((True, False), (False, True)):
-            path, metadata, brought = _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(new), 60, check=check)
+            path, metadata, brought = bucket_copies.fetch(place.bucket, wanted, "etcd", str(new), 60, check=check)
             assert (metadata, brought, os.path.exists(path)) == (saved.metadata, True, there)
-        assert _snapshot_check.verify(path, tools().etcdutl_path, 60) == saved.metadata
+        assert backup_check.verify(path, tools().etcdutl_path, 60) == saved.metadata
         assert os.stat(path).st_mode & 0o777 == 0o600
-        again = _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(new), 60, check=False)
+        again = bucket_copies.fetch(place.bucket, wanted, "etcd", str(new), 60, check=False)
         assert again == (path, saved.metadata, False)
         store.remove([path])
     assert list(new.iterdir()) == []
@@ -162,7 +158,7 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
     rest = [save(live, asked(tmp_path / host, place.bucket, keep=2)) for host in ("b", "c")]
     assert [one.failures for one in rest] == [[], []]
     assert place.lying() == files(rest[0].copies[0]) | files(rest[1].copies[0]) | others
-    newest, _metadata, _brought = _snapshot_bucket.fetch(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
+    newest, _metadata, _brought = bucket_copies.fetch(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
     assert Path(newest).name == Path(rest[1].copies[0]).name
     for wanted, text in (
         (damaged, r"is no finished backup: it has \d+ bytes, when taken"),
@@ -170,9 +166,9 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
         ("etcd-1.db", "there is no etcd-1.db in s3://etcd-backups/test_retention/"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
-            _snapshot_bucket.fetch(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
+            bucket_copies.fetch(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
     with pytest.raises(store.SnapshotError, match="there is no finished backup called other-…"):
-        _snapshot_bucket.fetch(place.bucket, "", "other", str(tmp_path), 60, check=True)
+        bucket_copies.fetch(place.bucket, "", "other", str(tmp_path), 60, check=True)
 
 
 def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
@@ -187,8 +183,8 @@ def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.mkdir()
     for one, copy in zip(saved, copies, strict=True):
-        path, metadata, _brought = _snapshot_bucket.fetch(place.bucket, copy, "etcd", str(new), 60, check=False)
-        assert metadata == one.metadata == _snapshot_check.verify(path, tools().etcdutl_path, 60)
+        path, metadata, _brought = bucket_copies.fetch(place.bucket, copy, "etcd", str(new), 60, check=False)
+        assert metadata == one.metadata == backup_check.verify(path, tools().etcdutl_path, 60)
 
 
 def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
@@ -200,13 +196,13 @@ def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
         stream.write(b"x")
     (tmp_path / "new").mkdir()
     with pytest.raises(store.SnapshotError, match=r"was altered: its SHA-256 is [0-9a-f]{64}, not"):
-        _snapshot_bucket.fetch(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
+        bucket_copies.fetch(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
     assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_what_killed_backups_left(live: Member, place: Server, tmp_path: Path) -> None:
     """Parts and lonely records go once nobody can still be about them; what another host is writing stays."""
-    kept = _bucket.connect(place.bucket)
+    kept = backup_bucket.connect(place.bucket)
     young, lonely = "etcd-20200103T000000Z.db.json", "etcd-20200104T000000Z.db.sha256"
     kept.write(young, b"{}")
     kept.write(lonely, b"")
@@ -230,14 +226,14 @@ def test_interrupted(live: Member, place: Server, tmp_path: Path, monkeypatch: p
     """An upload that takes too long leaves nothing; the snapshot on the host is there all the same."""
     request = asked(tmp_path / "a", place.bucket)
     hours = itertools.count(0, 3600)
-    monkeypatch.setattr(_bucket, "time", SimpleNamespace(monotonic=lambda: next(hours)))
+    monkeypatch.setattr(backup_bucket, "time", SimpleNamespace(monotonic=lambda: next(hours)))
     saved = save(live, request)
     assert saved.copies == []
     assert saved.failures == [
         f"there is no copy in {place.bucket.url()}: uploading did not end within 60 s: raise timeout"
     ]
     assert place.lying() == set()
-    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 CASES = [
@@ -261,7 +257,7 @@ def test_cannot_be_used(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     request = asked(tmp_path / "a", replace(place.bucket, **change))
     with pytest.raises(store.SnapshotError, match=f"there would be no copy in the bucket: .*{text}"):
-        _snapshot.check_copies(request, 1)
+        snapshot.check_copies(request, 1)
     saved = save(live, request)
     (failure,) = saved.failures
     with pytest.raises(store.SnapshotError, match=text):
@@ -301,7 +297,7 @@ def test_a_store_that_takes_nothing(live: Member, tmp_path: Path) -> None:
         process.wait(20)
     (failure,) = saved.failures
     assert failure.endswith("refuses: these credentials may not do that (AccessDenied)")
-    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
@@ -318,9 +314,9 @@ def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
     bucket = Bucket(NAME, endpoint_url=f"https://127.0.0.1:{TLS_PORT}", credentials_file=str(credentials))
     process = serve(tmp_path / "buckets", TLS_PORT, "--cert", str(certificate), "--key", str(key))
     try:
-        assert _bucket.connect(replace(bucket, ca_cert=str(certificate))).entries() == {}
+        assert backup_bucket.connect(replace(bucket, ca_cert=str(certificate))).entries() == {}
         with pytest.raises(BucketError, match=r"the certificate of .* is not trusted: set ca_cert to its CA"):
-            _bucket.connect(bucket).entries()
+            backup_bucket.connect(bucket).entries()
     finally:
         process.terminate()
         process.wait(20)

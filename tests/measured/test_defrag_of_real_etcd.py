@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _defrag_turns as turns
-from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import Member as Described
-from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import MIB, Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag_run import Outcome, Request
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import order as turns
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Outcome, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member as Described
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
 
@@ -34,10 +34,10 @@ PAYS = Thresholds(45, 10 * MIB)
 # Takes the lock with a short lease, says so, and waits to be killed.
 HOLDER = """
 import sys, time
-from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 link = Connection(sys.argv[1], None, None, None, 3.0)
-with _lock.held(link, [sys.argv[2]], _lock.Holder("other-host", "m9", "backup"), ttl=4):
+with lock.held(link, [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -127,7 +127,7 @@ def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.
     spans: list[tuple[float, float, str]] = []
     real = turns.turn
 
-    def watched(request: Request, link: Connection, name: str, guard: _lock.Guard | None) -> Outcome:
+    def watched(request: Request, link: Connection, name: str, guard: lock.Guard | None) -> Outcome:
         began = time.monotonic()
         outcome = real(request, link, name, guard)
         spans.append((began, time.monotonic(), name))
@@ -142,7 +142,7 @@ def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.
     assert all(earlier[1] <= later[0] for earlier, later in zip(spans, spans[1:], strict=False)), spans
     assert [bool(outcome.moved_to) for outcome in outcomes] == [member.name == led for member in cluster]
     assert leader(cluster) != led
-    assert _lock.read(link_to(cluster), [cluster[0].endpoint]) is None
+    assert lock.read(link_to(cluster), [cluster[0].endpoint]) is None
     again = on_all_hosts(cluster)
     assert [(outcome.result, outcome.settled) for outcome in again] == [("skipped", True)] * 3
     assert "does not pay" in again[0].reason
@@ -178,13 +178,13 @@ def test_the_lock(cluster: list[Member]) -> None:
         assert outcome.result == "skipped"
         assert "other-host holds the cluster's lock since" in outcome.reason
         time.sleep(5)  # longer than its lease: it is kept alive
-        assert _lock.read(link, endpoints) is not None
+        assert lock.read(link, endpoints) is not None
         holder.send_signal(signal.SIGKILL)
     began = time.monotonic()
-    with _lock.held(link, endpoints, _lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
+    with lock.held(link, endpoints, lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
         assert time.monotonic() - began < 15
         guard.check()
-        found = _lock.read(link, endpoints)
+        found = lock.read(link, endpoints)
         assert found is not None and found.holder.host == "this-host"
 
 
@@ -194,7 +194,7 @@ def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkey
         fragment(cluster)
     real = turns.turn
 
-    def then_lose(request: Request, link: Connection, name: str, guard: _lock.Guard | None) -> Outcome:
+    def then_lose(request: Request, link: Connection, name: str, guard: lock.Guard | None) -> Outcome:
         outcome = real(request, link, name, guard)
         if guard is not None:
             guard._gone = "its lease is gone"
@@ -219,8 +219,8 @@ def test_out_of_space_and_back(cluster: list[Member]) -> None:
         for _number in range(150):
             etcdctl(cluster[0], "put", "key", text=VALUE)
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
-    with pytest.raises(_lock.NoSpaceError):
-        _lock.take(link, endpoints, _lock.Holder("this-host", "m0", "backup"), 10)
+    with pytest.raises(lock.NoSpaceError):
+        lock.take(link, endpoints, lock.Holder("this-host", "m0", "backup"), 10)
     compact(cluster[0])
     # Without writes the pages that were freed are not counted: what shall be tried is any free page.
     outcomes = on_all_hosts(cluster, Thresholds(5, MIB))

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill, _snapshot
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
 
@@ -32,11 +31,11 @@ KEYS = 150
 
 HELD = """
 import json, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import _drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils import drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 asked = json.loads(sys.argv[1])
-tools = _drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
-_drill.hold(_drill.Request(**asked["request"]), tools, asked["endpoints"])
+tools = drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
+drill.hold(drill.Request(**asked["request"]), tools, asked["endpoints"])
 """
 
 
@@ -75,26 +74,26 @@ def link(version: str) -> Connection:
     return Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
 
 
-def tools(version: str) -> _drill.Tools:
-    return _drill.Tools(link(version), str(binary(version)), str(binary(version, "etcdutl")))
+def tools(version: str) -> drill.Tools:
+    return drill.Tools(link(version), str(binary(version)), str(binary(version, "etcdutl")))
 
 
 def backup(member: Member, folder: Path) -> store.Metadata:
     folder.mkdir(exist_ok=True)
-    request = _snapshot.Request(str(folder), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
-    saved = _snapshot.save(
-        request, _snapshot.Tools(link(member.version), tools(member.version).etcdutl_path), [member.endpoint]
+    request = snapshot.Request(str(folder), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+    saved = snapshot.save(
+        request, snapshot.Tools(link(member.version), tools(member.version).etcdutl_path), [member.endpoint]
     )
     return saved.metadata
 
 
-def asked(folder: Path, scratch_dir: Path, **more: Any) -> _drill.Request:
-    request = _drill.Request(str(folder), "etcd", "", str(scratch_dir), 512 << 20, 0, 60, live=True)
+def asked(folder: Path, scratch_dir: Path, **more: Any) -> drill.Request:
+    request = drill.Request(str(folder), "etcd", "", str(scratch_dir), 512 << 20, 0, 60, live=True)
     return replace(request, **more)
 
 
-def hold(member: Member, folder: Path, scratch_dir: Path, **more: Any) -> _drill.Report:
-    return _drill.hold(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
+def hold(member: Member, folder: Path, scratch_dir: Path, **more: Any) -> drill.Report:
+    return drill.hold(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
 
 
 def test_everything_is_compared(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
@@ -163,18 +162,18 @@ def test_another_content(live: Member, tmp_path: Path, scratch_dir: Path) -> Non
     Path(stored.path + ".json").write_text(json.dumps(claimed.as_dict()))
     Path(stored.path + ".sha256").write_text(f"{claimed.sha256}  {Path(stored.path).name}\n")
     Path(stored.path + store.DRILL).write_text("{}")
-    with pytest.raises(_drill.DrillError, match="failed its drill: its keys are not those of the cluster: at revision"):
+    with pytest.raises(drill.DrillError, match="failed its drill: its keys are not those of the cluster: at revision"):
         hold(live, tmp_path, scratch_dir)
     assert not Path(stored.path + store.DRILL).exists()
     etcdctl(live, "put", "/key/012", "changed since")
     status = json.loads(etcdctl(live, "endpoint", "status", "-w", "json"))[0]["Status"]
     etcdctl(live, "compaction", str(status["header"]["revision"]))
-    with pytest.raises(_drill.DrillError, match=r"exists in the cluster since revision .* and is not in the backup"):
+    with pytest.raises(drill.DrillError, match=r"exists in the cluster since revision .* and is not in the backup"):
         hold(live, tmp_path, scratch_dir)
 
 
 def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
-    with pytest.raises(_drill.DrillError, match=r"there is no backup of the cluster .* take one first"):
+    with pytest.raises(drill.DrillError, match=r"there is no backup of the cluster .* take one first"):
         hold(live, tmp_path, scratch_dir)
     backup(live, tmp_path)
     (stored,) = store.scan(str(tmp_path), "etcd")
@@ -182,10 +181,10 @@ def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     flipped = bytearray(whole)
     flipped[9000] ^= 1
     Path(stored.path).write_bytes(flipped)
-    with pytest.raises(_drill.DrillError, match=r"failed its drill: .* was altered: the SHA-256 of its content"):
+    with pytest.raises(drill.DrillError, match=r"failed its drill: .* was altered: the SHA-256 of its content"):
         hold(live, tmp_path, scratch_dir)
     Path(stored.path).write_bytes(whole[:-512])
-    with pytest.raises(_drill.DrillError, match=r"the newest backup does not count: .* it has \d+ bytes"):
+    with pytest.raises(drill.DrillError, match=r"the newest backup does not count: .* it has \d+ bytes"):
         hold(live, tmp_path, scratch_dir)
 
 
@@ -217,7 +216,7 @@ def test_a_cluster_that_was_restored(live: Member, tmp_path: Path, scratch_dir: 
 
 def test_without_the_cluster(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     metadata = backup(live, tmp_path)
-    report = _drill.hold(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
+    report = drill.hold(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
     assert (report.finding.compared, report.finding.keys) == ("nothing", KEYS + 1)
     assert report.plan.metadata == metadata
     (stored,) = store.scan(str(tmp_path), "etcd")
@@ -230,12 +229,12 @@ def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
         etcdctl(live, "put", "/key/016", str(number))
     backup(live, tmp_path)
     low = scratch.LEAST_MEMORY
-    with pytest.raises(_drill.DrillError, match=r"memory_max is 127.0 MiB, but etcd needs at least 128.0 MiB"):
+    with pytest.raises(drill.DrillError, match=r"memory_max is 127.0 MiB, but etcd needs at least 128.0 MiB"):
         hold(live, tmp_path, scratch_dir, memory_max=low - (1 << 20))
     assert hold(live, tmp_path, scratch_dir, memory_max=low).finding.compared == "hash"
-    with pytest.raises(_drill.DrillError, match=r"scratch_dir .* has .* free, but the drill needs"):
+    with pytest.raises(drill.DrillError, match=r"scratch_dir .* has .* free, but the drill needs"):
         hold(live, tmp_path, scratch_dir, reserve=1 << 60)
-    with pytest.raises(_drill.DrillError, match="is too long for the sockets in it by"):
+    with pytest.raises(drill.DrillError, match="is too long for the sockets in it by"):
         long = scratch_dir / ("x" * 100)
         long.mkdir()
         try:

@@ -14,14 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import (
-    _drill,
-    _snapshot,
-    _snapshot_check,
-    _snapshot_crypt,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as backup_encryption
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
 
@@ -91,18 +87,18 @@ def link() -> Connection:
     return Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0)
 
 
-def tools() -> _snapshot.Tools:
-    return _snapshot.Tools(link(), str(binary(VERSION, "etcdutl")))
+def tools() -> snapshot.Tools:
+    return snapshot.Tools(link(), str(binary(VERSION, "etcdutl")))
 
 
-def asked(folder: Path, keys: Keys | None = None, copy_dir: str = "", keep: int = 7) -> _snapshot.Request:
+def asked(folder: Path, keys: Keys | None = None, copy_dir: str = "", keep: int = 7) -> snapshot.Request:
     folder.mkdir(exist_ok=True)
-    base = _snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
+    base = snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
     return replace(base, encrypt_to=keys.recipients if keys else (), copy_dir=copy_dir)
 
 
-def save(live: Member, request: _snapshot.Request) -> _snapshot.Saved:
-    return _snapshot.save(request, tools(), [live.endpoint])
+def save(live: Member, request: snapshot.Request) -> snapshot.Saved:
+    return snapshot.save(request, tools(), [live.endpoint])
 
 
 def in_the_clear(folder: Path) -> list[str]:
@@ -116,12 +112,10 @@ def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
     assert in_the_clear(tmp_path) == []
     assert os.stat(saved.plan.path).st_mode & 0o777 == 0o600
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path / "a", check=True)
-    assert _snapshot_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
     plain = tmp_path / "plain.db"
-    found = _snapshot_check.decrypted(
-        saved.plan.path, saved.metadata, str(plain), keys.identity, tools().etcdutl_path, 60
-    )
-    assert _snapshot_check.verify(str(plain), tools().etcdutl_path, 60) == found
+    found = backup_check.decrypted(saved.plan.path, saved.metadata, str(plain), keys.identity, tools().etcdutl_path, 60)
+    assert backup_check.verify(str(plain), tools().etcdutl_path, 60) == found
     assert (found.revision, found.sha256, found.encryption) == (saved.metadata.revision, saved.metadata.sha256, "")
     assert in_the_clear(tmp_path) == ["plain.db"]
     # Retention knows it for what it is.
@@ -138,7 +132,7 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
         ("/nowhere", "identity_file /nowhere cannot be read"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
-            _snapshot_check.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools().etcdutl_path, 60)
+            backup_check.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools().etcdutl_path, 60)
         assert in_the_clear(tmp_path) == [] and not target.exists()
     with pytest.raises(
         store.SnapshotError,
@@ -161,10 +155,10 @@ def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
     body[len(body) // 2] ^= 1
     path.write_bytes(body)
     with pytest.raises(store.SnapshotError, match="was altered: its SHA-256 is"):
-        _snapshot_check.verify(str(path), tools().etcdutl_path, 60)
+        backup_check.verify(str(path), tools().etcdutl_path, 60)
     path.write_bytes(body[:-9])
     with pytest.raises(store.SnapshotError, match="is cut off or altered"):
-        _snapshot_check.verify(str(path), tools().etcdutl_path, 60)
+        backup_check.verify(str(path), tools().etcdutl_path, 60)
 
 
 def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
@@ -172,14 +166,14 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
     put(live, "later")
     put(live, "later still")
     with tempfile.TemporaryDirectory(prefix="drill", dir="/var/tmp") as scratch_dir:
-        request = _drill.Request(str(tmp_path / "a"), "etcd", "", scratch_dir, 512 << 20, 0, 60, live=True)
-        programs = _drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
+        request = drill.Request(str(tmp_path / "a"), "etcd", "", scratch_dir, 512 << 20, 0, 60, live=True)
+        programs = drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
         if keys.program == "age":
-            with pytest.raises(_drill.DrillError, match="is encrypted: set identity_file to the key"):
-                _drill.hold(request, programs, [live.endpoint])
-        with pytest.raises(_drill.DrillError, match=f"failed its drill: {keys.program} does not decrypt"):
-            _drill.hold(replace(request, identity_file=keys.other), programs, [live.endpoint])
-        report = _drill.hold(replace(request, identity_file=keys.identity), programs, [live.endpoint])
+            with pytest.raises(drill.DrillError, match="is encrypted: set identity_file to the key"):
+                drill.hold(request, programs, [live.endpoint])
+        with pytest.raises(drill.DrillError, match=f"failed its drill: {keys.program} does not decrypt"):
+            drill.hold(replace(request, identity_file=keys.other), programs, [live.endpoint])
+        report = drill.hold(replace(request, identity_file=keys.identity), programs, [live.endpoint])
         assert report.finding.compared == "hash"
         assert os.listdir(scratch_dir) == []
     assert in_the_clear(tmp_path) == []
@@ -198,7 +192,7 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
 )
 def test_whom_for(recipients: tuple[str, ...], text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
-        _snapshot_crypt.method(recipients)
+        backup_encryption.method(recipients)
 
 
 def test_copies(live: Member, tmp_path: Path) -> None:
@@ -213,7 +207,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
         kept = {Path(item.path).name for item in store.scan(str(folder), "etcd")}
         assert kept == {Path(one.copies[0]).name for one in saved[1:]}
         for item in store.scan(str(folder), "etcd"):
-            assert _snapshot_check.verify(item.path, tools().etcdutl_path, 60) == item.metadata
+            assert backup_check.verify(item.path, tools().etcdutl_path, 60) == item.metadata
     with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
         save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
     lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
@@ -221,7 +215,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
         f"there is no copy in {tmp_path / 'none'}: it is no directory on this host; make it, or mount its volume"
     ]
     assert lost.copies == []
-    assert _snapshot_check.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
+    assert backup_check.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.modules import (
     etcd_defrag,
     etcd_maintenance,
@@ -28,7 +28,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import (
 from bench.member import Member, binary, releases, running
 
 PORT = 25750
-OTHER = _lock.Holder("other-host", "m1", "backup")
+OTHER = lock.Holder("other-host", "m1", "backup")
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +62,16 @@ def run(module: Any, capsys: pytest.CaptureFixture[str], arguments: dict[str, An
 
 def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
     ways, asked = reach(cluster), {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
-    lease = _lock.take(link(cluster), ways["endpoints"], OTHER, 30)
+    lease = lock.take(link(cluster), ways["endpoints"], OTHER, 30)
     result = run(etcd_member, capsys, asked)
     assert result["failed"]
     assert "other-host holds the cluster's lock since" in result["msg"]
     # Check mode takes no lock, and says what it would do about the member itself.
     assert "failed" not in run(etcd_member, capsys, {**asked, "_ansible_check_mode": True})
-    _lock.release(link(cluster), ways["endpoints"], lease)
+    lock.release(link(cluster), ways["endpoints"], lease)
     for _attempt in range(2):  # the second one takes over what the first left
         assert "failed" not in run(etcd_member, capsys, {**asked, "timeout": 20})
-        held = _lock.read(link(cluster), ways["endpoints"])
+        held = lock.read(link(cluster), ways["endpoints"])
         assert held is not None and (held.holder.member, held.holder.operation) == ("m0", "change by Ansible")
     result = run(etcd_defrag, capsys, {**ways, "name": "m1", "free_share": 0, "free_size": "0", "wait": 0})
     assert (result["changed"], result["deferred"]) == (False, True)
@@ -79,7 +79,7 @@ def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: p
     # There is no such unit, so the member does not serve: the lock is let go all the same.
     gone = {**asked, "state": "serving", "unit": "headroom-test.service"}
     assert run(etcd_member, capsys, gone)["failed"]
-    assert _lock.read(link(cluster), ways["endpoints"]) is None
+    assert lock.read(link(cluster), ways["endpoints"]) is None
 
 
 def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,9 +178,9 @@ def test_installation(program: dict[str, Any], capsys: pytest.CaptureFixture[str
     assert (again["changed"], again["files"], again["reload"]) == (False, [], False)
     modules = Path(program["lib_dir"]) / "ansible_collections/etcdops/headroom/plugins/module_utils"
     (modules / "_old.py").write_text("")
-    (modules / "_lock.py").write_text("broken")
+    (modules / "lock.py").write_text("broken")
     repaired = run(etcd_maintenance, capsys, program)
-    assert (repaired["files"], repaired["removed"]) == ([str(modules / "_lock.py")], [str(modules / "_old.py")])
+    assert (repaired["files"], repaired["removed"]) == ([str(modules / "lock.py")], [str(modules / "_old.py")])
     bad = copy.deepcopy(program)
     bad["config"]["snapshot"]["keep"] = 0
     before = sorted(tmp_path.rglob("*"))

@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import (
-    _restore,
-    _snapshot,
-    _snapshot_check,
-    _snapshot_rescue,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.member import Member, binary, releases, running
 
@@ -37,7 +35,7 @@ BUMP = 1_000_000_000
 # Prepares and places, and is killed at the STEP-th time that Python's own audit of what it does names the folder or a program.
 KILLED = """
 import json, os, signal, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import _restore
+from ansible_collections.etcdops.headroom.plugins.module_utils import backup_restore
 asked = json.loads(sys.argv[1])
 steps = 0
 def watch(event, arguments):
@@ -46,11 +44,11 @@ def watch(event, arguments):
         steps += 1
         if steps == asked["step"]:
             os.kill(os.getpid(), signal.SIGKILL)
-restore = _restore.Restore(*asked["restore"])
+restore = backup_restore.Restore(*asked["restore"])
 sys.addaudithook(watch)
-_restore.prepare(restore, _restore.Request(**asked["request"]))
-_restore.place(restore, asked["marker"], 0)
-_restore.finish(asked["marker"])
+backup_restore.prepare(restore, backup_restore.Request(**asked["request"]))
+backup_restore.place(restore, asked["marker"], 0)
+backup_restore.finish(asked["marker"])
 print(steps)
 """
 
@@ -76,9 +74,9 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with running(members):
         for number in range(KEYS):
             etcdctl(members[0], "put", f"key-{number}", "v" * 1000)
-        asked = _snapshot.Request(str(folder / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+        asked = snapshot.Request(str(folder / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
         link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-        done = _snapshot.save(asked, _snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint])
+        done = snapshot.save(asked, snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint])
         etcdctl(members[0], "put", "after", "the snapshot")
     yield Saved(version, members, done.plan.path, done.metadata.revision)
 
@@ -95,9 +93,9 @@ def copies(saved: Saved, folder: Path, *flags: str) -> list[Member]:
     return [replace(member, folder=folder, flags=flags, process=None, sampler=None) for member in saved.members]
 
 
-def request(saved: Saved, member: Member, **more: Any) -> _restore.Request:
+def request(saved: Saved, member: Member, **more: Any) -> backup_restore.Request:
     peers = ",".join(f"{one.name}=http://127.0.0.1:{one.port + 1}" for one in saved.members)
-    base = _restore.Request(
+    base = backup_restore.Request(
         path=saved.path,
         name=member.name,
         peer_url=f"http://127.0.0.1:{member.port + 1}",
@@ -113,8 +111,8 @@ def request(saved: Saved, member: Member, **more: Any) -> _restore.Request:
     return replace(base, **more)
 
 
-def restore(member: Member, wal: bool = False) -> _restore.Restore:
-    return _restore.Restore(
+def restore(member: Member, wal: bool = False) -> backup_restore.Restore:
+    return backup_restore.Restore(
         ID, str(member.folder / member.name), str(member.folder / f"{member.name}-wal/member/wal") if wal else ""
     )
 
@@ -123,14 +121,14 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
     members = copies(saved, tmp_path)
     marker = str(tmp_path / "restoring")
     for member in members:
-        changed, metadata = _restore.prepare(restore(member), request(saved, member))
+        changed, metadata = backup_restore.prepare(restore(member), request(saved, member))
         assert (changed, metadata.revision) == (True, saved.revision)
-        assert not _restore.prepare(restore(member), request(saved, member))[0]
+        assert not backup_restore.prepare(restore(member), request(saved, member))[0]
     for member in members:
-        assert _restore.place(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
-        assert _restore.place(restore(member), marker, 0) == []
+        assert backup_restore.place(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
+        assert backup_restore.place(restore(member), marker, 0) == []
         assert (tmp_path / f"{member.name}.before-{ID}" / "member" / "snap" / "db").exists()
-    assert (_restore.read_marker(marker) or {})["id"] == ID
+    assert (backup_restore.read_marker(marker) or {})["id"] == ID
     with running(members):
         answer = json.loads(etcdctl(members[1], "get", "", "--from-key", "--keys-only", "-w", "json"))
         assert answer["count"] == KEYS
@@ -149,16 +147,16 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
             [*watch, f"--rev={saved.revision + 1}"], capture_output=True, text=True, timeout=30, check=False
         )
         assert "required revision has been compacted" in told.stderr
-    assert _restore.finish(marker)
-    assert not _restore.finish(marker)
+    assert backup_restore.finish(marker)
+    assert not backup_restore.finish(marker)
 
 
 def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
     """One that nobody could reach while the others were restored: another cluster, as far as the new one is concerned."""
     members = copies(saved, tmp_path)
     for member in members[:2]:
-        _restore.prepare(restore(member), request(saved, member))
-        _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.prepare(restore(member), request(saved, member))
+        backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
     with running(members[:2]):
         members[2].start()
         time.sleep(3)
@@ -179,8 +177,8 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
     with running([member]):
         etcdctl(member, "put", "old", "x")
     alone = f"m0=http://127.0.0.1:{member.port + 1}"
-    _restore.prepare(restore(member, wal=True), request(saved, member, initial_cluster=alone))
-    aside = _restore.place(restore(member, wal=True), str(tmp_path / "restoring"), 0)
+    backup_restore.prepare(restore(member, wal=True), request(saved, member, initial_cluster=alone))
+    aside = backup_restore.place(restore(member, wal=True), str(tmp_path / "restoring"), 0)
     assert aside == [f"{tmp_path}/m0-wal/member.before-{ID}", f"{tmp_path}/m0.before-{ID}"]
     with running([member]):
         assert json.loads(etcdctl(member, "get", "", "--from-key", "-w", "json"))["count"] == KEYS
@@ -191,11 +189,11 @@ def test_while_etcd_runs(saved: Saved, tmp_path: Path) -> None:
     (member, *_others) = copies(saved, tmp_path)
     member = replace(member, peers={}, flags=("--force-new-cluster",))
     with running([member]):
-        _restore.prepare(restore(member), request(saved, member))
+        backup_restore.prepare(restore(member), request(saved, member))
         with pytest.raises(
-            _restore.RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"
+            backup_restore.RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"
         ):
-            _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+            backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
         assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
     assert not (tmp_path / "restoring").exists()
 
@@ -229,7 +227,7 @@ def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
         assert names == {"data", "wal", f"data.before-{ID}"}, f"step {step} of {steps}"
         assert {path.name for path in (folder / "wal").iterdir()} == {"member", f"member.before-{ID}"}
         assert (folder / f"data.before-{ID}" / "member" / "snap" / "db").read_text() == "precious"
-        assert (_restore.read_record(str(folder / "data")) or {})["id"] == ID
+        assert (backup_restore.read_record(str(folder / "data")) or {})["id"] == ID
         assert list((folder / "wal" / "member" / "wal").glob("*.wal"))
         shutil.rmtree(folder)
         step += 1 if step < 12 else 3
@@ -237,21 +235,21 @@ def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
 
 def test_another_snapshot_halfway(saved: Saved, tmp_path: Path) -> None:
     member = copies(saved, tmp_path)[0]
-    _restore.prepare(restore(member), request(saved, member))
+    backup_restore.prepare(restore(member), request(saved, member))
     other = tmp_path / "other"
     shutil.copytree(Path(saved.path).parent, other)
     record = other / f"{Path(saved.path).name}.json"
     record.write_text(record.read_text().replace('"member": "', '"member": "x'))
-    with pytest.raises(_restore.RestoreError, match="was begun with another snapshot than"):
-        _restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
+    with pytest.raises(backup_restore.RestoreError, match="was begun with another snapshot than"):
+        backup_restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
 
 
-def rescue_request(member: Member, folder: Path) -> _snapshot_rescue.Request:
-    return _snapshot_rescue.Request(member.name, str(member.folder / member.name), "", str(folder), 512 << 20, 60)
+def rescue_request(member: Member, folder: Path) -> backup_rescue.Request:
+    return backup_rescue.Request(member.name, str(member.folder / member.name), "", str(folder), 512 << 20, 60)
 
 
-def rescue_tools(version: str) -> _snapshot_rescue.Tools:
-    return _snapshot_rescue.Tools(*(str(binary(version, name)) for name in ("etcd", "etcdctl", "etcdutl")))
+def rescue_tools(version: str) -> backup_rescue.Tools:
+    return backup_rescue.Tools(*(str(binary(version, name)) for name in ("etcd", "etcdctl", "etcdutl")))
 
 
 def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
@@ -272,16 +270,15 @@ def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
                 member.process.wait()
         before = {path: path.read_bytes() for path in (tmp_path / "m0").rglob("*") if path.is_file()}
         found = [
-            _snapshot_rescue.rescue(rescue_request(member, Path(short)), rescue_tools(saved.version))
-            for member in members
+            backup_rescue.rescue(rescue_request(member, Path(short)), rescue_tools(saved.version)) for member in members
         ]
         assert {path: path.read_bytes() for path in before} == before
         best_path, best = max(found, key=lambda one: one[1].revision)
         assert best.revision >= saved.revision + 1 + 9
-        assert _snapshot_check.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
+        assert backup_check.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
         member = members[0]
-        _restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
-        _restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
+        backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
         with running([replace(member, peers={}, process=None, sampler=None)]):
             for number in range(9):
                 assert etcdctl(member, "get", f"acknowledged-{number}", "--print-value-only").strip() == "x" * 100
@@ -295,4 +292,4 @@ def alone(member: Member) -> str:
 def test_nothing_to_rescue(saved: Saved, tmp_path: Path) -> None:
     member = replace(saved.members[0], folder=tmp_path)
     with pytest.raises(ValueError, match="no member's data can be rescued from it"):
-        _snapshot_rescue.rescue(rescue_request(member, tmp_path), rescue_tools(saved.version))
+        backup_rescue.rescue(rescue_request(member, tmp_path), rescue_tools(saved.version))

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
-from ansible_collections.etcdops.headroom.plugins.module_utils._cluster import observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Answer, Connection, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer, Connection, run_program
 
 from bench.member import Member, binary, releases, running
 
@@ -32,8 +32,8 @@ KEYS = 120
 # of those steps if it is not.
 KILLED = """
 import json, os, signal, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot, _snapshot_check
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils import snapshot, backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 asked = json.loads(sys.argv[1])
 steps = 0
 def watch(event, arguments):
@@ -42,10 +42,10 @@ def watch(event, arguments):
         steps += 1
         if steps == asked["step"]:
             os.kill(os.getpid(), signal.SIGKILL)
-request = _snapshot.Request(**asked["request"])
-tools = _snapshot.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcdutl"])
+request = snapshot.Request(**asked["request"])
+tools = snapshot.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcdutl"])
 sys.addaudithook(watch)
-_snapshot.save(request, tools, asked["endpoints"])
+snapshot.save(request, tools, asked["endpoints"])
 print(steps)
 """
 
@@ -94,25 +94,25 @@ def etcdctl(member: Member, *words: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
 
 
-def tools(version: str) -> _snapshot.Tools:
+def tools(version: str) -> snapshot.Tools:
     link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-    return _snapshot.Tools(link, str(binary(version, "etcdutl")))
+    return snapshot.Tools(link, str(binary(version, "etcdutl")))
 
 
-def asked(folder: Path, keep: int = 7) -> _snapshot.Request:
+def asked(folder: Path, keep: int = 7) -> snapshot.Request:
     folder.mkdir(exist_ok=True)
-    return _snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
+    return snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
 
 
-def save(members: list[Member], folder: Path, keep: int = 7) -> _snapshot.Saved:
-    return _snapshot.save(asked(folder, keep), tools(members[0].version), [members[0].endpoint])
+def save(members: list[Member], folder: Path, keep: int = 7) -> snapshot.Saved:
+    return snapshot.save(asked(folder, keep), tools(members[0].version), [members[0].endpoint])
 
 
 def sound(folder: Path, version: str) -> list[str]:
     """The names of the snapshots in sight, each of which has to be sound."""
     found = sorted(folder.glob("*.db"))
     for path in found:
-        _snapshot_check.verify(str(path), tools(version).etcdutl_path, 60)
+        backup_check.verify(str(path), tools(version).etcdutl_path, 60)
     return [path.name for path in found]
 
 
@@ -126,8 +126,8 @@ def test_what_is_saved(cluster: list[Member], tmp_path: Path) -> None:
     assert metadata.revision == KEYS + 2
     assert metadata.total_keys == KEYS - 1 if not version.startswith("3.5.") else metadata.total_keys > KEYS
     assert sorted(tmp_path.glob("*.db")) == [Path(saved.plan.path)]
-    assert _snapshot_check.verify(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
-    _snapshot_check.check_fits(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
+    assert backup_check.verify(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
+    backup_check.check_fits(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path, check=True)
 
 
@@ -148,7 +148,7 @@ def test_it_restores(cluster: list[Member], tmp_path: Path) -> None:
     assert after.removed == []
     assert [item["path"] for item in after.plan.left_alone] == [saved.plan.path]
     with pytest.raises(store.SnapshotError, match=f"is of the cluster {saved.metadata.cluster_id} "):
-        _snapshot_check.check_fits(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
+        backup_check.check_fits(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
 
 
 def test_killed_at_every_step(cluster: list[Member], tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
             return run_program(argv, timeout, name)
 
         with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*no space left on device.* are untouched"):
-            _snapshot.save(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
+            snapshot.save(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
         assert sound(folder, version) == [Path(first.plan.path).name]
         with pytest.raises(store.SnapshotError, match="free, but the snapshot needs"):
             save(cluster, folder, keep=1)
@@ -240,15 +240,15 @@ def test_an_unreachable_member(cluster: list[Member], tmp_path: Path) -> None:
     version = cluster[0].version
     first = save(cluster, tmp_path)
     with pytest.raises(store.SnapshotError, match="no member of the cluster answers"):
-        _snapshot.save(asked(tmp_path, keep=1), tools(version), ["http://127.0.0.1:1"])
+        snapshot.save(asked(tmp_path, keep=1), tools(version), ["http://127.0.0.1:1"])
 
     def elsewhere(argv: list[str], timeout: float, name: str) -> Answer:
         moved = ["--endpoints=http://127.0.0.1:1" if word.startswith("--endpoints=") else word for word in argv]
         return run_program([word.replace("=2s", "=1s") for word in moved], timeout, name)
 
-    hasty = _snapshot.Request(str(tmp_path), "etcd", "", keep=1, keep_days=None, reserve=0, timeout=2)
+    hasty = snapshot.Request(str(tmp_path), "etcd", "", keep=1, keep_days=None, reserve=0, timeout=2)
     with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*; the snapshots kept are untouched"):
-        _snapshot.save(hasty, tools(version), [cluster[0].endpoint], run=elsewhere)
+        snapshot.save(hasty, tools(version), [cluster[0].endpoint], run=elsewhere)
     assert sound(tmp_path, version) == [Path(first.plan.path).name]
 
 
@@ -267,14 +267,14 @@ def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) ->
         return answer
 
     with pytest.raises(store.SnapshotError, match="is not sound: "):
-        _snapshot.save(asked(tmp_path), tools(version), [cluster[0].endpoint], run=corrupt)
+        snapshot.save(asked(tmp_path), tools(version), [cluster[0].endpoint], run=corrupt)
     assert sound(tmp_path, version) == []
 
 
 def test_the_leader_only_if_asked(cluster: list[Member], tmp_path: Path) -> None:
-    planned = _snapshot.plan(asked(tmp_path), tools(cluster[0].version), [cluster[0].endpoint], time.time())
+    planned = snapshot.plan(asked(tmp_path), tools(cluster[0].version), [cluster[0].endpoint], time.time())
     assert planned.member.role == "follower"
     seen, _answered_by = observe(tools(cluster[0].version).connection, [cluster[0].endpoint])
-    request = _snapshot.Request(str(tmp_path), "etcd", seen.leader, 1, None, 0, 60)
-    saved = _snapshot.save(request, tools(cluster[0].version), [cluster[0].endpoint])
+    request = snapshot.Request(str(tmp_path), "etcd", seen.leader, 1, None, 0, 60)
+    saved = snapshot.save(request, tools(cluster[0].version), [cluster[0].endpoint])
     assert (saved.metadata.member, saved.plan.member.role) == (seen.leader, "leader")

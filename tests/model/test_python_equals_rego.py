@@ -16,8 +16,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._memory import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 
 from tests.policies.tools import tool
 

@@ -29,7 +29,7 @@ def test_every_constant_is_documented() -> None:
 def test_every_constant_is_used() -> None:
     """In both implementations, but for what only the plan asks for, and what a defragmentation takes, of which no rule speaks."""
     root = MODEL.parent
-    python = (root / "plugins/module_utils/_memory.py").read_text(encoding="utf-8")
+    python = (root / "plugins/module_utils/_model/estimate.py").read_text(encoding="utf-8")
     rego = "".join(path.read_text(encoding="utf-8") for path in (root / "policies/lib/memory").glob("*.rego"))
     constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
     # quota_max is the plan's.

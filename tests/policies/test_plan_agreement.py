@@ -13,7 +13,7 @@ import random
 import subprocess
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
 
 from .tools import REPOSITORY, SOURCES, tool
 

@@ -1,6 +1,6 @@
 # METADATA
 # title: Settings that a version of etcd knows
-# description: The config-file keys of each release, their types, and what somebody probably meant. As plugins/module_utils/_releases.py has it.
+# description: The config-file keys of each release, their types, and what somebody probably meant. As plugins/module_utils/_model/releases.py has it.
 package headroom.flags
 
 import data.headroom.memory.reading

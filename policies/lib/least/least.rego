@@ -1,7 +1,7 @@
 # METADATA
 # title: The least that a plan may choose
 # description: |
-#   The settings with which a member needs the least memory, as the plan has them last on its ladder (plugins/module_utils/_plan_search.py):
+#   The settings with which a member needs the least memory, as the plan has them last on its ladder (plugins/module_utils/_plan/search.py):
 #   where even these do not fit, the plan refuses the workload. What is pinned stays as it is.
 package headroom.least
 

@@ -1,7 +1,7 @@
 # METADATA
 # title: How much memory a member of etcd takes
 # description: |
-#   The formulas of plugins/module_utils/_memory.py, to the byte: integers only, factors in parts per thousand, every division rounds
+#   The formulas of plugins/module_utils/_model/estimate.py, to the byte: integers only, factors in parts per thousand, every division rounds
 #   up. `figures(version, workload, settings, members)` gives the same numbers, as far as rules ask for them; it is undefined where
 #   reading.rego's `problems` says why. Sizes may carry a unit.
 package headroom.memory

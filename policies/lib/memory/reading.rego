@@ -1,7 +1,7 @@
 # METADATA
 # title: What the user says, read into integers
 # description: |
-#   A workload and settings as plugins/module_utils/_workload.py reads them. `problems` says what cannot be; where it is not empty,
+#   A workload and settings as plugins/module_utils/_model/workload.py reads them. `problems` says what cannot be; where it is not empty,
 #   nothing else here is defined.
 package headroom.memory.reading
 

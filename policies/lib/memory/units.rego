@@ -1,7 +1,7 @@
 # METADATA
 # title: Sizes, durations and counts
 # description: |
-#   Read and written as plugins/module_utils/_units.py does, to the byte. A function is undefined for what it cannot read.
+#   Read and written as plugins/module_utils/_base/units.py does, to the byte. A function is undefined for what it cannot read.
 package headroom.memory.units
 
 _units := ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]

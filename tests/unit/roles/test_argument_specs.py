@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils import _topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
 
-ROLES = Path(_topology.__file__).parents[2] / "roles"
+ROLES = Path(topology.__file__).parents[3] / "roles"
 
 
 @pytest.mark.parametrize("role", sorted(path.name for path in ROLES.iterdir()))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils import _releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 from jinja2 import ChainableUndefined, Environment
 
-TEMPLATE = Path(_releases.__file__).parents[2] / "roles" / "etcd" / "templates" / "etcd.service.j2"
+TEMPLATE = Path(releases.__file__).parents[3] / "roles" / "etcd" / "templates" / "etcd.service.j2"
 
 
 def unit(config: dict[str, Any]) -> list[str]:
@@ -38,5 +38,5 @@ def unit(config: dict[str, Any]) -> list[str]:
 )
 def test_a_locked_database_may_be_locked(version: str, extra: dict[str, Any], raised: bool) -> None:
     """As rule memory/mlock of the linter takes it to be."""
-    config = _releases.render_config(version, {"name": "n1"}, extra)
+    config = releases.render_config(version, {"name": "n1"}, extra)
     assert ("LimitMEMLOCK=infinity" in unit(config)) is raised

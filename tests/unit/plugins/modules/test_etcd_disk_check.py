@@ -18,10 +18,12 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _disk_check, _fio, _mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio as storage_fio
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_disk_check
 
-ANSWER = Path(__file__).parent.parent / "module_utils/fio/3.33-loop-ext4.json"
+ANSWER = Path(__file__).parent.parent / "module_utils/_storage/fio/3.33-loop-ext4.json"
 
 
 def run(capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
@@ -48,8 +50,8 @@ def disk_folder(tmp_path: Path) -> Path:
     """An empty folder on a real filesystem."""
     folder = tmp_path / "a folder: with a colon"
     folder.mkdir()
-    mount = _mounts.mount_of(str(folder), _mounts.read_mounts())
-    if mount is None or mount.fstype in _fio.REFUSED_FILESYSTEMS:
+    mount = mounts.mount_of(str(folder), mounts.read_mounts())
+    if mount is None or mount.fstype in storage_fio.REFUSED_FILESYSTEMS:
         pytest.skip("the folder for temporary files is on no disk")
     return folder
 
@@ -187,7 +189,7 @@ def test_fio_that_misbehaves(
     message: str,
 ) -> None:
     fio.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    monkeypatch.setattr(_disk_check, "GRACE_SECONDS", 0)
+    monkeypatch.setattr(disk_check, "GRACE_SECONDS", 0)
     result = run(capsys, path=str(disk), state_dir=state, timeout=1)
     assert result["failed"] and message in result["msg"]
     assert list(disk.iterdir()) == [] and not os.path.exists(state)
@@ -246,9 +248,9 @@ def test_without_permission(
 
 def test_too_little_room_is_told_in_figures(disk: Path) -> None:
     """No test fills a disk: a pattern larger than any is asked for instead."""
-    volume = _disk_check.Volume(str(disk))
-    huge = _fio.Profile("huge", block_bytes=2300, total_bytes=1 << 62, timeout=30)
-    problem = _disk_check.refusal(str(disk), volume, huge, beside_member=False)
+    volume = disk_check.Volume(str(disk))
+    huge = storage_fio.Profile("huge", block_bytes=2300, total_bytes=1 << 62, timeout=30)
+    problem = disk_check.refusal(str(disk), volume, huge, beside_member=False)
     assert problem and "MiB free, the measurement needs 8796093022208 MiB" in problem
 
 
@@ -279,7 +281,7 @@ def test_locks_of_open_files_and_of_processes() -> None:
         "2: -> FLOCK  ADVISORY  WRITE 10749 fd:10:97 0 EOF\n"
         "noise\n"
     )
-    assert _disk_check.parse_locks(text) == {("254:0", 10357098), ("253:16", 97)}
+    assert disk_check.parse_locks(text) == {("254:0", 10357098), ("253:16", 97)}
 
 
 def test_an_interrupted_run_leaves_nothing(fio: Path, disk: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _histogram
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import live_latency
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_disk_live_info
 
 
@@ -32,13 +32,13 @@ def page(fsyncs: int, commits: int, slow: int) -> str:
     """Metrics of a member whose fsyncs all took 1 to 2 ms and whose commits took 4 to 8 ms."""
     return "".join(
         [
-            f'{_histogram.WAL_FSYNC}_bucket{{le="0.001"}} 0\n',
-            f'{_histogram.WAL_FSYNC}_bucket{{le="0.002"}} {fsyncs}\n',
-            f'{_histogram.WAL_FSYNC}_bucket{{le="+Inf"}} {fsyncs}\n',
-            f'{_histogram.BACKEND_COMMIT}_bucket{{le="0.004"}} 0\n',
-            f'{_histogram.BACKEND_COMMIT}_bucket{{le="0.008"}} {commits}\n',
-            f'{_histogram.BACKEND_COMMIT}_bucket{{le="+Inf"}} {commits}\n',
-            f"{_histogram.SLOW_APPLIES} {slow}\n{_histogram.LEADER_CHANGES} 1\n{_histogram.STARTED} 1.7e+09\n",
+            f'{live_latency.WAL_FSYNC}_bucket{{le="0.001"}} 0\n',
+            f'{live_latency.WAL_FSYNC}_bucket{{le="0.002"}} {fsyncs}\n',
+            f'{live_latency.WAL_FSYNC}_bucket{{le="+Inf"}} {fsyncs}\n',
+            f'{live_latency.BACKEND_COMMIT}_bucket{{le="0.004"}} 0\n',
+            f'{live_latency.BACKEND_COMMIT}_bucket{{le="0.008"}} {commits}\n',
+            f'{live_latency.BACKEND_COMMIT}_bucket{{le="+Inf"}} {commits}\n',
+            f"{live_latency.SLOW_APPLIES} {slow}\n{live_latency.LEADER_CHANGES} 1\n{live_latency.STARTED} 1.7e+09\n",
         ]
     )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _snapshot_store as store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue, etcd_restore, etcd_restore_drill
 
 ID = "20261121T101500Z"

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils import _host, _tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_tls_info
 
 pytest.importorskip("cryptography")
@@ -97,7 +98,7 @@ def test_a_host_without_anything(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_a_ca_that_cannot_be_read_is_looked_at_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(_tls, "IMPORT_ERROR", "ImportError")
+    monkeypatch.setattr(tls, "IMPORT_ERROR", "ImportError")
     none = [server(tmp_path / "none")]
     assert run(capsys, ca="", certificates=none)["ca"]["problems"] == ["it does not exist"]
     known = run(capsys, ca="a certificate", certificates=none)
@@ -113,7 +114,7 @@ def test_without_the_library(
     present: bool,
     readable: bool,
 ) -> None:
-    monkeypatch.setattr(_tls, "IMPORT_ERROR", "ImportError")
+    monkeypatch.setattr(tls, "IMPORT_ERROR", "ImportError")
     result = run(capsys, ca="", certificates=[server(folder if present else tmp_path / "none")])
     assert result["readable"] is readable and not result["certificates"]["server"]["fits"]
     assert any("cryptography" in problem for problem in result["problems"]) is present
@@ -125,7 +126,7 @@ def test_mode_and_owner_of_the_key_are_no_reason_for_a_new_certificate(
     (folder / "server.key").chmod(0o644)
     text = (folder / "ca.crt").read_text(encoding="ascii")
     result = run(capsys, ca=text, certificates=[server(folder, key_mode="0640", key_group="root")])
-    owner = _host.file_facts(str(folder / "server.key"))
+    owner = facts.file_facts(str(folder / "server.key"))
     found = f"0644 {owner['owner']} {owner['group']}"
     assert result["problems"] == [f"server: its private key has {found}, not 0640 root root"]
     assert result["certificates"]["server"]["fits"]

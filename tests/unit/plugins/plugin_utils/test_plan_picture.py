@@ -12,8 +12,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_bars import PARTS
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan_report import Report, prepare
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import PARTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare
 from ansible_collections.etcdops.headroom.plugins.plugin_utils import _plan_picture
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Encrypt snapshots for recipients, and decrypt them with an identity, by age or gpg. Private to the collection.
+
+The keys of the recipients are public: a host that takes backups cannot read them. Everything that goes wrong is a
+SnapshotError; what was written by then is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_program
+
+_AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
+_CHUNK = 1 << 20
+
+
+def method(recipients: Sequence[str]) -> str:
+    """Return the program that encrypts for these: ``age`` for its keys and those of SSH, else ``gpg``; empty for nobody.
+
+    Raises SnapshotError if they need both, if one cannot be meant, or if the program is not installed.
+    """
+    if not recipients:
+        return ""
+    odd = [one for one in recipients if not one.strip() or one.startswith("-") or "\n" in one]
+    if odd:
+        raise SnapshotError(
+            f"encrypt_to: {odd[0]!r} is no recipient: write a key of age (age1…) or SSH, or what gpg knows a key by"
+        )
+    with_age = [one for one in recipients if one.startswith(_AGE)]
+    if with_age and len(with_age) < len(recipients):
+        other = next(one for one in recipients if one not in with_age)
+        raise SnapshotError(f"encrypt_to: {with_age[0]!r} is for age and {other!r} for gpg: write those of one of them")
+    program = "age" if with_age else "gpg"
+    check_installed(program)
+    return program
+
+
+def check_installed(program: str) -> None:
+    """Raise SnapshotError if the program is not there."""
+    if shutil.which(program) is None:
+        raise SnapshotError(f"{program} is not installed on this host: install its package, or leave encrypt_to empty")
+
+
+def encrypt(program: str, recipients: Sequence[str], path: str, target: str, timeout: int) -> None:
+    """Encrypt a file into another, with mode 0600. Raises SnapshotError."""
+    with _home() if program == "gpg" and all(map(os.path.isfile, recipients)) else contextlib.nullcontext("") as home:
+        argv = ["age", "--encrypt", "--output", target]
+        argv += [word for one in recipients for word in ("--recipient", one)] + [path]
+        if program == "gpg":
+            argv = [*_gpg(home), "--trust-model", "always", "--output", target]
+            flag = "--recipient-file" if home else "--recipient"
+            argv += [word for one in recipients for word in (flag, one)] + ["--encrypt", path]
+        _run(argv, target, f"for {', '.join(recipients)}", timeout)
+
+
+def decrypt(program: str, identity_file: str, path: str, target: str, timeout: int) -> None:
+    """Decrypt a file into another, with mode 0600. Raises SnapshotError.
+
+    identity_file: for age its own or an SSH key; for gpg an exported secret key, empty for the user's keyring.
+    """
+    check_installed(program)
+    if not identity_file and program == "age":
+        raise SnapshotError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
+    if identity_file and not os.access(identity_file, os.R_OK):
+        raise SnapshotError(f"identity_file {identity_file} cannot be read on this host")
+    with _home() if program == "gpg" and identity_file else contextlib.nullcontext("") as home:
+        argv = ["age", "--decrypt", "--identity", identity_file, "--output", target, path]
+        if program == "gpg":
+            if identity_file:
+                _run([*_gpg(home), "--import", identity_file], "", f"with {identity_file}", timeout)
+            argv = [*_gpg(home), "--output", target, "--decrypt", path]
+        _run(argv, target, f"{path} with {identity_file or 'the keys of this user'}", timeout)
+
+
+def _gpg(home: str) -> list[str]:
+    return ["gpg", "--batch", "--quiet", "--no-tty", "--yes", *(["--homedir", home] if home else [])]
+
+
+@contextlib.contextmanager
+def _home() -> Iterator[str]:
+    """Give gpg a home of its own for a moment: nothing is added to the user's keys."""
+    folder = tempfile.mkdtemp(prefix="headroom-gpg-")
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(ValueError):
+            run_program(["gpgconf", "--homedir", folder, "--kill", "all"], 10.0, "gpgconf")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
+    if target:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    answer = run_program(argv, float(timeout), argv[0])
+    if answer.returncode == 0:
+        return
+    if target:
+        os.unlink(target)
+    said = next(
+        (line.strip() for line in answer.stderr.splitlines() if line.strip()), f"exit status {answer.returncode}"
+    )
+    cause = f"no end within {timeout} s, raise timeout" if answer.returncode is None else said
+    verb = "decrypt" if "decrypt" in "".join(argv) or "--import" in argv else "encrypt"
+    raise SnapshotError(f"{argv[0]} does not {verb} {what}: {cause}")
+
+
+def sha256_of(path: str) -> tuple[int, str]:
+    """Return size in bytes and SHA-256 of a file, and see it on disk."""
+    running = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for chunk in iter(lambda: stream.read(_CHUNK), b""):
+            running.update(chunk)
+        os.fsync(stream.fileno())
+        return stream.tell(), running.hexdigest()

@@ -1,0 +1,154 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make a snapshot of what a stopped member holds, when no quorum is left to ask. Private to the collection.
+
+The database alone lacks what a member that crashed had in its WAL only: writes that clients were told are safe. So the
+data is copied, etcd is started on the copy with ``--force-new-cluster``, which applies all that the WAL says is committed,
+and its database is taken once it has ended in order. The member's own data is only read. Of its very last write a member
+that was killed may not know that it was committed, since raft notes that with the one after; etcd then leaves it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from dataclasses import asdict, dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run, run_program
+
+_PREFIX = "rescued"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """Whose data, and where the snapshot goes. ``memory_max`` is bytes, ``timeout`` seconds for the whole."""
+
+    member: str
+    data_dir: str
+    wal_dir: str
+    directory: str
+    memory_max: int
+    timeout: int
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The programs of the release that wrote the data."""
+
+    etcd_path: str
+    etcdctl_path: str
+    etcdutl_path: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The two folders that make up a member, and their size in bytes."""
+
+    snap: str
+    wal: str
+    size: int
+
+
+def look(request: Request) -> Source:
+    """Find the member's data. Raises SnapshotError if there is none, RestoreError if etcd runs on it."""
+    snap = os.path.join(request.data_dir, "member", "snap")
+    wal = request.wal_dir or os.path.join(request.data_dir, "member", "wal")
+    missing = [path for path in (os.path.join(snap, "db"), wal) if not os.path.exists(path)]
+    if missing:
+        raise SnapshotError(
+            f"{' and '.join(missing)} do not exist on this host: no member's data can be rescued from it"
+        )
+    restore.check_stopped(request.data_dir)
+    size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
+    return Source(snap, wal, size)
+
+
+def needed(source: Source) -> int:
+    """Return the bytes that the copy takes: the snapshot is made of it, so it needs no more."""
+    return source.size + scratch.OVERHEAD
+
+
+def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
+    """Make the snapshot. Returns its path and metadata. Raises SnapshotError, RestoreError, DrillError or EtcdctlError."""
+    check.check_timeout(request.timeout)
+    source = look(request)
+    bounds = scratch.Bounds(request.memory_max, time.monotonic() + request.timeout)
+    now = int(time.time())
+    try:
+        with scratch.scratch_folder(request.directory, needed(source)) as folder:
+            data = os.path.join(folder, "data")
+            _copy(source, data)
+            described = _replay(request, tools, folder, data, bounds)
+            database = os.path.join(data, "member", "snap", "db")
+            size, sha256 = _sign(database)
+            status = check.read_status(database, tools.etcdutl_path, request.timeout, run_program)
+            metadata = Metadata(
+                cluster_id=described["cluster_id"],
+                member=request.member,
+                member_id=described["member_id"],
+                etcd_version=described["version"],
+                size=size,
+                sha256=sha256,
+                taken_at=now,
+                **asdict(status),
+            )
+            path = store.new_path(request.directory, _PREFIX, now)
+            store.publish(database, path, metadata)
+    except DrillError as error:
+        raise DrillError(f"nothing was rescued from {request.data_dir}: {error}") from error
+    except OSError as error:
+        raise SnapshotError(f"{error.filename or request.directory}: {error.strerror}; nothing was rescued") from error
+    return path, metadata
+
+
+def _copy(source: Source, data: str) -> None:
+    for origin, name in ((source.snap, "snap"), (source.wal, "wal")):
+        target = os.path.join(data, "member", name)
+        os.makedirs(target, mode=0o700)
+        for entry in os.scandir(origin):
+            if entry.is_file():
+                shutil.copy(entry.path, os.path.join(target, entry.name))
+
+
+def _replay(request: Request, tools: Tools, folder: str, data: str, bounds: scratch.Bounds) -> dict[str, str]:
+    """Let etcd apply its WAL to the copy and end; returns what it said of itself."""
+    flags = ("--force-new-cluster",)
+    with scratch.member(
+        tools.etcd_path, tools.etcdctl_path, folder, data, bounds, name=request.member, flags=flags, in_order=True
+    ) as url:
+        link = scratch.connection(tools.etcdctl_path, min(60.0, bounds.left()))
+        answer = run(link, [url], "endpoint", "status")
+        try:
+            status = json.loads(answer.stdout)[0]["Status"]
+            header = status["header"]
+            return {
+                "cluster_id": format(int(header["cluster_id"]), "x"),
+                "member_id": format(int(header["member_id"]), "x"),
+                "version": str(status["version"]),
+            }
+        except (LookupError, TypeError, ValueError) as error:
+            raise DrillError(f"etcd on the copy gave no status but {answer.stdout[:80]!r}") from error
+
+
+def _sign(path: str) -> tuple[int, str]:
+    """Append the SHA-256 that makes a database a snapshot, as etcd does; returns size and SHA-256 of the whole."""
+    running = hashlib.sha256()
+    with open(path, "r+b") as stream:
+        for chunk in iter(lambda: stream.read(_CHUNK), b""):
+            running.update(chunk)
+        digest = running.digest()
+        stream.write(digest)
+        stream.flush()
+        os.fsync(stream.fileno())
+        size = stream.tell()
+    running.update(digest)
+    return size, running.hexdigest()

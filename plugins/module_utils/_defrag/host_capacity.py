@@ -1,0 +1,70 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host of a member has for a defragmentation: disk and memory. Private to the collection."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Local
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import effective_settings
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
+
+_SECONDS = 3.0
+
+
+def local_facts(unit: str, data_dir: str) -> Local:
+    """Look at the host: the filesystem of the database and the memory of the process under ``unit``.
+
+    data_dir: that of etcd; empty, it is what etcd said when it started. What cannot be found out is None.
+    """
+    state = systemd.show(unit, _SECONDS)
+    process = (read_process(Path("/"), state.pid) if state.pid else None) or {}
+    if not data_dir and process:
+        record = systemd.start_record(state.invocation, _SECONDS)
+        data_dir = str(effective_settings(record).get("data_dir", "")) if record else ""
+    return Local(
+        directory=data_dir,
+        free=free_space(data_dir),
+        rss_anon=process.get("rss_anon"),
+        limit=process.get("memory_limit"),
+        available=parse_available(_text("/proc/meminfo")),
+        go_limit=parse_go_limit(process.get("environment", {}).get("GOMEMLIMIT", "")),
+    )
+
+
+def free_space(data_dir: str) -> int | None:
+    """Return the bytes that etcd can still write where its database lies; None if that cannot be seen."""
+    if not data_dir:
+        return None
+    try:
+        room = os.statvfs(os.path.join(data_dir, "member", "snap"))
+    except OSError:
+        return None
+    return room.f_bavail * room.f_frsize
+
+
+def parse_go_limit(text: str) -> int | None:
+    """Return GOMEMLIMIT in bytes, None if it is off or none that Go would read."""
+    try:
+        return parse_size(text, "GOMEMLIMIT") or None
+    except ValueError:
+        return None
+
+
+def parse_available(text: str) -> int | None:
+    """Return MemAvailable of /proc/meminfo in bytes, None if it is not there."""
+    found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else None
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The few questions that etcdctl cannot ask, over HTTP with the client certificate. Private to the collection."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import socket
+import ssl
+from urllib.parse import urlsplit
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    EtcdctlError,
+    MemberList,
+    parse_members,
+)
+
+
+def probe(url: str, timeout: float) -> str:
+    """Say why nothing listens at this client URL, or return an empty string.
+
+    A refused connection answers at once; etcdctl would use up its whole timeout to report the same.
+    """
+    parts = urlsplit(url)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 2379), timeout=timeout).close()
+    except socket.timeout:
+        return f"no connection within {timeout:g} s"
+    except (OSError, ValueError) as error:
+        return (getattr(error, "strerror", None) or str(error)).lower()
+    return ""
+
+
+def member_list(connection: Connection, url: str) -> MemberList:
+    """Read the member list that this one member holds, without asking the others.
+
+    etcdctl 3.5 can ask for a linearizable list only, which a cluster without quorum never answers; the gateway's
+    default is a serializable one in every version.
+    """
+    return parse_members(_request(connection, url, "POST", "/v3/cluster/member/list", "{}"))
+
+
+def quota_backend_bytes(connection: Connection, url: str) -> int | None:
+    """Return the quota in bytes that this member works with, from ``/metrics``; None if it does not say."""
+    return parse_quota(metrics(connection, url))
+
+
+def metrics(connection: Connection, url: str) -> str:
+    """Return the page of metrics of the member at this URL; raises EtcdctlError if it gives none."""
+    return _request(connection, url, "GET", "/metrics", None)
+
+
+def parse_quota(page: str) -> int | None:
+    """Read ``etcd_server_quota_backend_bytes`` (a float in Prometheus' text form) from a page of metrics."""
+    found = re.search(r"^etcd_server_quota_backend_bytes (\S+)$", page, re.MULTILINE)
+    return int(float(found.group(1))) if found else None
+
+
+def _request(connection: Connection, url: str, method: str, path: str, body: str | None) -> str:
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or 2379
+    client: http.client.HTTPConnection
+    try:
+        if parts.scheme == "https":
+            context = ssl.create_default_context(cafile=connection.ca_cert)
+            if connection.client_cert:
+                context.load_cert_chain(connection.client_cert, connection.client_key)
+            client = http.client.HTTPSConnection(host, port, timeout=connection.timeout, context=context)
+        else:
+            client = http.client.HTTPConnection(host, port, timeout=connection.timeout)
+        try:
+            client.request(method, path, body)
+            response = client.getresponse()
+            text = response.read().decode("utf-8", "replace")
+        finally:
+            client.close()
+    except (OSError, http.client.HTTPException) as error:
+        raise EtcdctlError(f"{url}{path}: {error}") from error
+    if response.status != 200:
+        raise EtcdctlError(f"{url}{path}: HTTP status {response.status}")
+    return text

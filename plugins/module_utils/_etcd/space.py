@@ -1,0 +1,83 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What fills a database, and what helps. Private to the collection. Pure.
+
+The file has three parts: live keys, history (revisions that the next compaction may drop) and free pages (which only a
+defragmentation gives back). All three count for the quota.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
+
+# Live keys above this share of the quota (percent) leave too little for history: etcd would be full again soon.
+CROWDED = 80
+
+
+@dataclass(frozen=True)
+class Space:
+    """The parts of one member's database in bytes. ``live`` and ``history`` are shared out by their numbers of revisions.
+
+    quota: None if the member does not say, or has none. keys, revisions: of the live keys, and of the history.
+    """
+
+    member: str
+    size: int
+    quota: int | None
+    live: int
+    history: int
+    free: int
+    keys: int
+    revisions: int
+
+    @property
+    def largest(self) -> str:
+        """The part that fills it most: live, history or free."""
+        return max(("free", "history", "live"), key=lambda part: int(getattr(self, part)))
+
+
+def divide(member: Member, activity: Activity) -> Space:
+    """Return the parts of a member's database."""
+    size, used = member.db_size or 0, member.db_size_in_use or 0
+    keys, revisions = activity.keys or 0, activity.history or 0
+    live = used * keys // (keys + revisions) if keys + revisions else used
+    return Space(
+        member=member.name,
+        size=size,
+        quota=member.db_quota or activity.quota,
+        live=live,
+        history=used - live,
+        free=max(0, size - used),
+        keys=keys,
+        revisions=revisions,
+    )
+
+
+def explain(space: Space) -> str:
+    """Say in a sentence what fills the database of a member, and what helps."""
+    of_quota = f" of its quota of {format_size(space.quota)}" if space.quota else ""
+    parts = (
+        f"live data {format_size(space.live)} ({format_count(space.keys)} keys), "
+        f"history {format_size(space.history)} ({format_count(space.revisions)} revisions), "
+        f"free pages {format_size(space.free)}"
+    )
+    return f"{space.member} uses {format_size(space.size)}{of_quota}: {parts}; {_REMEDIES[_case(space)]}"
+
+
+def _case(space: Space) -> str:
+    if space.quota and space.live * 100 >= space.quota * CROWDED:
+        return "crowded"
+    return space.largest
+
+
+_REMEDIES = {
+    "crowded": "the live data alone nearly fills it: delete keys, or raise etcd_quota_backend_bytes",
+    "live": "mostly live data: compaction and defragmentation help for a while, then delete keys or raise the quota",
+    "history": "mostly history: compaction drops it; let it happen on its own (etcd_auto_compaction_retention)",
+    "free": "mostly free pages: defragmentation gives them back; let it happen on its own (role etcd_maintenance)",
+}

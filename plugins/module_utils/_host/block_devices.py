@@ -1,0 +1,230 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Block devices, their mounts and fstab as Linux shows them. Private to the collection.
+
+The parsers take text; what reads the machine takes the roots of sysfs and procfs, so that tests show it trees of
+their own. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
+
+# (return code, standard output) of a command; a command that does not exist returns 127.
+Runner = Callable[[Sequence[str]], "tuple[int, str]"]
+
+# blkid(8): nothing found, or nothing could be read; several signatures contradict each other.
+BLKID_NOTHING = 2
+BLKID_AMBIVALENT = 8
+
+
+@dataclass(frozen=True)
+class FstabEntry:
+    """One line of /etc/fstab (fstab(5))."""
+
+    source: str
+    mount_point: str
+    fstype: str
+    options: str
+    dump: str
+    passno: str
+
+
+def parse_fstab(text: str) -> list[FstabEntry]:
+    """The entries of an fstab without its comments."""
+    entries = []
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) < 3 or fields[0].startswith("#"):
+            continue
+        fields += ["defaults", "0", "0"][len(fields) - 3 :]
+        source, mount_point, fstype, options, dump, passno = (unescape(field) for field in fields[:6])
+        entries.append(FstabEntry(source, mount_point, fstype, options, dump, passno))
+    return entries
+
+
+def parse_swaps(text: str) -> list[str]:
+    """Paths of the active swap areas in /proc/swaps."""
+    return [unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
+
+
+def parse_blkid(text: str) -> dict[str, str]:
+    """The KEY=value lines of `blkid -p -o export`."""
+    values = {}
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            values[key.strip()] = value.replace("\\ ", " ")
+    return values
+
+
+def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
+    """The active I/O scheduler and those to choose from: 'none [mq-deadline] kyber' -> ('mq-deadline', [...])."""
+    names = text.split()
+    active = next((name.strip("[]") for name in names if name.startswith("[")), None)
+    if active is None and len(names) == 1:
+        active = names[0]
+    return active, [name.strip("[]") for name in names]
+
+
+def signature(probe: dict[str, str]) -> str | None:
+    """What a probe found, in words, or None where it found nothing."""
+    if "PTTYPE" in probe and "TYPE" not in probe:
+        return f"partition table ({probe['PTTYPE']})"
+    if "TYPE" not in probe:
+        return None
+    words = {"filesystem": "filesystem", "raid": "RAID or LVM member", "crypto": "encrypted volume"}
+    return f"{probe['TYPE']} {words.get(probe.get('USAGE', ''), 'signature')}"
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def queue_facts(number: str, sysfs: str = "/sys") -> dict[str, Any]:
+    """What sysfs tells of the disk under a device number ('7:0'); a partition has its disk's queue.
+
+    Returns name, disk (the whole disk's name), is_partition, size (bytes), read_only, rotational, scheduler,
+    schedulers, write_cache, partitions, holders and slaves; values that sysfs does not have are None or empty.
+    """
+    folder = os.path.realpath(os.path.join(sysfs, "dev/block", number))
+    is_partition = os.path.exists(os.path.join(folder, "partition"))
+    disk = os.path.dirname(folder) if is_partition else folder
+    known = os.path.isdir(folder)
+    sectors, rotational = _read(f"{folder}/size"), _read(f"{disk}/queue/rotational")
+    active, schedulers = parse_scheduler(_read(f"{disk}/queue/scheduler"))
+    return {
+        "name": os.path.basename(folder) if known else None,
+        "disk": os.path.basename(disk) if known else None,
+        "is_partition": is_partition,
+        "size": int(sectors) * 512 if sectors.isdigit() else None,  # sysfs counts 512-byte sectors on every disk
+        "read_only": _read(f"{folder}/ro") == "1",
+        "rotational": rotational == "1" if rotational else None,
+        "scheduler": active,
+        "schedulers": schedulers,
+        "write_cache": _read(f"{disk}/queue/write_cache") or None,
+        "partitions": [name for name in _names(folder) if os.path.exists(f"{folder}/{name}/partition")],
+        "holders": _names(f"{folder}/holders"),
+        "slaves": _names(f"{folder}/slaves"),
+    }
+
+
+def _probe(path: str, run: Runner) -> tuple[dict[str, str], str | None, str | None]:
+    """blkid's findings, the signature in words, and why the device could not be probed (if it could not)."""
+    try:
+        # blkid answers "nothing found" also when it cannot read: then nothing may be concluded from its answer.
+        with open(path, "rb", buffering=0) as stream:
+            stream.read(4096)
+    except OSError as error:
+        return {}, None, f"cannot be read: {error.strerror}"
+    code, output = run(["blkid", "-p", "-o", "export", path])
+    if code == BLKID_AMBIVALENT:
+        return {}, "several contradicting signatures", None
+    if code not in (0, BLKID_NOTHING):
+        return {}, None, f"blkid failed with code {code}"
+    values = parse_blkid(output)
+    return values, signature(values), None
+
+
+def _busy(path: str) -> bool:
+    """Whether the kernel holds the device for someone: a mount, in any namespace, device mapper, RAID, swap."""
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        return error.errno == errno.EBUSY
+    return False
+
+
+def device_facts(
+    path: str, mounts: Sequence[Mount], swaps: Sequence[str], run: Runner, sysfs: str = "/sys"
+) -> dict[str, Any]:
+    """Everything that decides whether a device may become etcd's volume.
+
+    exists and is_block are always there; the rest only for a block device. The keys are documented in
+    etcd_host_info's RETURN.
+    """
+    resolved = os.path.realpath(path)
+    facts: dict[str, Any] = {"path": path, "resolved": resolved, "exists": os.path.exists(resolved), "is_block": False}
+    if not facts["exists"]:
+        return facts
+    status = os.stat(resolved)
+    if not stat.S_ISBLK(status.st_mode):
+        return facts
+    number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
+    values, found, problem = _probe(resolved, run)
+    facts.update(queue_facts(number, sysfs))
+    facts.update(
+        is_block=True,
+        number=number,
+        signature=found,
+        probe_error=problem,
+        fstype=values.get("TYPE"),
+        label=values.get("LABEL"),
+        uuid=values.get("UUID"),
+        partition_table=values.get("PTTYPE"),
+        mounted_at=sorted({mount.mountpoint for mount in mounts if mount.device_number == number}),
+        swap=resolved in [os.path.realpath(swap) for swap in swaps],
+        busy=_busy(resolved),
+    )
+    return facts
+
+
+def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry]) -> dict[str, Any]:
+    """Whether something is mounted at a path, what, how much room it has, and what fstab says about it.
+
+    The keys are documented in etcd_host_info's RETURN.
+    """
+    # The mount table has real paths, fstab may have the one that was written.
+    point = os.path.realpath(path)
+    here, under = mounted_at(point, mounts), mount_of(point, mounts)
+    entry = next((item for item in fstab if (item.mount_point.rstrip("/") or "/") in (path.rstrip("/"), point)), None)
+    facts: dict[str, Any] = {
+        "path": path,
+        "exists": os.path.isdir(point),
+        "mounted": here is not None,
+        "entries": len(_names(point)),
+        "covered_by": under.mountpoint if under else None,
+        "number": under.device_number if under else None,
+        "source": under.source if under else None,
+        "fstype": under.fstype if under else None,
+        "options": list(under.options) if under else [],
+        "size": None,
+        "available": None,
+        "mode": None,
+        "uid": None,
+        "fstab": vars(entry) if entry else None,
+    }
+    if facts["exists"]:
+        status, room = os.stat(point), os.statvfs(point)
+        facts["mode"], facts["uid"] = f"{stat.S_IMODE(status.st_mode):04o}", status.st_uid
+        facts["size"], facts["available"] = room.f_blocks * room.f_frsize, room.f_bavail * room.f_frsize
+    return facts
+
+
+def read_swaps(proc: str = "/proc") -> list[str]:
+    """The active swap areas."""
+    return parse_swaps(_read(f"{proc}/swaps"))
+
+
+def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
+    """The entries of the machine's fstab; empty where there is none."""
+    return parse_fstab(_read(path))

@@ -1,0 +1,130 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Raise the memory limit of a unit for a while, and put it back whatever happens. Private to the collection.
+
+``systemctl set-property --runtime`` takes effect at once and leaves files below /run, which win over the unit's own until
+they are removed. What the limit was is noted before it is raised, so that another process can put it back if this one
+is killed: ``restore`` is what each run, and the service when it has ended, starts with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
+
+PROPERTIES = ("MemoryMax", "MemoryHigh")
+# Where systemd keeps what was set for as long as the machine runs, and where it is noted what was set before.
+CONTROL = Path("/run/systemd/system.control")
+NOTES = Path("/run/headroom")
+# Go gives memory back within this time; a limit put back too early would kill.
+PATIENCE_SECONDS = 300.0
+_SPARE = 32 << 20
+
+
+class LimitError(ValueError):
+    """systemd did not change the limit; the text says why."""
+
+
+@dataclass
+class Raised:
+    """What became of the limit after the block: ``problem`` says why it was not put back, else it is empty."""
+
+    problem: str = ""
+
+
+@contextlib.contextmanager
+def raised(unit: str, limit: int) -> Iterator[Raised]:
+    """Have ``limit`` bytes as MemoryMax and no MemoryHigh below it while the block runs. Raises LimitError."""
+    result = Raised()
+    before = _properties(unit)
+    NOTES.mkdir(mode=0o755, parents=True, exist_ok=True)
+    note = NOTES / f"{unit}.limit.json"
+    note.write_text(json.dumps(before), encoding="utf-8")
+    try:
+        _set(unit, dict.fromkeys(PROPERTIES, str(limit)))
+        yield result
+    finally:
+        result.problem = restore(unit)
+
+
+def restore(unit: str) -> str:
+    """Put back the limit that a run raised, once the process is below it. Returns why it could not, or nothing.
+
+    Nothing is done if no run left a note.
+    """
+    note = NOTES / f"{unit}.limit.json"
+    try:
+        before: dict[str, str] = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    problem = _wait_below(unit, before.get("MemoryMax", ""))
+    if problem:
+        return problem
+    try:
+        _set(unit, before)
+        for name in PROPERTIES:
+            (CONTROL / f"{unit}.d" / f"50-{name}.conf").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (CONTROL / f"{unit}.d").rmdir()
+        _systemctl("daemon-reload")
+        note.unlink()
+    except (OSError, LimitError) as error:
+        return f"the limit of {unit} stays raised until the next run: {error}"
+    return ""
+
+
+def _wait_below(unit: str, limit: str) -> str:
+    """Wait until RssAnon is below the limit, or the process is gone."""
+    if not limit.isdigit():
+        return ""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        pid = systemd.show(unit, 3.0).pid
+        used = (read_process(Path("/"), pid) or {}).get("rss_anon") if pid else None
+        if used is None or used + _SPARE <= int(limit):
+            return ""
+        if time.monotonic() >= deadline:
+            return f"the limit of {unit} stays raised: the process still has {used} bytes of heap, the limit is {limit}"
+        time.sleep(1.0)
+
+
+def _properties(unit: str) -> dict[str, str]:
+    text = _systemctl("show", unit, *(f"--property={name}" for name in PROPERTIES))
+    found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    missing = [name for name in PROPERTIES if not found.get(name)]
+    if missing:
+        raise LimitError(f"systemd does not say {', '.join(missing)} of {unit}")
+    return {name: found[name] for name in PROPERTIES}
+
+
+def _set(unit: str, values: dict[str, str]) -> None:
+    _systemctl("set-property", "--runtime", unit, *(f"{name}={value}" for name, value in values.items()))
+
+
+def _systemctl(*words: str) -> str:
+    try:
+        done = subprocess.run(
+            ["systemctl", *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LimitError(f"systemctl {words[0]}: {error}") from error
+    if done.returncode != 0:
+        raise LimitError(f"systemctl {words[0]}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+    return done.stdout

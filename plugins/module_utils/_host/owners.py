@@ -1,0 +1,190 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which process is meant, who keeps it (a unit, a container), and which disks it writes to. Private to the collection.
+
+Functions take the root of procfs or sysfs, so that tests can hand them trees of their own. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import queue_facts
+
+# Names that container engines give to control groups: an id of 64 hexadecimal digits, alone or in a scope's name.
+_CONTAINER = re.compile(r"(?:^|[-/:])([0-9a-f]{64})(?:\.scope)?(?:/|$)")
+_UNIT = re.compile(r"([^/]+\.(?:service|scope))(?:/|$)")
+_POD = re.compile(r"(?:^|/)kubepods")
+MOST_LAYERS = 8
+
+
+@dataclass(frozen=True)
+class Home:
+    """Who keeps a process, by its control group: kind is service, container, pod or other.
+
+    ``unit`` is the systemd unit, empty where there is none; ``container`` is the container's id, likewise. A container
+    that runs systemd has units of its own: there both are given, and kind is what it is from within.
+    """
+
+    kind: str
+    unit: str
+    container: str
+    path: str
+
+    def __str__(self) -> str:
+        container = f"container {self.container[:12]}" if self.container else ""
+        own = "" if self.container and self.container in self.unit else self.unit
+        return " of ".join(name for name in (own, container) if name) or self.path or "no control group"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A process that was looked for by its name."""
+
+    pid: int
+    command: str
+    home: Home
+
+
+def find_by_name(name: str, proc: str = "/proc") -> list[Candidate]:
+    """The processes with this name (/proc/PID/comm, at most 15 characters), by number."""
+    found = []
+    for entry in os.listdir(proc):
+        if entry.isdigit() and _text(f"{proc}/{entry}/comm").strip() == name[:15]:
+            words = _text(f"{proc}/{entry}/cmdline").split("\0")
+            found.append(Candidate(int(entry), " ".join(words).strip(), read_home(int(entry), proc)))
+    return sorted(found, key=lambda candidate: candidate.pid)
+
+
+def read_home(pid: int, proc: str = "/proc") -> Home:
+    """Who keeps a process."""
+    return parse_home(_text(f"{proc}/{pid}/cgroup"))
+
+
+def parse_home(text: str) -> Home:
+    """Read /proc/PID/cgroup: systemd's own hierarchy where there is one, else v2's, else the longest path."""
+    paths: dict[str, str] = {}
+    for line in text.splitlines():
+        _number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        paths[controllers] = path
+    path = paths.get("name=systemd") or paths.get("") or max(paths.values(), key=len, default="")
+    if path == "/":
+        path = max(paths.values(), key=len)
+    container = _CONTAINER.search(path)
+    units = _UNIT.findall(path)
+    # A container that runs systemd has units of its own below the engine's scope: the innermost is the process's.
+    inside = container and any(path.rfind(unit) > container.start(1) for unit in units if container[1] not in unit)
+    if container and not inside:
+        kind = "pod" if _POD.search(path) else "container"
+        return Home(kind, next((unit for unit in units if container[1] in unit), ""), container[1], path)
+    unit = units[-1] if units else ""
+    # What a user's own systemd keeps has no drop-in of the system's.
+    by_system = unit.endswith(".service") and not any(name.startswith("user@") for name in units)
+    return Home("service" if by_system else "other", unit, container[1] if container else "", path)
+
+
+def is_beside(pid: int, proc: str = "/proc") -> bool:
+    """Whether a process is in the same container as this one, or both in none: they number processes alike."""
+    try:
+        return os.readlink(f"{proc}/{pid}/ns/pid") == os.readlink(f"{proc}/self/ns/pid")
+    except OSError:
+        return False
+
+
+def lasting(home: Home) -> str:
+    """How long a priority lasts that is set on the running process, and what makes it last: a sentence."""
+    if home.kind == "service":
+        return f"{home.unit} sets it anew at each start if a drop-in of the unit says so."
+    if home.kind == "pod":
+        return (
+            f"It does not last: the pod's container {home.container[:12]} loses it when it is started anew, and Kubernetes has "
+            "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
+        )
+    if home.kind == "container" and home.unit and home.container not in home.unit:
+        return f"It lasts if {home} sets it at each start: run this within the container, where it can have a drop-in."
+    if home.kind == "container":
+        return (
+            f"It does not last: container {home.container[:12]} loses it when it is started anew. Engines can give a "
+            "container a weight (--blkio-weight, --cpu-shares), but no I/O priority; set it again after each start."
+        )
+    return (
+        "It does not last: this is no unit's main process, so the priority ends with it. Run etcd as a unit of systemd."
+    )
+
+
+def disks(pid: int, proc: str = "/proc", sysfs: str = "/sys") -> list[dict[str, Any]]:
+    """The disks below the database and the WAL that a process has open: volume ("data", "wal"), disk, scheduler.
+
+    Goes by the open files, so it sees through containers and their mounts. The scheduler is None where the kernel
+    does not show a disk, as below btrfs or a network filesystem.
+    """
+    numbers: dict[str, str] = {}
+    for entry in _names(f"{proc}/{pid}/fd"):
+        try:
+            target = os.readlink(f"{proc}/{pid}/fd/{entry}")
+            volume = "data" if target.endswith("/member/snap/db") else "wal" if target.endswith(".wal") else ""
+            if volume:
+                device = os.stat(f"{proc}/{pid}/fd/{entry}").st_dev
+                numbers[volume] = f"{os.major(device)}:{os.minor(device)}"
+        except OSError:
+            continue
+    found = []
+    for volume, number in sorted(numbers.items()):
+        for name, scheduler in bottom(number, sysfs):
+            found.append({"volume": volume, "disk": name, "scheduler": scheduler})
+    return found
+
+
+def bottom(number: str, sysfs: str = "/sys", layers: int = MOST_LAYERS) -> list[tuple[str | None, str | None]]:
+    """The disks (name, I/O scheduler) at the bottom of a device number, through LVM, encryption and RAID."""
+    facts = queue_facts(number, sysfs)
+    below: list[tuple[str | None, str | None]] = []
+    for slave in facts["slaves"] if layers else ():
+        below += bottom(_text(f"{sysfs}/class/block/{slave}/dev").strip(), sysfs, layers - 1)
+    return list(dict.fromkeys(below)) or [(facts["disk"], facts["scheduler"])]
+
+
+def ignored(found: Sequence[dict[str, Any]], io_class: str) -> bool:
+    """Whether every disk that is seen ignores this class: it is treated there like the usual best effort."""
+    heeding = {"bfq"} | ({"mq-deadline"} if io_class == "idle" else set())
+    known = [item["scheduler"] for item in found if item["scheduler"] is not None]
+    return bool(known) and not heeding & set(known)
+
+
+def effect(found: Sequence[dict[str, Any]], io_class: str) -> list[str]:
+    """What each disk's scheduler makes of the I/O class: one sentence for each disk."""
+    return list(dict.fromkeys(_sentence(item["disk"], item["volume"], item["scheduler"], io_class) for item in found))
+
+
+def _sentence(disk: str | None, volume: str, scheduler: str | None, io_class: str) -> str:
+    if scheduler is None:
+        return f"The I/O scheduler below etcd's {volume} is not to be seen: whether the I/O priority counts is unknown."
+    if scheduler == "bfq":
+        return f"bfq on {disk} heeds the I/O priority within a control group; between groups it goes by their weights."
+    if scheduler != "mq-deadline":
+        return f"The I/O scheduler {scheduler} on {disk} ignores I/O priorities; bfq heeds them."
+    if io_class == "idle":
+        return f"mq-deadline on {disk} heeds the class idle."
+    return (
+        f"mq-deadline on {disk} tells only I/O classes apart: {io_class} at any priority is treated like the default."
+    )
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except OSError:
+        return ""

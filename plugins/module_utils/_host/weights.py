@@ -1,0 +1,95 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Weights of a control group on disk and CPU, on the scale of systemd (1 to 10000, 100 is usual). Private to the collection.
+
+Sources: kernel, Documentation/admin-guide/cgroup-v2.rst (io.weight, cpu.weight), cgroup-v1/blkio-controller.rst,
+Documentation/block/bfq-iosched.rst; systemd, src/basic/cgroup-util.h (how it translates IOWeight= and CPUWeight=).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.cgroup import find_cgroup
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.priority import PriorityError
+
+USUAL, LARGEST = 100, 10000
+USUAL_SHARES = 1024
+
+
+def bfq_weight(io_weight: int) -> int:
+    """What systemd (246 and later) writes for bfq, which counts from 1 to 1000 around the same 100: 500 becomes 136."""
+    if io_weight <= USUAL:
+        return io_weight
+    return USUAL + (io_weight - USUAL) * (1000 - USUAL) // (LARGEST - USUAL)
+
+
+def cpu_shares(cpu_weight: int) -> int:
+    """What systemd writes for cgroup v1's CPU controller, which counts around 1024."""
+    return min(262144, max(2, cpu_weight * USUAL_SHARES // USUAL))
+
+
+def _plain(weight: int) -> int:
+    return weight
+
+
+# controller -> version of cgroup -> files and how a weight is written there.
+FILES: dict[str, dict[int, dict[str, Callable[[int], int]]]] = {
+    "blkio": {1: {"blkio.bfq.weight": bfq_weight}, 2: {"io.weight": _plain, "io.bfq.weight": bfq_weight}},
+    "cpu": {1: {"cpu.shares": cpu_shares}, 2: {"cpu.weight": _plain}},
+}
+CONTROLLERS = {"io_weight": "blkio", "cpu_weight": "cpu"}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A file of a control group, what it says, and what it has to say."""
+
+    option: str
+    path: Path
+    has: int | None
+    goal: int
+
+
+def check(option: str, weight: int) -> None:
+    """Raise PriorityError where a weight cannot be meant."""
+    if not 1 <= weight <= LARGEST:
+        raise PriorityError(f"{option} is {weight}, but must be 1 to {LARGEST}; {USUAL} is what everything else has.")
+
+
+def files(option: str, pid: int, root: Path = Path("/")) -> dict[Path, Callable[[int], int]]:
+    """The files of a process's control group that hold a weight, and how one is written there; none where it has none.
+
+    The root group has no weight, and a group whose parent does not have the controller has none either.
+    """
+    membership = (root / "proc" / str(pid) / "cgroup").read_text(encoding="utf-8")
+    mounts = parse_mountinfo((root / "proc" / "self" / "mountinfo").read_text(encoding="utf-8"))
+    for version, mountpoint, relative in find_cgroup(membership, mounts, CONTROLLERS[option]):
+        folder = root / mountpoint.lstrip("/") / relative
+        scales = FILES[CONTROLLERS[option]][version]
+        found = {folder / name: scale for name, scale in scales.items() if (folder / name).exists()}
+        # v1's root group has cpu.shares too, but nothing beside it that they could be shares against.
+        if found and folder != root / mountpoint.lstrip("/"):
+            return found
+    return {}
+
+
+def knobs(option: str, weight: int, pid: int, root: Path = Path("/")) -> list[Knob]:
+    """The files that hold a weight of a process's control group, as they are; raises PriorityError if there are none."""
+    found = files(option, pid, root)
+    if not found:
+        raise PriorityError(
+            f"{option} cannot be set: the control group of process {pid} has no weight of its own. Give the process a "
+            f"unit or a container with a control group, or leave {option} out."
+        )
+    return [Knob(option, path, read(path), scale(weight)) for path, scale in found.items()]
+
+
+def read(path: Path) -> int | None:
+    """The weight that a file holds: a number, or a line "default NUMBER" above those of single devices."""
+    words = path.read_text(encoding="utf-8").split("\n")[0].split()
+    return int(words[-1]) if words and words[-1].isdigit() else None

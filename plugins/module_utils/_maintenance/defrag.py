@@ -1,0 +1,33 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The defragmentation of this host's member, as its timer runs it. Private to the collection."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.order import run_defrag
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+
+
+def run(config: Config, check: bool) -> dict[str, Any]:
+    """Defragment this host's member if it pays and may be done. Returns the record. Raises ValueError."""
+    asked = config.defrag
+    request = Request(
+        endpoints=config.endpoints,
+        member=config.member,
+        everyone=False,
+        thresholds=Thresholds(asked.free_share, asked.free_size),
+        pause=asked.pause,
+        wait=asked.wait,
+        timeout=asked.timeout,
+        raise_memory=asked.raise_memory,
+        unit=config.unit,
+        data_dir=config.data_dir,
+    )
+    (outcome,) = run_defrag(request, config.link, check=check)
+    return asdict(outcome)

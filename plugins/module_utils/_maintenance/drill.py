@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The restore drill as the timers of the hosts run it: each tries the newest backup that it holds. Private to the collection.
+
+The cluster is only read, so no lock is needed. A host without backups has nothing to try, and of hosts that share a
+directory the first tries for all: that a backup passed is written beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+
+
+def run(config: Config, check: bool) -> dict[str, Any]:
+    """Try the newest backup. Returns the record. Raises ValueError if it fails, or cannot be tried."""
+    request, tools = _request(config), _tools(config)
+    if os.path.isdir(request.directory) and not store.scan(request.directory, request.prefix):
+        return {
+            "result": "skipped",
+            "reason": f"there is no backup in {request.directory} on this host",
+            "settled": False,
+        }
+    try:
+        planned = backup_drill.plan(request, tools, config.endpoints)
+    except backup_drill.KeyNeededError as error:
+        return {
+            "result": "skipped",
+            "reason": f"{error}, as etcd_restore_drill takes it, on a host that has it",
+            "settled": False,
+        }
+    if os.path.exists(planned.path + store.DRILL):
+        return {
+            "result": "skipped",
+            "reason": f"{planned.path} already passed its drill",
+            "settled": True,
+            "path": planned.path,
+        }
+    if check:
+        beside = f" and compared with {planned.member.name}" if planned.member else ""
+        return {
+            "result": "skipped",
+            "reason": f"{planned.path} would be restored in {request.scratch_dir}, which takes "
+            f"{format_size(planned.needed)}{beside}",
+            "settled": False,
+            "would": True,
+            "path": planned.path,
+        }
+    report = backup_drill.hold(request, tools, config.endpoints)
+    finding = report.finding.as_dict()
+    finding.pop("sentence")
+    return {
+        "result": "done",
+        "reason": report.reason,
+        "settled": True,
+        "path": report.plan.path,
+        "restored_seconds": round(report.seconds, 3),
+        **finding,
+    }
+
+
+def _request(config: Config) -> backup_drill.Request:
+    return backup_drill.Request(
+        directory=config.snapshot.directory,
+        prefix=config.snapshot.prefix,
+        path="",
+        scratch_dir=config.drill.scratch_dir,
+        memory_max=config.drill.memory_max,
+        reserve=config.snapshot.reserve,
+        timeout=config.drill.timeout,
+        live=True,
+    )
+
+
+def _tools(config: Config) -> backup_drill.Tools:
+    return backup_drill.Tools(config.link, backup_drill.etcd_beside(config.etcdutl_path), config.etcdutl_path)

@@ -1,0 +1,177 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The backup of the cluster, as the timers of its hosts run it: one of them takes it. Private to the collection.
+
+All timers elapse together. The cluster's lock lets one through, and the key ``/headroom/backup`` says that the backup of
+this interval is there. A download and a defragmentation of the same member would wait for each other with all requests
+held up, so both take the same lock.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import socket
+import time
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run as ask
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, elapses, period
+
+KEY = "/headroom/backup"
+OPERATION = "backup"
+# How long the leader's host, and one whose member is ill, leave it to the others.
+YIELD_SECONDS = 60.0
+# A backup of others may be in progress.
+WAIT_SECONDS = 3600.0
+_POLL_SECONDS = 3.0
+_HALF_DAY = 43200
+
+
+def run(config: Config, check: bool) -> dict[str, Any]:
+    """Take the backup if nobody has yet. Returns the record. Raises ValueError."""
+    window = due_window(period(elapses(config.snapshot.calendar)))
+    newest = _newest(config)
+    if not _due(newest, window, time.time()):
+        return _not_due(newest)
+    cluster, _answered_by = observe(config.link, config.endpoints)
+    if check:
+        return _foretold(config, cluster, newest)
+    deadline = time.monotonic() + (YIELD_SECONDS if yields(cluster, config.member) else 0)
+    while time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+        newest = _newest(config)
+        if not _due(newest, window, time.time()):
+            return _not_due(newest)
+    with contextlib.ExitStack() as stack:
+        guard = _enter(config, stack)
+        newest = _newest(config)
+        if not _due(newest, window, time.time()):
+            return _not_due(newest)
+        saved = backup_snapshot.save(_request(config), _tools(config), config.endpoints)
+        record = _described(saved)
+        if guard is not None:
+            problem = _tell(config, saved.metadata.taken_at)
+            if problem:
+                record["reason"] += f"; the other hosts could not be told: {problem}"
+        return record
+
+
+def due_window(seconds: int | None) -> int:
+    """Return for how many seconds a backup counts as the one of this interval: half the time between two, at most 12 hours."""
+    return min(_HALF_DAY, (seconds or 2 * _HALF_DAY) // 2)
+
+
+def yields(cluster: Cluster, member: str) -> bool:
+    """Say whether another host should rather take the backup: this member leads or is ill, and a follower is healthy."""
+    this = cluster.member(member)
+    others = [one for one in cluster.members if one.role == "follower" and one.healthy and one.name != member]
+    return bool(others) and (this is None or this.role != "follower" or not this.healthy)
+
+
+def _enter(config: Config, stack: contextlib.ExitStack) -> lock.Guard | None:
+    """Hold the cluster's lock; None where NOSPACE forbids it, which must not stop a backup."""
+    holder = lock.Holder(socket.gethostname(), config.member, OPERATION)
+    try:
+        return stack.enter_context(lock.held(config.link, config.endpoints, holder, wait=WAIT_SECONDS))
+    except lock.NoSpaceError:
+        return None
+
+
+def _newest(config: Config) -> dict[str, Any]:
+    """Return what is known of the cluster's newest backup; empty if nothing is, or if the cluster cannot tell."""
+    answer = ask(config.link, config.endpoints, "get", KEY)
+    if answer.returncode != 0:
+        return {}
+    try:
+        value = json.loads(base64.b64decode(json.loads(answer.stdout)["kvs"][0]["value"]))
+        return {"host": str(value["host"]), "member": str(value["member"]), "taken": float(value["taken"])}
+    except (KeyError, IndexError, TypeError, ValueError):
+        return {}
+
+
+def _tell(config: Config, taken: int) -> str:
+    """Tell the other hosts that the backup is there. Returns why that failed, or nothing."""
+    value = {"host": socket.gethostname(), "member": config.member, "taken": taken}
+    answer = ask(config.link, config.endpoints, "put", KEY, json.dumps(value))
+    return "" if answer.returncode == 0 else failure(answer)
+
+
+def _due(newest: dict[str, Any], window: int, now: float) -> bool:
+    """Say whether the newest backup is too old; one from the future, of a clock that was wrong, does not count."""
+    return not newest or not 0 <= now - newest["taken"] < window
+
+
+def _not_due(newest: dict[str, Any]) -> dict[str, Any]:
+    taken = lock.stamp(newest["taken"])
+    return {
+        "result": "skipped",
+        "reason": f"{newest['host']} took the backup of this interval at {taken}",
+        "settled": True,
+        "newest_at": taken,
+    }
+
+
+def _request(config: Config) -> backup_snapshot.Request:
+    asked = config.snapshot
+    return backup_snapshot.Request(
+        directory=asked.directory,
+        prefix=asked.prefix,
+        member="",
+        keep=asked.keep,
+        keep_days=asked.keep_days,
+        reserve=asked.reserve,
+        timeout=asked.timeout,
+        encrypt_to=tuple(asked.encrypt_to),
+        copy_dir=asked.copy_dir,
+        bucket=asked.bucket,
+    )
+
+
+def _tools(config: Config) -> backup_snapshot.Tools:
+    return backup_snapshot.Tools(config.link, config.etcdutl_path)
+
+
+def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
+    """Say what would be done. Raises ValueError for what would stop it."""
+    plan = backup_snapshot.plan(_request(config), _tools(config), config.endpoints, time.time())
+    backup_snapshot.check_copies(_request(config), plan.size)
+    later = ", unless another host is faster" if yields(cluster, config.member) else ""
+    return {
+        "result": "skipped",
+        "reason": f"{format_size(plan.size)} of {plan.member.name} ({plan.member.role}) would be saved as {plan.path}, "
+        f"and {len(plan.removed)} older removed{later}",
+        "settled": False,
+        "would": True,
+        "path": plan.path,
+        "removed": plan.removed,
+        **({"newest_at": lock.stamp(newest["taken"])} if newest else {}),
+    }
+
+
+def _described(saved: backup_snapshot.Saved) -> dict[str, Any]:
+    copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
+    failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
+    return {
+        "result": "failed" if saved.failures else "done",
+        "reason": f"saved {format_size(saved.metadata.size)} of {saved.metadata.member} at revision "
+        f"{saved.metadata.revision} as {saved.plan.path}, removed {len(saved.removed)} older{copied}{failed}",
+        "settled": not saved.failures,
+        "path": saved.plan.path,
+        "revision": saved.metadata.revision,
+        "hash": saved.metadata.hash,
+        "total_keys": saved.metadata.total_keys,
+        "size": saved.metadata.size,
+        "member": saved.metadata.member,
+        "removed": saved.removed,
+        "copies": saved.copies,
+        "left_alone": saved.plan.left_alone,
+        "newest_at": lock.stamp(saved.metadata.taken_at),
+    }

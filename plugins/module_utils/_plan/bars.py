@@ -1,0 +1,103 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the picture of a plan shows: stacks of memory, with etcd's default flags and with the planned ones.
+
+Private to the collection. Pure: estimates in, numbers and words out; plugin_utils/_plan_picture.py draws them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import ASSUMED, Report
+
+# The parts of a stack from left to right, and which components each takes up; what is named nowhere belongs to etcd itself.
+ITSELF = "etcd itself, peers, free list"
+GARBAGE = "garbage before it is collected"
+BESIDE = "hot pages, program, kernel"
+STARTUP = "start-up"
+_PARTS = {
+    "raft log": ("raft log",),
+    "index": ("index",),
+    "connections, watches, leases": ("connections", "watches", "leases"),
+    "requests and answers in flight": ("requests", "write batch", "range answers"),
+}
+PARTS = (*_PARTS, STARTUP, ITSELF, GARBAGE, BESIDE)
+
+
+class Bar(NamedTuple):
+    """One moment of a member: bytes of each part, at most and at least."""
+
+    label: str
+    high: dict[str, int]
+    low: dict[str, int]
+
+
+class Group(NamedTuple):
+    """The bars of one set of flags."""
+
+    label: str
+    bars: list[Bar]
+
+
+def groups(report: Report) -> list[Group]:
+    """Return the stacks of the default flags and of the plan, running and right after a restart."""
+    return [
+        Group("etcd's default flags", moments(report.defaults)),
+        Group("this plan", moments(report.plan["estimate"])),
+    ]
+
+
+def moments(figures: dict[str, Any]) -> list[Bar]:
+    """Return the stacks of one estimate.
+
+    At most: as the estimate reckons its peaks, garbage and all. At least: what is live, without garbage. Where a restart needs no
+    more than running does, its peak is reached when the member runs again, and is made of the same.
+    """
+    running = _part_sizes(figures, ("heap", "spike"))
+    starting = _part_sizes(figures, ("heap", "restart"), without=("raft log", "write batch"))
+    others = sum(starting["high"].values()) - starting["high"].get(STARTUP, 0)
+    starting["high"]["raft log"] = max(figures["restart_heap_live"] - others, 0)
+    steady = _bar("running", running, figures["rss_anon_peak"], figures["beside_go"])
+    restart = _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["beside_go"])
+    if figures["restart_rss_anon_peak"] <= figures["rss_anon_peak"]:
+        restart = restart._replace(high=steady.high)
+    return [steady, restart]
+
+
+def _part_sizes(
+    figures: dict[str, Any], kinds: tuple[str, ...], without: tuple[str, ...] = ()
+) -> dict[str, dict[str, int]]:
+    """Return low and high of each part, summed over its components of these kinds, without those named."""
+    belongs = {component: part for part, names in _PARTS.items() for component in names}
+    sizes: dict[str, dict[str, int]] = {"low": {}, "high": {}}
+    for component in figures["components"]:
+        if component["kind"] in kinds and component["name"] not in without:
+            part = STARTUP if component["kind"] == "restart" else belongs.get(component["name"], ITSELF)
+            for bound in ("low", "high"):
+                sizes[bound][part] = sizes[bound].get(part, 0) + component[bound]
+    return sizes
+
+
+def _bar(label: str, sizes: dict[str, dict[str, int]], peak: int, beside: int) -> Bar:
+    high = {**sizes["high"], GARBAGE: max(peak - sum(sizes["high"].values()), 0), BESIDE: beside}
+    return Bar(label, high, sizes["low"])
+
+
+def caption(report: Report) -> tuple[str, str]:
+    """Return the picture's title and the line below it."""
+    figures, found = report.plan["estimate"], report.plan
+    work, assumed = figures["workload"], figures["assumed"]
+    texts = {
+        "value_size": f"values of {format_size(work['value_size'])}",
+        "keys": f"{format_count(work['keys'])} keys",
+        "puts_per_second": f"{format_count(work['puts_per_second'])} writes a second",
+        "clients": f"{format_count(work['clients'])} clients",
+        "watchers": f"{format_count(work['watchers'])} watchers",
+    }
+    stated = [f"{text} ({ASSUMED})" if name in assumed else text for name, text in texts.items()]
+    members = found["members"]
+    whose = f"one of {format_count(members)} members" if members > 1 else "a single member"
+    return f"Memory of {whose}, etcd {found['version']}", ", ".join(stated)

@@ -1,0 +1,168 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan as it is handed out: each flag with its value, its reason and where it comes from.
+
+Private to the collection. Pure. How the flags are found: _plan/search.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import retention_amount
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
+    EASY,
+    FREE,
+    Case,
+    Choice,
+    default_of,
+    histories,
+    needs,
+    search,
+    wanted_catchup,
+)
+
+
+def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
+    """Return the plan in the shape that the module documents."""
+    chosen = choice.settings
+    names = ["snapshot_count", "snapshot_catchup_entries", "quota_backend_bytes", "auto_compaction_mode"]
+    names += [
+        "auto_compaction_retention",
+        *(name for name in ("max_request_bytes", "memory_mlock") if name in case.pinned),
+    ]
+    environment = {}
+    if chosen.get("gogc", 100) != 100 or "gogc" in case.pinned:
+        environment["GOGC"] = str(chosen["gogc"])
+    if chosen.get("gomemlimit") is not None:
+        environment["GOMEMLIMIT"] = go_size(chosen["gomemlimit"])
+    return {
+        "version": case.version,
+        "members": case.members,
+        "budget": case.budget,
+        "settings": {name: chosen[name] for name in names},
+        "environment": environment,
+        "memory_high": case.memory_high,
+        "memory_max": case.memory_max,
+        "estimate": {**choice.figures, "assumed": assumed},
+        "flags": flags(case, choice),
+        "notes": [*plan_notes(case, choice), *choice.figures["notes"]],
+    }
+
+
+def plan_notes(case: Case, choice: Choice) -> list[str]:
+    """Return what one should know of this plan beside what its estimate says."""
+    texts = []
+    quota: int = choice.settings["quota_backend_bytes"]
+    history = next(
+        one
+        for one in histories(case)
+        if one.settings["auto_compaction_retention"] == choice.settings["auto_compaction_retention"]
+    )
+    if case.volume is not None and quota < 0:
+        texts.append(
+            f"without a quota the database may fill the volume of {format_size(case.volume)}: etcd then crashes"
+        )
+    limit = quota or case.constants["quota_default"]
+    if 0 <= limit < history.db_size:
+        texts.append(
+            f"the database may reach {format_size(history.db_size)}, free pages included, and the quota is "
+            f"{format_size(limit)}: defragment in time"
+        )
+    return texts
+
+
+def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:
+    """Return every flag with its value, what it looks like, its reason and where it comes from."""
+    rows = []
+    for name, reason in reasons(case, choice).items():
+        value = choice.settings[name]
+        source = "computed"
+        if name in case.pinned:
+            source, reason = "pinned", pinned_cost(case, choice, name)
+        elif name in SETTINGS and value == default_of(case, name):
+            source = "default"
+        rows.append({"name": name, "value": value, "text": shown(name, value), "reason": reason, "source": source})
+    return rows
+
+
+def reasons(case: Case, choice: Choice) -> dict[str, str]:
+    """Return the flags to be shown, in order, with why they are what they are."""
+    chosen, figures, work = choice.settings, choice.figures, case.workload
+    writes = work["puts_per_second"]
+    catchup, snapshot = chosen["snapshot_catchup_entries"], chosen["snapshot_count"]
+    span = f"{format_count(catchup // writes)} s of writes" if writes else "no writes"
+    if catchup < min(wanted_catchup(case), case.rules["catchup_seconds"] * writes):
+        span += f", not the {case.rules['catchup_seconds']} s that are wanted"
+    follower = "for followers that fall behind" if case.members > 1 else "a single member needs few"
+    peak = format_size(figures["restart_rss_anon_peak"])
+    often = (
+        f"a disk snapshot each {format_count(max(snapshot // writes, 1))} s"
+        if writes
+        else "a disk snapshot now and then"
+    )
+    if case.constants["raft_compacts_every"] > 0:
+        why_snapshot = f"{often}; bounds the peak after a restart: RssAnon {peak}"
+    else:
+        why_snapshot = f"{often}; the log grows to catch-up + this: RssAnon {format_size(figures['rss_anon_peak'])}"
+    db = format_size(figures["db_size"])
+    found = {
+        "snapshot_catchup_entries": f"{span}, {follower}",
+        "snapshot_count": why_snapshot,
+        "quota_backend_bytes": f"the database is expected to reach {db}",
+        "auto_compaction_mode": "history by time"
+        if chosen["auto_compaction_mode"] == "periodic"
+        else "history by revisions",
+        "auto_compaction_retention": why_retention(case, chosen, db),
+    }
+    if chosen.get("gogc", 100) != 100 or "gogc" in case.pinned:
+        found["gogc"] = "collects garbage earlier" + (
+            "" if case.has_gomemlimit else "; this release does not know GOMEMLIMIT"
+        )
+    if chosen.get("gomemlimit") is not None:
+        pace = {FREE: "a guard, out of reach of the expected peak", EASY: "holds the heap's peak down"}
+        found["gomemlimit"] = pace.get(choice.level, "holds the heap down hard: more CPU for the collector")
+    found["memory_high"] = "reclaims clean pages before the limit kills"
+    found["memory_max"] = "the budget"
+    return found
+
+
+def why_retention(case: Case, chosen: dict[str, Any], db: str) -> str:
+    """Say why the history is as long as it is."""
+    mode, retention = chosen["auto_compaction_mode"], chosen["auto_compaction_retention"]
+    if mode == "periodic" and retention_amount(mode, retention) < case.rules["retention_enough"]:
+        return f"the longest history that fits: the database reaches {db}"
+    return f"the longest history whose database ({db}) and index are sound"
+
+
+def pinned_cost(case: Case, choice: Choice, name: str) -> str:
+    """Say what a setting of the user's costs, against what the plan would choose."""
+    without = {other: kept for other, kept in case.pinned.items() if other != name}
+    other = search(case._replace(pinned=without))
+    if other is None:
+        return "yours; the plan alone would find nothing that fits"
+    if other.settings.get(name, choice.settings[name]) == choice.settings[name]:
+        return "yours; the plan would choose the same"
+    difference = needs(choice.figures) - needs(other.figures)
+    cost = (
+        f"{format_size(abs(difference))} {'more' if difference > 0 else 'less'} at the peak"
+        if difference
+        else "the same peak"
+    )
+    return f"yours; {cost} than with {shown(name, other.settings[name])}"
+
+
+def shown(name: str, value: Any) -> str:
+    """Return a setting's value as a person reads it."""
+    if name in ("quota_backend_bytes", "max_request_bytes", "gomemlimit", "memory_high", "memory_max") and value > 0:
+        return format_size(value)
+    return format_count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def go_size(size: int) -> str:
+    """Return a size as GOMEMLIMIT takes it."""
+    return f"{size // MIB}MiB" if size % MIB == 0 else f"{size}B"

@@ -1,0 +1,115 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The flags that hold a workload to a memory budget, each with its reason.
+
+Private to the collection. Pure: bad input raises ValueError. How they are found: _plan/search.py;
+how they are explained: _plan/flags.py; what is said where there are none: _plan/remedies.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, read
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import (
+    LIMITS,
+    MOST_MEMORY,
+    enough_memory,
+    explain,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import Case, search
+
+# Below these nothing is worth planning.
+LEAST_BUDGET = 64 * MIB
+LEAST_VOLUME = 64 * MIB
+
+
+class PlanInfeasible(ValueError):
+    """No flags hold the workload to the budget; the text says by how much, and what would."""
+
+
+class Budgets(NamedTuple):
+    """What memory budgets would do, in bytes: the least that any flags fit, and the least at which nothing is given up."""
+
+    least: int
+    ample: int
+
+
+def plan(
+    version: Any, workload: Any, members: Any, budget: Any, settings: Any = None, volume_size: Any = None
+) -> dict[str, Any]:
+    """Return the flags that hold the workload to the budget, each with its reason.
+
+    settings: those that the user gives; they win, and their cost is shown. budget: bytes, or with a unit. volume_size: of
+    the volume that holds the data directory, if it is known; the quota then stays below it.
+    Raises BadInput, UnknownVersion or PlanInfeasible.
+    """
+    amount = parse_size(budget, "the memory budget")
+    case, assumed = read_case(version, workload, members, amount, settings, volume_size)
+    choice = search(case)
+    if choice is None:
+        raise PlanInfeasible(explain(case))
+    return describe(case, choice, assumed)
+
+
+def budgets(version: Any, workload: Any, members: Any, settings: Any = None, volume_size: Any = None) -> Budgets:
+    """Return the budgets that are enough, for someone who has none in mind, in round figures.
+
+    Raises BadInput, UnknownVersion, or PlanInfeasible where memory is not what is missing.
+    """
+    case, _assumed = read_case(version, workload, members, MOST_MEMORY, settings, volume_size)
+    if "memory_max" in case.pinned:
+        return Budgets(case.pinned["memory_max"], case.pinned["memory_max"])
+    low = enough_memory(case)
+    if low is None:
+        raise PlanInfeasible(explain(case))
+    return Budgets(low, enough_memory(case, lambda choice: choice.rung == 0) or low)
+
+
+def read_case(
+    version: Any, workload: Any, members: Any, budget: int, settings: Any, volume_size: Any
+) -> tuple[Case, list[str]]:
+    """Return the input, read and checked, and the names of what was assumed of the workload."""
+    given = settings
+    if isinstance(settings, dict):
+        given = {name: value for name, value in settings.items() if value is not None}
+    full, effective, assumed = read(version, workload, {} if given is None else given, members)
+    pinned = {name: effective[name] for name in given or {}}
+    if budget < LEAST_BUDGET:
+        raise BadInput(f"the memory budget is {format_size(budget)}: etcd alone needs {format_size(LEAST_BUDGET)}")
+    volume = None
+    if volume_size is not None:
+        volume = parse_size(volume_size, "volume_size")
+        if volume < LEAST_VOLUME:
+            raise BadInput(f"volume_size is {format_size(volume)}: etcd alone needs {format_size(LEAST_VOLUME)}")
+    case = Case(version, full, members, pinned, budget, volume)
+    problems = list(contradictions(case))
+    if problems:
+        raise BadInput("; ".join(problems))
+    return case, assumed
+
+
+def contradictions(case: Case) -> Iterator[str]:
+    """Yield what cannot be true together, beyond what any estimate would refuse."""
+    pinned = case.pinned
+    for name in LIMITS:
+        if pinned.get(name, 0) > case.budget:
+            yield (
+                f"settings.{name} ({format_size(pinned[name])}) is above the memory budget ({format_size(case.budget)}): "
+                f"raise the budget, or leave {name} to the plan"
+            )
+    if "memory_high" in pinned and pinned["memory_high"] == case.memory_max:
+        yield (
+            f"settings.memory_high ({format_size(pinned['memory_high'])}) is all of MemoryMax: it would never take effect; "
+            "make it less, or leave memory_high to the plan"
+        )
+    if case.volume is not None and pinned.get("quota_backend_bytes", 0) > case.volume:
+        yield (
+            f"settings.quota_backend_bytes ({format_size(pinned['quota_backend_bytes'])}) is above the volume's size "
+            f"({format_size(case.volume)}): take a larger volume, or leave quota_backend_bytes to the plan"
+        )

@@ -1,0 +1,179 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan for people: what was asked and what was assumed, etcd's own flags beside the planned ones, and why.
+
+Private to the collection. Pure: plain data in, lines out; bad input raises ValueError.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS, WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import Budgets, budgets
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import (
+    component_rows,
+    note_lines,
+    table,
+    workload_value,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import estimate, plan, stand_in
+
+MEMBERS = 3
+ASSUMED = "assumed"
+# Where a flag comes from, in words.
+_SOURCES = {"computed": "plan", "pinned": "yours", "default": "default"}
+
+
+class Report(NamedTuple):
+    """What is to be shown: the plan, the estimate for etcd's default flags, and what was assumed beside the workload."""
+
+    plan: dict[str, Any]
+    defaults: dict[str, Any]
+    assumed: list[str]
+    budgets: Budgets | None
+
+
+def prepare(
+    version: Any = None,
+    workload: Any = None,
+    members: Any = None,
+    budget: Any = None,
+    settings: Any = None,
+    volume_size: Any = None,
+    unknown_version: str = "refuse",
+) -> Report:
+    """Return the report for what is known of a cluster; what is None is assumed.
+
+    Without a budget it is the least with which nothing is given up. Raises ValueError as plan() does.
+    """
+    asked = {"version": version, "members": members, "budget": budget}
+    assumed = [name for name, value in asked.items() if value is None]
+    version = newest_release() if version is None else version
+    members = MEMBERS if members is None else members
+    workload = {} if workload is None else workload
+    release, _notes = stand_in(version, unknown_version)
+    proposed = None
+    if budget is None:
+        proposed = budgets(release, workload, members, settings, volume_size)
+        budget = proposed.ample
+    found = plan(version, workload, members, budget, settings, volume_size, unknown_version)
+    # What etcd would do by itself: none of the user's settings, except what decides whether such a put is taken at all.
+    own = {"max_request_bytes": found["estimate"]["settings"]["max_request_bytes"]}
+    return Report(found, estimate(version, workload, own, members, unknown_version), assumed, proposed)
+
+
+def title(report: Report) -> str:
+    """Return the headline."""
+    found = report.plan
+    members = found["members"]
+
+    def mark(name: str) -> str:
+        return f" ({ASSUMED})" if name in report.assumed else ""
+
+    return (
+        f"etcd {found['version']}{mark('version')}, {format_count(members)} member{'s' if members > 1 else ''}"
+        f"{mark('members')}, a memory budget of {format_size(found['budget'])}{mark('budget')} for each"
+    )
+
+
+def summary(report: Report) -> list[str]:
+    """Return in sentences what the plan is good for."""
+    found, texts = report.plan, []
+    if report.budgets is not None:
+        texts.append(
+            f"No budget was given: {format_size(report.budgets.ample)} is the least with which followers may miss 30 s of "
+            "writes, Go's garbage collector is not hurried and the whole database stays in memory. "
+            f"With less something is given up, and below {format_size(report.budgets.least)} nothing fits."
+        )
+    own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
+    over = own - found["memory_max"]
+    verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which MemoryMax holds too"
+    texts.append(
+        f"With etcd's default flags a member needs up to {format_size(own)}{verdict}; "
+        f"with these flags up to {format_size(planned)}."
+    )
+    growth = [note for note in report.defaults["notes"] if note.startswith("compaction is off")]
+    texts += [f"With the default flags, too, {note}." for note in growth]
+    return texts
+
+
+def workload_rows(report: Report) -> list[tuple[str, ...]]:
+    """Return the table of the workload, its header first; what was assumed is marked."""
+    figures = report.plan["estimate"]
+    rows: list[tuple[str, ...]] = [("workload", "", "", "")]
+    for name, value in figures["workload"].items():
+        if value is not None:
+            mark = ASSUMED if name in figures["assumed"] else ""
+            rows.append((name, workload_value(name, value), mark, WORKLOAD[name]["text"]))
+    return rows
+
+
+def flag_rows(report: Report) -> list[tuple[str, ...]]:
+    """Return the table of flags, its header first."""
+    rows: list[tuple[str, ...]] = [("flag", "value", "from", "why")]
+    rows += [(flag["name"], flag["text"], _SOURCES[flag["source"]], flag["reason"]) for flag in report.plan["flags"]]
+    return rows
+
+
+def memory_rows(report: Report) -> list[tuple[str, ...]]:
+    """Return the table of memory, with etcd's default flags and with the planned ones, its header first."""
+    own, planned = report.defaults, report.plan["estimate"]
+    labels = [
+        ("heap_live", "live heap", "what is in use at the peak"),
+        ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; cannot be dropped"),
+        ("restart_rss_anon_peak", "peak, after a restart", "RssAnon while the write-ahead log is replayed into memory"),
+        ("beside_go", "beside it", "hot pages of the database, the program, and what the kernel keeps"),
+        ("memory_max_least", "MemoryMax needed", "the larger peak and what is beside it, with 5 % of air"),
+        ("defrag_rss_anon_peak", "defragmenting", "RssAnon for a moment; not part of MemoryMax"),
+        ("db_size", "database file", "its pages come and go in what MemoryMax leaves"),
+    ]
+    rows: list[tuple[str, ...]] = [("memory of a member", "etcd's defaults", "this plan", "")]
+    rows += [(label, format_size(own[name]), format_size(planned[name]), why) for name, label, why in labels]
+    rows.append(("MemoryHigh", "", format_size(report.plan["memory_high"]), "from here on the kernel reclaims"))
+    rows.append(("MemoryMax", "", format_size(report.plan["memory_max"]), "and from here on it kills"))
+    return rows
+
+
+def largest_first(figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the components that take anything, the largest first; those of the heap, which are always there, before the others."""
+    parts = [part for part in figures["components"] if part["high"] > 0]
+    return sorted(parts, key=lambda part: (part["kind"] not in ("heap", "spike"), -part["high"]))
+
+
+def copy_lines(report: Report) -> list[str]:
+    """Return the flags as etcd's command line and the unit take them."""
+    found = report.plan
+    series = found["estimate"]["series"]
+    flags = [
+        f"--{SETTINGS[name][series]['flag']}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in found["settings"].items()
+    ]
+    unit = [f"Environment={name}={value}" for name, value in found["environment"].items()]
+    for name, value in (("MemoryHigh", found["memory_high"]), ("MemoryMax", found["memory_max"])):
+        unit.append(f"{name}={value // MIB}M" if value % MIB == 0 else f"{name}={value}")
+    return [*flags, *unit]
+
+
+def text_lines(report: Report) -> list[str]:
+    """Return all of it as lines of text."""
+    lines = [title(report), *(line for text in summary(report) for line in table([(text,)]))]
+    figures = report.plan["estimate"]
+    lines += ["", *indented(table(workload_rows(report), (1,)))]
+    lines += ["", *indented(table(flag_rows(report), (1,)))]
+    lines += ["", *indented(table(memory_rows(report), (1, 2)))]
+    lines += ["", "  what this plan's memory goes to"]
+    lines += indented(table(component_rows(figures, largest_first(figures)), (1, 2)))
+    lines += ["", "  for etcd's command line and its unit"]
+    lines += indented(copy_lines(report))
+    notes = report.plan["notes"]
+    return lines + (["", *indented(note_lines(notes))] if notes else [])
+
+
+def indented(lines: list[str]) -> list[str]:
+    """Return lines moved to the right of the headline."""
+    return [f"  {line}" for line in lines]

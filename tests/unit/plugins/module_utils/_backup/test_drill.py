@@ -1,0 +1,140 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which backup a drill takes, and what contradicts it. Real etcd is restored in tests/measured."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, drill, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.compare import Key
+
+BODY = b"page" * 2048
+
+
+def save(folder: Path, hour: int, cluster_id: str = "75cf") -> Path:
+    """A backup of that hour."""
+    path = folder / f"etcd-20261121T{hour:02}0000Z.db"
+    (folder / "work").write_bytes(BODY)
+    digest = hashlib.sha256(BODY).hexdigest()
+    metadata = store.Metadata(cluster_id, "m2", "2", "3.6.16", "3.6.0", hour, "b3", 9, len(BODY), digest, hour * 3600)
+    store.publish(str(folder / "work"), str(path), metadata)
+    return path
+
+
+def request(folder: Path, path: Path | None = None) -> drill.Request:
+    return drill.Request(str(folder), "etcd", str(path or ""), str(folder), 1 << 30, 0, 60, live=True)
+
+
+def test_the_newest_of_the_cluster(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    ours = save(tmp_path, 2)
+    other = save(tmp_path, 3, "3c2d")
+    assert drill.choose(request(tmp_path), "75cf")[0] == str(ours)
+    assert drill.choose(request(tmp_path), "")[0] == str(other)
+    assert drill.choose(request(tmp_path, ours), "75cf")[1].revision == 2
+
+
+def test_damage_is_not_passed_over(tmp_path: Path) -> None:
+    """If it is newer than every good backup; an older one has been followed by a good one."""
+    old, new = save(tmp_path, 1), save(tmp_path, 2)
+    old.write_bytes(b"")
+    assert drill.choose(request(tmp_path), "75cf")[0] == str(new)
+    new.write_bytes(BODY[:-1])
+    with pytest.raises(drill.DrillError, match=r"the newest backup does not count: .*T020000Z.db: it has 8191 bytes"):
+        drill.choose(request(tmp_path), "75cf")
+
+
+def test_nothing_to_choose(tmp_path: Path) -> None:
+    with pytest.raises(drill.DrillError, match=r"there is no backup of the cluster 75cf named etcd-… in .*: take one"):
+        drill.choose(request(tmp_path), "75cf")
+    with pytest.raises(
+        drill.DrillError, match="is no directory on this host: take a backup first, or mount its volume"
+    ):
+        drill.choose(request(tmp_path / "none"), "75cf")
+    other = save(tmp_path, 3, "3c2d")
+    with pytest.raises(store.SnapshotError, match=r"is of the cluster 3c2d \(member m2\), not of 75cf"):
+        drill.choose(request(tmp_path, other), "75cf")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "text"),
+    [
+        (Key(5, 5, 1), Key(5, 5, 1), ""),
+        (Key(5, 12, 3), Key(5, 8, 2), ""),  # changed since the backup at 10
+        (Key(5, 5, 1), None, "exists in the cluster since revision 5 and is not in the backup"),
+        (Key(5, 12, 2), None, "exists in the cluster since revision 5 and is not in the backup"),
+        (Key(5, 8, 2), Key(6, 8, 2), "exists since revision 5, in the backup since 6"),
+        (Key(5, 8, 2), Key(5, 7, 1), "last changed at revision 8, in the backup at 7"),
+        (Key(5, 8, 2), Key(5, 8, 3), "last changed at revision 8, in the backup at 8"),
+    ],
+)
+def test_a_key(theirs: Key, ours: Key | None, text: str) -> None:
+    assert compare.key_problem(theirs, ours, 10) == text
+
+
+def test_leftovers_of_killed_drills(tmp_path: Path) -> None:
+    """Removed, unless their drill is still held, or they are nobody's."""
+    for name in (".headroom-drill-dead", ".headroom-drill-held", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "lock").touch()
+    with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        scratch.check_parent(str(tmp_path), 0)
+        assert {path.name for path in tmp_path.iterdir()} == {".headroom-drill-held", "other"}
+
+
+def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), scratch.scratch_folder(str(tmp_path), 0) as folder:
+        assert os.stat(folder).st_mode & 0o777 == 0o700
+        scratch.check_parent(str(tmp_path), 0)
+        assert os.path.isdir(folder)
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        ([], "it logged nothing"),
+        (
+            ["runtime: out of memory: cannot allocate 4194304-byte block"],
+            "it needs more than 1.0 GiB of memory, raise memory_max",
+        ),
+        (['{"level":"fatal","msg":"discovery failed","error":"bad"}'], "discovery failed: bad"),
+        (["sh: 1: etcd: not found"], "sh: 1: etcd: not found"),
+    ],
+)
+def test_why_it_ended(tmp_path: Path, lines: list[str], cause: str) -> None:
+    (tmp_path / "etcd.log").write_text("\n".join(lines))
+    assert scratch.log_cause(str(tmp_path), 1 << 30) == cause
+
+
+def test_time_is_up() -> None:
+    assert scratch.Bounds(0, time.monotonic() + 60).left() > 50
+    with pytest.raises(scratch.DrillError, match="time is up: raise timeout"):
+        scratch.Bounds(0, time.monotonic() - 1).left()
+
+
+def test_programs_that_are_missing(tmp_path: Path) -> None:
+    tools = drill.Tools(scratch.connection("/nowhere", 1), "/nowhere/etcd", "/nowhere/etcdutl")
+    with pytest.raises(
+        drill.DrillError, match="/nowhere/etcd is no program that can be run: install etcd or set etcd_path"
+    ):
+        drill.plan(request(tmp_path), tools, [])
+    with pytest.raises(drill.DrillError, match=r"memory_max is 1.0 KiB, but etcd needs at least 128.0 MiB"):
+        drill.plan(replace(request(tmp_path), memory_max=1024), tools, [])
+
+
+def test_the_etcd_beside_etcdutl(tmp_path: Path) -> None:
+    (tmp_path / "etcdutl").touch(mode=0o755)
+    (tmp_path / "link").symlink_to(tmp_path / "etcdutl")
+    assert drill.etcd_beside(str(tmp_path / "link")) == str(tmp_path / "etcd")

@@ -1,0 +1,208 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whom a snapshot is taken from, and which snapshots are refused. Real etcd is asked in tests/measured."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer
+
+REQUEST = backup_snapshot.Request("/nowhere", "etcd", "", keep=1, keep_days=None, reserve=0, timeout=10)
+STATUS = '{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}'
+CONTENT = b"page" * 2048
+
+
+def member(name: str, role: str = "follower", **more: Any) -> Member:
+    base = Member(name, name, role, True, "", f"https://{name}:2379", [], [], version="3.6.16", lag=0)
+    return replace(base, **more)
+
+
+def of(*members: Member, alarms: tuple[tuple[str, str], ...] = (), error: str = "") -> Cluster:
+    listed = [{"member": who, "type": what} for who, what in alarms]
+    return Cluster("75cf", "", list(members), Quorum(3, 2, 3, True), listed, error)
+
+
+def answering(stdout: str = STATUS, stderr: str = "", returncode: int | None = 0) -> check.Runner:
+    """A runner whose programs all say the same."""
+    return lambda _argv, _timeout, _name: Answer(returncode, stdout, stderr)
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """A snapshot that is whole, with its records; only etcdutl would find nothing in it."""
+    body = CONTENT + hashlib.sha256(CONTENT).digest()
+    path = tmp_path / "etcd-20261121T101500Z.db"
+    (tmp_path / "work").write_bytes(body)
+    metadata = store.Metadata(
+        "75cf", "m2", "2", "3.6.16", "3.6.0", 8123, "b3cf2f0a", 9, len(body), hashlib.sha256(body).hexdigest(), 0
+    )
+    store.publish(str(tmp_path / "work"), str(path), metadata)
+    return path
+
+
+ILL = {"healthy": False, "health_error": "connection refused"}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "name", "near", "chosen"),
+    [
+        (of(member("a", "leader"), member("b"), member("c")), "", "", "b"),
+        (of(member("a", "leader"), member("b"), member("c")), "", "c", "c"),
+        (of(member("a", "leader"), member("b"), member("c")), "", "a", "b"),
+        (of(member("a", "leader"), member("b", lag=9), member("c")), "", "", "c"),
+        (of(member("a", "leader"), member("b", **ILL), member("c", lag=9)), "", "b", "c"),
+        (of(member("a", "leader"), member("b", **ILL), member("c", **ILL)), "", "", "a"),
+        (of(member("a", "leader"), member("l", "learner")), "", "l", "a"),
+        (of(member("a", "leader"), member("b", version=None)), "", "", "a"),
+        (of(member("a", "leader"), member("b")), "a", "b", "a"),
+        (of(member("a", "leader"), alarms=(("a", "NOSPACE"),)), "", "", "a"),
+    ],
+)
+def test_whom(cluster: Cluster, name: str, near: str, chosen: str) -> None:
+    assert backup_snapshot.choose_member(cluster, name, near).name == chosen
+
+
+@pytest.mark.parametrize(
+    ("cluster", "name", "text"),
+    [
+        (of(error="x: refused"), "", "no member of the cluster answers (x: refused); start etcd, or set endpoints"),
+        (
+            of(member("a", **ILL), member("l", "learner")),
+            "",
+            "no voting member is healthy (a: connection refused); repair the cluster first",
+        ),
+        (of(member("a"), alarms=(("b", "CORRUPT"),)), "a", "the alarm CORRUPT is set for b; restore or replace that"),
+        (of(member("a"), member("b")), "c", "the cluster has no voting member named 'c'; those are a, b"),
+        (of(member("a"), member("l", "learner")), "l", "the cluster has no voting member named 'l'; those are a"),
+        (of(member("a"), member("b", **ILL)), "b", "b is not healthy: connection refused; choose another member"),
+    ],
+)
+def test_nobody(cluster: Cluster, name: str, text: str) -> None:
+    with pytest.raises(store.SnapshotError) as error:
+        backup_snapshot.choose_member(cluster, name, "")
+    assert str(error.value).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"keep": 0}, "keep is 0, but must be at least 1: the newest snapshot is always kept"),
+        ({"keep": -3}, "keep is -3, but must be at least 1"),
+        ({"keep_days": 0}, "keep_days is 0, but must be at least 1; leave it out to keep by number"),
+        ({"timeout": 0}, "timeout is 0, but must be 1 to 86400 seconds"),
+        ({"timeout": 86401}, "timeout is 86401, but must be 1 to 86400 seconds"),
+        ({"prefix": "../etc"}, "name is '../etc': write letters"),
+    ],
+)
+def test_bad_request(change: dict[str, Any], text: str) -> None:
+    with pytest.raises(store.SnapshotError) as error:
+        backup_snapshot.check_request(replace(REQUEST, **change))
+    assert str(error.value).startswith(text)
+
+
+def test_a_sound_snapshot(snapshot: Path) -> None:
+    metadata = check.verify(str(snapshot), sys.executable, 10, run=answering())
+    assert (metadata.cluster_id, metadata.revision) == ("75cf", 8123)
+    assert check.read_status(str(snapshot), "", 10, answering()) == check.Status("b3cf2f0a", 8123, 2000, "3.6.0")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-512])
+
+
+def flip(path: Path) -> None:
+    body = bytearray(path.read_bytes())
+    body[5000] ^= 1
+    path.write_bytes(body)
+
+
+def forge(path: Path) -> None:
+    """Another content with a right digest of etcd's kind, as only someone who knows the format makes."""
+    other = CONTENT[::-1]
+    path.write_bytes(other + hashlib.sha256(other).digest())
+
+
+def unsign(path: Path) -> None:
+    Path(f"{path}.sha256").write_text(f"{'0' * 64}  {path.name}\n")
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (cut, "is cut off or altered: it has 7712 bytes, when taken 8224"),
+        (flip, "was altered: the SHA-256 of its content is "),
+        (forge, "was altered: its SHA-256 is "),
+        (unsign, "was altered: its SHA-256 is "),
+        (lambda path: Path(f"{path}.json").unlink(), "is no finished backup, or was copied alone"),
+        (lambda path: Path(f"{path}.sha256").unlink(), "is no finished backup, or was copied alone"),
+        (lambda path: path.unlink(), "is no file on this host"),
+    ],
+)
+def test_damage(snapshot: Path, damage: Any, text: str) -> None:
+    damage(snapshot)
+    with pytest.raises(store.SnapshotError) as error:
+        check.verify(str(snapshot), sys.executable, 10, run=answering())
+    assert text in str(error.value)
+    assert str(snapshot) in str(error.value)
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 33, 512, 8191])
+def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "x.db"
+    path.write_bytes(b"x" * size)
+    with pytest.raises(store.SnapshotError, match=f"is cut off, or no snapshot: its {size} bytes do not end with"):
+        check.digest(str(path))
+
+
+@pytest.mark.parametrize(
+    ("runner", "text"),
+    [
+        (answering(stderr="Error: snapshot file integrity check failed", returncode=1), "integrity check failed"),
+        (answering(returncode=None), "etcdutl did not end within 10 s"),
+        (answering(stdout="null"), "etcdutl printed no status of"),
+        (answering(stdout='{"hash": 1}'), "etcdutl printed no status of"),
+        (answering(stdout="Usage:"), "etcdutl printed no status of"),
+    ],
+)
+def test_what_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str) -> None:
+    with pytest.raises(store.SnapshotError, match=text):
+        check.verify(str(snapshot), sys.executable, 10, run=runner)
+
+
+def test_without_etcdutl(snapshot: Path) -> None:
+    with pytest.raises(store.SnapshotError, match="/nowhere/etcdutl is no program that can be run: install etcdutl"):
+        check.verify(str(snapshot), "/nowhere/etcdutl", 10)
+
+
+@pytest.mark.parametrize(
+    ("cluster_id", "version", "text"),
+    [
+        ("", "", ""),
+        ("75cf", "3.6.16", ""),
+        ("75cf", "3.6.0", ""),  # within a minor version the database is the same
+        ("", "3.7.3", ""),
+        ("", "3.10.0", ""),
+        ("3c2d", "", "the snapshot is of the cluster 75cf (member m2), not of 3c2d"),
+        ("75cf", "3.5.35", "the snapshot is of etcd 3.6.16, which etcd 3.5.35 cannot read: restore it with 3.6 or"),
+        ("", "newest", "'newest' is no etcd version: write it like 3.6.16"),
+    ],
+)
+def test_where_it_fits(snapshot: Path, cluster_id: str, version: str, text: str) -> None:
+    metadata = store.read_metadata(str(snapshot))
+    try:
+        check.check_fits(metadata, cluster_id=cluster_id, etcd_version=version)
+    except store.SnapshotError as error:
+        assert text
+        assert str(error).startswith(text)
+    else:
+        assert not text

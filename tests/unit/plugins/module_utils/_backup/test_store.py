@@ -1,0 +1,258 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lies beside a snapshot, what counts as good, and what retention removes."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from hypothesis import given
+from hypothesis import strategies as st
+
+NOW = 1_795_256_100  # 2026-11-21T10:15:00Z
+DAY = 86400
+METADATA = store.Metadata(
+    cluster_id="75cf",
+    member="etcd-2",
+    member_id="8e9e",
+    etcd_version="3.6.16",
+    storage_version="3.6.0",
+    revision=8123,
+    hash="b3cf2f0a",
+    total_keys=2000,
+    size=4,
+    sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",  # of "test"
+    taken_at=NOW,
+)
+
+
+def put(folder: Path, name: str, **differences: Any) -> Path:
+    """A snapshot of four bytes with its records."""
+    path = folder / name
+    work = folder / "work"
+    work.write_text("test")
+    store.publish(str(work), str(path), replace(METADATA, **differences))
+    return path
+
+
+def stored(name: str, age: float = 0, cluster: str = "75cf", problem: str = "") -> store.Stored:
+    return store.Stored(name, replace(METADATA, cluster_id=cluster, taken_at=int(NOW - age * DAY)), problem)
+
+
+def test_what_lies_beside(tmp_path: Path) -> None:
+    path = put(tmp_path, "etcd-20261121T101500Z.db")
+    assert sorted(item.name for item in tmp_path.iterdir()) == [
+        path.name + suffix for suffix in ("", ".json", ".sha256")
+    ]
+    record = json.loads((tmp_path / f"{path.name}.json").read_text())
+    assert (record["format"], record["taken_at"], record["cluster_id"]) == (1, "2026-11-21T10:15:00Z", "75cf")
+    for suffix in store.RECORDS:
+        assert stat.S_IMODE(Path(f"{path}{suffix}").stat().st_mode) == 0o600
+    subprocess.run(["sha256sum", "--check", "--strict", f"{path.name}.sha256"], cwd=tmp_path, check=True)
+    assert store.read_metadata(str(path)) == METADATA
+
+
+TEXT = st.text(max_size=20)
+COUNT = st.integers(min_value=0, max_value=2**63 - 1)
+
+
+@given(
+    st.builds(
+        store.Metadata,
+        **{name: TEXT for name, kind in store.Metadata.__annotations__.items() if kind == "str"},
+        **dict.fromkeys(("revision", "total_keys", "size"), COUNT),
+        taken_at=st.integers(min_value=0, max_value=2**32),
+    )
+)
+def test_metadata_read_back(metadata: store.Metadata) -> None:
+    assert store.parse_metadata(json.dumps(metadata.as_dict()), "x.json") == metadata
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"format": 2}, "x.json is no record of a snapshot (format 1)"),
+        ({"revision": "8123"}, "x.json: revision is '8123', which is no int"),
+        ({"size": True}, "x.json: size is True, which is no int"),
+        ({"cluster_id": None}, "x.json: cluster_id is None, which is no str"),
+        ({"taken_at": "yesterday"}, "x.json: taken_at is 'yesterday', which is no date like 2026-11-21T10:15:00Z"),
+        ({"taken_at": 5}, "x.json: taken_at is 5, which is no date like 2026-11-21T10:15:00Z"),
+    ],
+)
+def test_bad_metadata(change: dict[str, Any], text: str) -> None:
+    with pytest.raises(store.SnapshotError) as error:
+        store.parse_metadata(json.dumps({**METADATA.as_dict(), **change}), "x.json")
+    assert str(error.value) == text
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"'])
+def test_no_metadata(text: str) -> None:
+    with pytest.raises(store.SnapshotError, match=r"x\.json"):
+        store.parse_metadata(text, "x.json")
+
+
+@pytest.mark.parametrize("prefix", ["", "-x", ".x", "a/b", "a b", "x" * 101, "a\n"])
+def test_bad_prefix(prefix: str) -> None:
+    with pytest.raises(store.SnapshotError, match="name is "):
+        store.check_prefix(prefix)
+
+
+def test_names(tmp_path: Path) -> None:
+    first = store.new_path(str(tmp_path), "etcd", NOW)
+    assert first == str(tmp_path / "etcd-20261121T101500Z.db")
+    Path(first).touch()
+    second = store.new_path(str(tmp_path), "etcd", NOW + 0.9)
+    assert second == str(tmp_path / "etcd-20261121T101500Z-2.db")
+    Path(second).touch()
+    assert store.new_path(str(tmp_path), "etcd", NOW).endswith("-3.db")
+
+
+def test_scan(tmp_path: Path) -> None:
+    good = put(tmp_path, "etcd-20261121T101500Z.db")
+    shorter = put(tmp_path, "etcd-20261121T101500Z-2.db")
+    shorter.write_text("tes")
+    alone = put(tmp_path, "etcd-20261121T101501Z.db")
+    Path(f"{alone}.json").unlink()
+    unsigned = put(tmp_path, "etcd-20261121T101502Z.db")
+    Path(f"{unsigned}.sha256").write_text("who knows\n")
+    put(tmp_path, "other-20261121T101500Z.db")
+    put(tmp_path, "etcd-other-20261121T101500Z.db")
+    (tmp_path / "etcd.db").touch()
+    found = {Path(item.path).name: item.problem for item in store.scan(str(tmp_path), "etcd")}
+    assert found == {
+        good.name: "",
+        shorter.name: "it has 3 bytes, when it was taken it had 4",
+        alone.name: f"{alone}.json is missing: {alone} is no finished backup, or was copied alone",
+        unsigned.name: f"{unsigned}.sha256 holds no SHA-256 as sha256sum writes it",
+    }
+
+
+@pytest.mark.parametrize(
+    ("keep", "keep_days", "removed"),
+    [
+        (1, None, ["d", "c", "b", "a"]),
+        (2, None, ["d", "c", "b"]),
+        (4, None, ["d"]),
+        (5, None, []),
+        (99, None, []),
+        (1, 1, ["d", "c", "b", "a"]),  # a is a day old to the second
+        (1, 3, ["d", "c"]),
+        (3, 3, ["d", "c"]),
+        (4, 3, ["d"]),
+        (1, 99, []),
+    ],
+)
+def test_retention(keep: int, keep_days: int | None, removed: list[str]) -> None:
+    old = [stored("c", 3), stored("a", 1), stored("d", 40), stored("b", 2)]
+    assert store.removable(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW) == removed
+
+
+def test_retention_within_one_second() -> None:
+    names = [f"etcd-20261121T101500Z{number}.db" for number in ("", "-2", "-9", "-10")]
+    old = [stored(name) for name in sorted(names)]
+    assert store.removable(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == names
+
+
+def test_retention_leaves_alone_what_it_does_not_know() -> None:
+    old = [stored("a", 9), stored("other", 8, cluster="3c2d"), stored("cut", 7, problem="it has 3 bytes")]
+    old.append(store.Stored("bare", None, "no record"))
+    assert store.removable(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == ["a"]
+    assert store.removable(old, cluster_id="75cf", keep=2, keep_days=None, now=NOW) == []
+    assert store.left_alone(old, "75cf") == [
+        {"path": "other", "reason": "it is of the cluster 3c2d"},
+        {"path": "cut", "reason": "it has 3 bytes"},
+        {"path": "bare", "reason": "no record"},
+    ]
+
+
+AGES = st.lists(st.floats(min_value=-5, max_value=100), max_size=12)
+
+
+@given(AGES, st.integers(1, 15), st.none() | st.integers(1, 120))
+def test_retention_holds_what_it_promises(ages: list[float], keep: int, keep_days: int | None) -> None:
+    old = [stored(str(number), age) for number, age in enumerate(ages)]
+    removed = set(store.removable(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW))
+    left = [item for item in old if item.path not in removed]
+    assert len(left) >= min(len(old), keep - 1)
+    ages_of = {item.path: NOW - item.metadata.taken_at for item in old if item.metadata}
+    for gone in removed:
+        assert keep_days is None or ages_of[gone] >= keep_days * DAY
+        assert all(ages_of[gone] >= ages_of[item.path] for item in left)
+    if keep_days is None:
+        assert len(left) == min(len(old), keep - 1)
+
+
+def test_removal(tmp_path: Path) -> None:
+    first, second = put(tmp_path, "etcd-20261121T101500Z.db"), put(tmp_path, "etcd-20261121T101501Z.db")
+    gone = str(tmp_path / "etcd-20261121T101502Z.db")
+    removed, failures = store.remove([str(first), gone])
+    assert (removed, failures) == ([str(first)], [f"{gone}: No such file or directory"])
+    assert sorted(item.name for item in tmp_path.iterdir()) == [
+        second.name + suffix for suffix in ("", ".json", ".sha256")
+    ]
+
+
+def test_leftovers(tmp_path: Path) -> None:
+    good = put(tmp_path, "etcd-20261121T101500Z.db")
+    kept = {item.name for item in tmp_path.iterdir()} | {"notes.json", "other-20261121T101500Z.db.json"}
+    for name in (
+        "notes.json",
+        "other-20261121T101500Z.db.json",
+        "etcd-20261121T101501Z.db.json",
+        "etcd-20261121T101501Z.db.sha256",
+    ):
+        (tmp_path / name).touch()
+    with pytest.raises(KeyboardInterrupt), store.workplace(str(tmp_path)) as folder:
+        assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700
+        raise KeyboardInterrupt
+    left = tmp_path / ".headroom-snapshot-killed"
+    left.mkdir()
+    (left / "snapshot.db.part").touch()
+    with store.locked(str(tmp_path)):
+        store.remove_leftovers(str(tmp_path), "etcd")
+    assert {item.name for item in tmp_path.iterdir()} == kept | {".headroom-snapshot.lock"}
+    assert good.exists()
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    with store.locked(str(tmp_path)):
+        with pytest.raises(store.SnapshotError, match=f"another backup into {tmp_path} is running: wait for it"):
+            with store.locked(str(tmp_path)):
+                pass
+    with store.locked(str(tmp_path)):
+        pass
+
+
+def test_the_newest_that_passed_its_drill_is_kept() -> None:
+    """Newer ones have yet to; once one of those has passed, it may go."""
+    old, proven, newer = (stored(f"{name}.db", age) for name, age in (("a", 3), ("b", 2), ("c", 1)))
+    keep_one = {"cluster_id": "75cf", "keep": 1, "keep_days": None, "now": float(NOW)}
+    assert store.removable([old, replace(proven, drilled=True), newer], **keep_one) == ["a.db", "c.db"]
+    assert store.removable([old, replace(proven, drilled=True), replace(newer, drilled=True)], **keep_one) == [
+        "a.db",
+        "b.db",
+    ]
+
+
+def test_the_record_of_a_drill(tmp_path: Path) -> None:
+    path = put(tmp_path, "etcd-20261121T101500Z.db")
+    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    Path(f"{path}.drill-part").write_text("of a drill that was killed")
+    store.record_drill(str(path), {"compared": "hash"})
+    assert store.scan(str(tmp_path), "etcd")[0].drilled
+    assert json.loads(Path(f"{path}.drill").read_text()) == {"format": 1, "compared": "hash"}
+    assert stat.S_IMODE(Path(f"{path}.drill").stat().st_mode) == 0o600
+    store.record_drill(str(path), None)
+    store.record_drill(str(path), None)
+    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    store.record_drill(str(path), {"compared": "keys"})
+    assert store.remove([str(path)]) == ([str(path)], [])
+    assert list(tmp_path.iterdir()) == []

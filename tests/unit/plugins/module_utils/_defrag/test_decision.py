@@ -1,0 +1,239 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a member may and should be defragmented, as tables of cases."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Local, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import (
+    parse_available,
+    parse_go_limit,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity, parse
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+
+USUAL = Thresholds(45, 100 * MIB)
+IDLE = Activity(0, 0, False, 1000, 2048 * MIB)
+
+
+def member(name: str, role: str = "follower", **more: Any) -> Member:
+    base = Member(
+        name=name,
+        id=name,
+        role=role,
+        healthy=True,
+        health_error="",
+        endpoint=f"https://{name}:2379",
+        peer_urls=[],
+        client_urls=[],
+        version="3.6.16",
+        db_size=1000 * MIB,
+        db_size_in_use=300 * MIB,
+        lag=0,
+    )
+    return replace(base, **more)
+
+
+def cluster(*members: Member, alarms: tuple[tuple[str, str], ...] = ()) -> Cluster:
+    voters = [item for item in members if item.votes]
+    healthy = sum(item.healthy for item in voters)
+    leader = next((item.name for item in members if item.role == "leader"), "")
+    found = [{"member": who, "type": what} for who, what in alarms]
+    return Cluster("1", leader, list(members), Quorum(len(voters), len(voters) // 2 + 1, healthy, healthy > 0), found)
+
+
+def three(**more: Any) -> Cluster:
+    return cluster(member("a", "leader"), member("b"), member("c", **more))
+
+
+@pytest.mark.parametrize(
+    ("size", "used", "thresholds", "expected"),
+    [
+        (1000 * MIB, 300 * MIB, USUAL, True),
+        (1000 * MIB, 550 * MIB, USUAL, True),
+        (1000 * MIB, 551 * MIB, USUAL, False),  # the share is missing
+        (200 * MIB, 100 * MIB, USUAL, True),
+        (200 * MIB, 101 * MIB, USUAL, False),  # the bytes are missing
+        (1000 * MIB, 1000 * MIB, Thresholds(0, 0), False),  # nothing is free
+        (1000 * MIB, 999 * MIB, Thresholds(0, 0), True),
+        (0, 0, Thresholds(0, 0), False),
+    ],
+)
+def test_when_it_pays(size: int, used: int, thresholds: Thresholds, expected: bool) -> None:
+    assert decision.pays(member("a", db_size=size, db_size_in_use=used), thresholds) is expected
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "text"),
+    [
+        (Thresholds(-1, 0), "free_share is -1"),
+        (Thresholds(100, 0), "free_share is 100, but must be 0 to 99 percent"),
+        (Thresholds(45, -1), "free_size is -1"),
+    ],
+)
+def test_bad_thresholds(thresholds: Thresholds, text: str) -> None:
+    with pytest.raises(decision.DefragError, match=text):
+        decision.check_thresholds(thresholds)
+
+
+def test_order() -> None:
+    full = {"db_size_in_use": 999 * MIB}
+    members = (member("a", "leader"), member("d"), member("b"), member("l", "learner"), member("c", **full))
+    assert [one.name for one in decision.order(cluster(*members), USUAL)] == ["b", "d", "a"]
+
+
+@pytest.mark.parametrize(
+    ("found", "name", "reason", "settled"),
+    [
+        (three(), "x", "no member named 'x'; its members are a, b, c", False),
+        (three(role="learner"), "c", "a learner, which is left alone", True),
+        (three(db_size=None, health_error="no answer in time"), "c", "c does not answer: no answer in time", False),
+        (three(db_size_in_use=900 * MIB), "c", r"it does not pay: 100.0 MiB of 1000.0 MiB \(10 %\) are free", True),
+        (cluster(), "c", "no member of the cluster answers", False),
+    ],
+)
+def test_nothing_to_do(found: Cluster, name: str, reason: str, settled: bool) -> None:
+    verdict = decision.nothing_to_do(found, name, USUAL)
+    assert verdict is not None
+    assert (verdict.go, verdict.settled) == (False, settled)
+    assert re.search(reason, verdict.reason)
+
+
+ALL_IDLE = {"a": IDLE, "b": IDLE, "c": IDLE}
+
+
+@pytest.mark.parametrize(
+    ("found", "activities", "reason", "may_pass"),
+    [
+        (three(healthy=False, health_error="it is down"), ALL_IDLE, "c (it is down); repair that first", True),
+        (cluster(*three().members, alarms=(("b", "CORRUPT"),)), ALL_IDLE, "the alarm CORRUPT is set for b", False),
+        (three(lag=501), ALL_IDLE, "a member has yet to catch up: c by 501 entries", True),
+        (three(), {**ALL_IDLE, "c": "refused"}, "whether c sends a snapshot cannot be told from its metrics", True),
+        (three(), {"a": IDLE, "b": IDLE}, "whether c sends a snapshot cannot be told", True),
+        (three(), {**ALL_IDLE, "a": replace(IDLE, raft_snapshots=1)}, "a sends or receives a snapshot", True),
+        (three(), {**ALL_IDLE, "b": replace(IDLE, downloads=1)}, "b sends a snapshot to a client", True),
+        (three(), {**ALL_IDLE, "c": replace(IDLE, defragmenting=True)}, "c is being defragmented", True),
+    ],
+)
+def test_what_forbids_it(found: Cluster, activities: dict[str, Activity | str], reason: str, may_pass: bool) -> None:
+    verdict = decision.decide(found, "b", activities, 500, [])
+    assert (verdict.go, verdict.may_pass) == (False, may_pass)
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("found", "name", "prefer", "move_to"),
+    [
+        (three(), "b", [], ""),
+        (three(), "a", [], "b"),
+        (three(), "a", ["c"], "c"),
+        (cluster(*three().members, alarms=(("b", "NOSPACE"),)), "b", [], ""),
+        (cluster(*three().members, member("l", "learner", healthy=False)), "b", [], ""),
+        (cluster(member("a", "leader")), "a", [], ""),
+    ],
+)
+def test_what_allows_it(found: Cluster, name: str, prefer: list[str], move_to: str) -> None:
+    verdict = decision.decide(found, name, ALL_IDLE, 500, prefer)
+    assert (verdict.go, verdict.move_to) == (True, move_to)
+
+
+@pytest.mark.parametrize(
+    ("free", "problem"),
+    [(None, ""), (444 * MIB, ""), (443 * MIB, "the filesystem of /data has 443.0 MiB free, but the copy and the WAL")],
+)
+def test_disk(free: int | None, problem: str) -> None:
+    found = decision.disk_problem(member("a"), Local("/data", free=free))
+    assert found.startswith(problem) and bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize(
+    ("revision", "used", "chunk"),
+    [(1000, 300 * MIB, 10_000 * 1000), (100_000, 300 * MIB, 300 * MIB), (None, 10 * MIB, 10 * MIB)],
+)
+def test_copies(revision: int | None, used: int, chunk: int) -> None:
+    found = decision.copies(member("a", db_size_in_use=used), replace(IDLE, revision=revision))
+    assert found == (chunk * 2, chunk * 3200 // 1000)
+
+
+@pytest.mark.parametrize(
+    ("rss_anon", "goal", "go_limit", "expected"),
+    [
+        (None, 400, None, None),
+        (100, None, None, 100 + 320),
+        (100, 400, None, 400 + 320),  # the heap may grow to its goal before Go collects
+        (500, 400, None, 500 + 320),
+        (100, 400, 600, 600),  # garbage goes at the limit, what is in use stays: (200 + 200) x 1.1 = 440
+        (100, 400, 300, 660),  # all of a heap that lies at the limit may be in use: (400 + 200) x 1.1
+        (100, 400, 2000, 720),
+        (900, 400, 600, 900),
+    ],
+)
+def test_peak(rss_anon: int | None, goal: int | None, go_limit: int | None, expected: int | None) -> None:
+    local = Local("/data", rss_anon=rss_anon and rss_anon * MIB, go_limit=go_limit and go_limit * MIB)
+    activity = replace(IDLE, revision=100_000, heap_goal=goal and goal * MIB)
+    found = decision.peak(member("a", db_size_in_use=100 * MIB), activity, local)
+    assert found == (expected and expected * MIB)
+
+
+@pytest.mark.parametrize(
+    ("local", "may_raise", "problem"),
+    [
+        (Local("/data"), False, ""),
+        (Local("/data", rss_anon=100 * MIB, limit=None), False, ""),
+        (Local("/data", rss_anon=100 * MIB, limit=2048 * MIB), False, ""),
+        (Local("/data", rss_anon=100 * MIB, limit=512 * MIB), False, "limit of 512.0 MiB: raise etcd_memory_budget"),
+        (
+            Local("/data", rss_anon=100 * MIB, limit=512 * MIB, available=900 * MIB),
+            True,
+            "the host has only 900.0 MiB left",
+        ),
+        (Local("/data", rss_anon=100 * MIB, limit=512 * MIB, available=2048 * MIB), True, ""),
+    ],
+)
+def test_memory(local: Local, may_raise: bool, problem: str) -> None:
+    activity = replace(IDLE, revision=100_000)
+    found = decision.memory_problem(member("a"), activity, local, may_raise)
+    assert problem in found and bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1776287744", 1776287744), ("1800MiB", 1800 * MIB), ("off", None), ("", None)]
+)
+def test_go_limit(text: str, expected: int | None) -> None:
+    assert parse_go_limit(text) == expected
+
+
+def test_activity() -> None:
+    page = """
+# HELP etcd_disk_defrag_inflight Whether or not defrag is active on the member.
+etcd_disk_defrag_inflight 1
+etcd_network_snapshot_send_inflights_total{To="1ab6f28ff2573082"} 1
+etcd_network_snapshot_send_inflights_total{To="2ab6f28ff2573082"} 0
+etcd_debugging_mvcc_keys_total 100
+etcd_debugging_mvcc_current_revision 500
+etcd_debugging_mvcc_compact_revision 400
+etcd_mvcc_put_total 10
+etcd_debugging_mvcc_total_put_size_in_bytes 1000
+etcd_server_quota_backend_bytes 2.147483648e+09
+grpc_server_started_total{grpc_method="Snapshot",grpc_service="etcdserverpb.Maintenance",grpc_type="server_stream"} 3
+grpc_server_handled_total{grpc_code="OK",grpc_method="Snapshot",grpc_service="etcdserverpb.Maintenance"} 1
+grpc_server_handled_total{grpc_code="Canceled",grpc_method="Snapshot",grpc_service="etcdserverpb.Maintenance"} 1
+grpc_server_handled_total{grpc_code="OK",grpc_method="Range",grpc_service="etcdserverpb.KV"} 7
+"""
+    found = parse(page, 1_000_000)
+    assert found == Activity(1, 1, True, 5000, 2147483648, keys=100, history=100, newest=500)
+    assert parse("", 5) == Activity(0, 0, False, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("MemTotal: 5 kB\nMemAvailable:     2048 kB\n", 2048 * 1024), ("MemTotal: 5 kB\n", None)]
+)
+def test_available(text: str, expected: int | None) -> None:
+    assert parse_available(text) == expected

@@ -1,0 +1,173 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What etcdctl prints, captured from clusters of three members of each version, and how it is run."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import etcdctl
+
+VERSIONS = ("3.5", "3.6", "3.7")
+
+
+def captured(version: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(
+        (Path(__file__).parent.parent / "fixtures" / f"etcdctl-{version}.json").read_text()
+    )
+    return data
+
+
+def answer(version: str, what: str) -> etcdctl.Answer:
+    return etcdctl.Answer(**captured(version)[what])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("what", ["members", "members through the gateway"])
+def test_members(version: str, what: str) -> None:
+    found = etcdctl.parse_members(answer(version, what).stdout)
+    assert [member.name for member in found.members] == ["m1", "m2", "m3"]
+    assert [len(member.client_urls) for member in found.members] == [1, 1, 1]
+    assert not any(member.learner for member in found.members)
+    assert found.answered_by == found.members[0].id
+    assert found == etcdctl.parse_members(answer(version, "members").stdout)
+
+
+def test_ids_are_those_of_the_logs() -> None:
+    found = etcdctl.parse_members(answer("3.5", "members").stdout)
+    assert format(16305953383680178464, "x") == "e24a6235b655f920" == found.members[0].id
+    assert found.members[1].id == "8c7bf4cb54e9775", "etcd prints no leading zero"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_learner_that_never_started(version: str) -> None:
+    found = etcdctl.parse_members(answer(version, "members with a learner").stdout)
+    assert [(member.name, member.learner, member.client_urls) for member in found.members if member.learner] == [
+        ("", True, [])
+    ]
+
+
+@pytest.mark.parametrize(("version", "quota"), [("3.5", None), ("3.6", 1 << 30), ("3.7", 1 << 30)])
+def test_status(version: str, quota: int | None) -> None:
+    members = etcdctl.parse_members(answer(version, "members").stdout)
+    found = etcdctl.parse_status(answer(version, "status").stdout)
+    assert sorted(found) == [member.client_urls[0] for member in members.members]
+    for status in found.values():
+        assert status.version.startswith(version)
+        assert status.leader in {member.id for member in members.members}
+        assert status.db_quota == quota
+        assert 0 < status.db_size_in_use <= status.db_size
+        assert status.raft_index >= status.raft_applied_index > 0
+        assert (status.learner, status.errors) == (False, [])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_status_of_those_that_answer(version: str) -> None:
+    assert len(etcdctl.parse_status(answer(version, "status, one down").stdout)) == 2
+    assert etcdctl.parse_status(answer(version, "status of a frozen member").stdout) == {}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_status_without_quorum(version: str) -> None:
+    status = next(iter(etcdctl.parse_status(answer(version, "status without quorum").stdout).values()))
+    assert (status.leader, status.errors) == ("", ["etcdserver: no leader"])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_health(version: str) -> None:
+    healthy = etcdctl.parse_health(answer(version, "health").stdout)
+    assert [health.healthy for health in healthy.values()] == [True] * 3
+    one_down = etcdctl.parse_health(answer(version, "health, one down").stdout)
+    assert sorted(health.healthy for health in one_down.values()) == [False, True, True]
+    alone = etcdctl.parse_health(answer(version, "health without quorum").stdout)
+    assert next(iter(alone.values())) == etcdctl.Health(healthy=False, error="context deadline exceeded")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_alarm_is_not_ill_health(version: str) -> None:
+    found = etcdctl.parse_health(answer(version, "health with an alarm").stdout)
+    assert next(iter(found.values())) == etcdctl.Health(healthy=True, error="")
+    status = next(iter(etcdctl.parse_status(answer(version, "status with an alarm").stdout).values()))
+    assert etcdctl.parse_alarms(status.errors) == [etcdctl.Alarm(member_id=status.member_id, type="NOSPACE")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("move-leader to no member", "etcdserver: bad leader transferee"),
+        ("members without quorum", "context deadline exceeded"),
+        ("status of a frozen member", "context deadline exceeded while waiting for connections to become ready"),
+    ],
+)
+def test_failure(version: str, what: str, reason: str) -> None:
+    assert etcdctl.failure(answer(version, what)) == reason
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_failure_names_the_connection(version: str) -> None:
+    assert "connect: connection refused" in etcdctl.failure(answer(version, "status, one down"))
+    assert "no leader endpoint given" in etcdctl.failure(answer(version, "move-leader through a follower"))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (etcdctl.Answer(None, "", ""), "etcdctl did not end in time and was killed"),
+        (etcdctl.Answer(3, "", ""), "etcdctl ended with exit status 3"),
+        (etcdctl.Answer(1, "", "{broken\nError: plain words"), "plain words"),
+    ],
+)
+def test_failure_without_a_cause(given: etcdctl.Answer, reason: str) -> None:
+    assert etcdctl.failure(given) == reason
+
+
+@pytest.mark.parametrize("text", ["", "Error: unknown flag", '"text"', "[}"])
+def test_not_what_etcdctl_prints(text: str) -> None:
+    for parse in (etcdctl.parse_members, etcdctl.parse_status, etcdctl.parse_health):
+        with pytest.raises(etcdctl.EtcdctlError, match=r"^(member list|endpoint status|endpoint health): "):
+            parse(text)
+
+
+def program(folder: Path, text: str) -> str:
+    path = folder / "etcdctl"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def link(path: str, timeout: float = 1.0) -> etcdctl.Connection:
+    return etcdctl.Connection(path, "/ca.crt", "/client.crt", None, timeout)
+
+
+def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ETCDCTL_ENDPOINTS", "http://elsewhere")
+    path = program(tmp_path, 'echo "$@"; env | grep -c ^ETCDCTL_; echo wrong >&2; exit 7')
+    done = etcdctl.run(link(path), ["https://a:1", "https://b:2"], "member", "list")
+    flags = "--endpoints=https://a:1,https://b:2 --command-timeout=1s --dial-timeout=1s"
+    assert done.stdout == f"{flags} --cacert=/ca.crt --cert=/client.crt member list -w json\n0\n"
+    assert (done.returncode, done.stderr) == (7, "wrong\n")
+    plain = etcdctl.run(link(path), ["http://a:1"], "alarm", "list")
+    assert "--cacert" not in plain.stdout
+
+
+def test_run_does_not_hang(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = etcdctl.run(link(program(tmp_path, "exec sleep 30"), timeout=0.2), ["http://a:1"], "member", "list")
+    assert done.returncode is None
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("mode", "text"), [(None, "does not exist"), (0o644, "may not be run")])
+def test_run_what_cannot_be_run(tmp_path: Path, mode: int | None, text: str) -> None:
+    path = tmp_path / "etcdctl"
+    if mode is not None:
+        path.write_text("#!/bin/sh\n")
+        path.chmod(mode)
+    with pytest.raises(etcdctl.EtcdctlError, match=text):
+        etcdctl.run(link(str(path)), ["http://a:1"], "member", "list")

@@ -1,0 +1,218 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Certificates that fit, and each way in which one does not."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+
+pytest.importorskip("cryptography")
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
+MONTH = timedelta(days=30)
+
+
+def ec_key() -> Any:
+    """A key as the role makes it."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def pem(item: Any) -> bytes:
+    """A certificate or a private key in PEM form."""
+    if isinstance(item, x509.Certificate):
+        return item.public_bytes(serialization.Encoding.PEM)
+    encoding, shape = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return bytes(item.private_bytes(encoding, shape, serialization.NoEncryption()))
+
+
+def make(
+    key: Any,
+    *,
+    name: str = "n1",
+    issuer: tuple[Any, Any] | None = None,
+    sans: tuple[str, ...] = (),
+    usages: tuple[Any, ...] | None = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH),
+    days: int = 365,
+    authority: bool = False,
+) -> Any:
+    """A certificate; its issuer is a pair of certificate and key, or itself."""
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer[0].subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(NOW - timedelta(days=400))
+        .not_valid_after(NOW + timedelta(days=days))
+        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+    )
+    names: list[x509.GeneralName] = []
+    for san in sans:
+        try:
+            names.append(x509.IPAddress(ipaddress.ip_address(san)))
+        except ValueError:
+            names.append(x509.DNSName(san))
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    if usages is not None and not authority:
+        builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+    signer = issuer[1] if issuer else key
+    return builder.sign(signer, None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256())
+
+
+CA_KEY = ec_key()
+CA = make(CA_KEY, name="ca", authority=True, days=3650)
+KEY = ec_key()
+LEAF = make(KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"))
+
+
+def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> tls.Finding:
+    """The finding with the demands of a server."""
+    demands: dict[str, Any] = {
+        "authorities": pem(CA),
+        "names": ["n1", "10.0.0.11", "::1"],
+        "usages": ["server", "client"],
+        "now": NOW,
+        "renew_before": MONTH,
+        "exact_names": True,
+        **other,
+    }
+    return tls.inspect(certificate=certificate, key=pem(KEY) if key is None else key or None, **demands)
+
+
+def test_a_certificate_that_fits() -> None:
+    finding = inspect(pem(LEAF))
+    assert finding.problems == []
+    assert finding.common_name == "n1" and finding.not_after == "2027-11-21T00:00:00Z"
+    assert finding.names == ["n1", "10.0.0.11", "::1"]
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "demands", "problem"),
+    [
+        (None, None, {}, "it does not exist"),
+        (b"", None, {}, "it holds no certificate in PEM form"),
+        (pem(LEAF)[:100] + pem(LEAF)[140:], None, {}, "it cannot be read"),
+        (pem(LEAF), b"", {}, "its private key does not exist"),
+        (pem(LEAF), b"no key", {}, "its private key cannot be read"),
+        (pem(LEAF), pem(ec_key()), {}, "its private key is that of another certificate"),
+        (
+            pem(LEAF),
+            None,
+            {"authorities": pem(make(ec_key(), name="ca", authority=True))},
+            "it is not signed by the CA",
+        ),
+        (pem(LEAF), None, {"authorities": b""}, "it is not signed by the CA"),
+        (pem(LEAF), None, {"names": ["n1", "10.0.0.11", "::1", "10.0.0.12"]}, "it is not valid for 10.0.0.12"),
+        (pem(LEAF), None, {"names": ["n1", "::1"]}, "it is valid for 10.0.0.11, which is no longer asked for"),
+        (pem(LEAF), None, {"renew_before": timedelta(days=365)}, "it expires on 2027-11-21, in 365 days"),
+        (pem(LEAF), None, {"now": NOW + timedelta(days=366)}, "it expired on 2027-11-21"),
+        (
+            pem(
+                make(
+                    KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"), usages=(ExtendedKeyUsageOID.SERVER_AUTH,)
+                )
+            ),
+            None,
+            {},
+            "it may not be used for client authentication",
+        ),
+    ],
+)
+def test_one_thing_wrong(certificate: bytes | None, key: bytes | None, demands: dict[str, Any], problem: str) -> None:
+    finding = inspect(certificate, key, **demands)
+    assert len(finding.problems) == 1 and finding.problems[0].startswith(problem)
+
+
+def test_everything_wrong_is_told_at_once() -> None:
+    finding = inspect(pem(LEAF), pem(ec_key()), names=["n2"], now=NOW + timedelta(days=366), authorities=b"")
+    assert len(finding.problems) == 5
+
+
+@pytest.mark.parametrize(
+    ("wanted", "exact", "fits"),
+    [
+        (["N1", "0:0:0:0:0:0:0:1", "10.0.0.11"], True, True),
+        (["n1"], False, True),
+        (["n1"], True, False),
+    ],
+)
+def test_spelling_of_names_does_not_matter(wanted: list[str], exact: bool, fits: bool) -> None:
+    assert (inspect(pem(LEAF), names=wanted, exact_names=exact).problems == []) is fits
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("n1.example.net", True), ("a.n1.example.net", False), ("example.net", False)]
+)
+def test_a_wildcard_stands_for_one_label(name: str, fits: bool) -> None:
+    wild = make(KEY, issuer=(CA, CA_KEY), sans=("*.example.net",))
+    assert (inspect(pem(wild), names=[name], exact_names=False).problems == []) is fits
+
+
+@pytest.mark.parametrize(
+    "signer", [ec_key(), rsa.generate_private_key(65537, 2048), ed25519.Ed25519PrivateKey.generate()]
+)
+def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
+    authority = make(signer, name="other", authority=True)
+    leaf = make(KEY, issuer=(authority, signer))
+    assert tls.issued_by(leaf, authority)
+    assert not tls.issued_by(LEAF, authority)
+    # The same name, another key: the signature decides.
+    assert not tls.issued_by(leaf, make(ec_key(), name="other", authority=True))
+
+
+def test_an_intermediate_authority_beside_the_certificate() -> None:
+    middle_key = ec_key()
+    middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True)
+    leaf = make(KEY, issuer=(middle, middle_key), sans=("n1", "10.0.0.11", "::1"))
+    assert inspect(pem(leaf) + pem(middle)).problems == []
+    assert inspect(pem(leaf)).problems == ["it is not signed by the CA"]
+
+
+def test_a_chain_that_leads_nowhere_ends() -> None:
+    key = ec_key()
+    circle = make(key, name="circle", authority=True)
+    leaf = make(KEY, issuer=(circle, key), sans=("n1", "10.0.0.11", "::1"))
+    assert inspect(pem(leaf) + pem(circle)).problems == ["it is not signed by the CA"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (pem(CA), None),
+        (b"", "it holds no certificate"),
+        (pem(CA)[:100] + pem(CA)[140:], "it cannot be read"),
+        (pem(LEAF), "it is no CA's certificate"),
+        (pem(make(ec_key(), authority=True, days=10)), "it expires on 2026-12-01, in 10 days"),
+    ],
+)
+def test_authorities(text: bytes, problem: str | None) -> None:
+    problems = tls.inspect_authority(text, NOW, MONTH).problems
+    assert (problems == []) if problem is None else problems[0].startswith(problem)
+
+
+def test_an_authority_renewed_with_its_key_is_the_same_one() -> None:
+    renewed = make(CA_KEY, name="ca", authority=True, days=9999)
+    assert tls.same_authority(pem(CA), pem(renewed))
+    assert not tls.same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
+    assert not tls.same_authority(pem(CA), b"")
+    assert not tls.same_authority(pem(CA), pem(CA)[:100] + pem(CA)[140:])
+    # What it signed before stays valid.
+    assert inspect(pem(LEAF), authorities=pem(renewed)).problems == []
+
+
+def test_fingerprint() -> None:
+    assert tls.fingerprint(["a", None]) is None
+    assert tls.fingerprint(["a", "b"]) == tls.fingerprint(["a", "b"]) != tls.fingerprint(["ab", ""])

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+
+
+def member(host, **other):
+    number = host[-1]
+    return {
+        "host": host,
+        "cluster": "etcd",
+        "name": host,
+        "address": f"10.0.0.{number}",
+        "client_port": 2379,
+        "peer_port": 2380,
+        "tls": True,
+        "has_data": False,
+        "forming": False,
+        **other,
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "client", "listen"),
+    [
+        ("10.0.0.1", "https://10.0.0.1:2379", "https://10.0.0.1:2379,https://127.0.0.1:2379"),
+        ("127.0.0.1", "https://127.0.0.1:2379", "https://127.0.0.1:2379"),
+        ("fd00::1", "https://[fd00::1]:2379", "https://[fd00::1]:2379,https://127.0.0.1:2379"),
+        ("n1.example.net", "https://n1.example.net:2379", "https://0.0.0.0:2379"),
+    ],
+)
+def test_urls(address, client, listen):
+    urls = topology.member_urls(member("n1", address=address))
+    assert (urls["client_url"], urls["listen_client_urls"]) == (client, listen)
+
+
+def test_plain_urls():
+    assert topology.member_urls(member("n1", tls=False))["peer_url"] == "http://10.0.0.1:2380"
+
+
+def test_new_cluster():
+    formed = topology.form([member("n2"), member("n1")])
+    assert formed["etcd"]["state"] == "new"
+    assert formed["etcd"]["initial_cluster"] == "n1=https://10.0.0.1:2380,n2=https://10.0.0.2:2380"
+
+
+@pytest.mark.parametrize(
+    ("members", "state"),
+    [
+        ([member("n1", has_data=True), member("n2", has_data=True)], "existing"),
+        ([member("n1", has_data=True, forming=True), member("n2")], "new"),
+        ([member("n1", has_data=True, forming=True), member("n2", has_data=True)], "existing"),
+    ],
+)
+def test_state(members, state):
+    assert topology.form(members)["etcd"]["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("members", "absent", "text"),
+    [
+        (
+            [member("n1"), member("n2", name="n1")],
+            [],
+            "cluster etcd: n1 and n2 have the same name n1; give each host its own etcd_name",
+        ),
+        (
+            [member("n1"), member("n2", address="10.0.0.1")],
+            [],
+            r"inventory: n1 and n2 have the same address 10\.0\.0\.1:2379; .* own etcd_address",
+        ),
+        (
+            [member("n1")],
+            [{"host": "n2", "cluster": "etcd"}],
+            "n2 belong to it but not to this run; run without --limit",
+        ),
+        (
+            [member("n1", has_data=True), member("n2")],
+            [],
+            "exists on n1, but n2 has no data; check that its volume is mounted",
+        ),
+    ],
+)
+def test_problems(members, absent, text):
+    with pytest.raises(topology.TopologyError, match=text):
+        topology.form(members, absent)
+
+
+def test_one_machine_may_hold_members_on_other_ports_and_other_clusters_may_be_absent():
+    members = [member("n1"), member("n2", address="10.0.0.1", client_port=12379)]
+    assert len(topology.form(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
+
+
+def change(host, cluster="etcd", state="existing", changes=True, healthy=True, leads=False):
+    return {"host": host, "cluster": cluster, "state": state, "changes": changes, "healthy": healthy, "leads": leads}
+
+
+@pytest.mark.parametrize(
+    ("members", "order"),
+    [
+        ([], {}),
+        ([change("n1", changes=False)], {}),
+        ([change("n1", leads=True), change("n2"), change("n3")], {"n2": 0, "n3": 1, "n1": 2}),
+        ([change("n1", leads=True), change("n2"), change("n3", healthy=False)], {"n3": 0, "n2": 1, "n1": 2}),
+        ([change("n1", state="new"), change("n2", state="new")], {"n1": 0, "n2": 0}),
+        ([change("n1"), change("m1", cluster="other"), change("m2", cluster="other")], {"n1": 0, "m1": 0, "m2": 1}),
+    ],
+)
+def test_turns(members, order):
+    assert topology.turns(members) == order

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The memory limit is put back whatever happens, also by the next process; a stand-in for systemctl says what it was told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
+
+# Keeps the properties of the unit in a file, and leaves the files below /run that the real one leaves.
+SYSTEMCTL = """#!{python}
+import json, sys
+from pathlib import Path
+home = Path({home!r})
+with (home / "told").open("a") as told:
+    told.write(" ".join(sys.argv[1:]) + chr(10))
+words = sys.argv[1:]
+state = json.loads((home / "state").read_text())
+if words[0] == "show":
+    print(chr(10).join("%s=%s" % pair for pair in state.items()))
+elif words[0] == "set-property":
+    if (home / "refuse").exists():
+        sys.exit("Failed to set unit properties: Access denied")
+    folder = home / "control" / (words[2] + ".d")
+    folder.mkdir(parents=True, exist_ok=True)
+    for word in words[3:]:
+        name, value = word.split("=")
+        state[name] = value
+        (folder / ("50-%s.conf" % name)).write_text(value)
+    (home / "state").write_text(json.dumps(state))
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for systemd's files, with its systemctl first on the path."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "systemctl"
+    script.write_text(SYSTEMCTL.format(python=sys.executable, home=str(tmp_path)))
+    script.chmod(0o755)
+    (tmp_path / "state").write_text(json.dumps({"MemoryMax": "1000", "MemoryHigh": "900"}))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(memory_limit, "CONTROL", tmp_path / "control")
+    monkeypatch.setattr(memory_limit, "NOTES", tmp_path / "notes")
+    return tmp_path
+
+
+def limits(home: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((home / "state").read_text())
+    return found
+
+
+BEFORE = {"MemoryMax": "1000", "MemoryHigh": "900"}
+
+
+def test_raised_and_put_back(home: Path) -> None:
+    with memory_limit.raised("etcd.service", 5000) as raising:
+        assert limits(home) == {"MemoryMax": "5000", "MemoryHigh": "5000"}
+        assert json.loads((home / "notes" / "etcd.service.limit.json").read_text()) == BEFORE
+    assert (raising.problem, limits(home)) == ("", BEFORE)
+    assert not (home / "control" / "etcd.service.d").exists()  # the unit's own files count again
+    assert (home / "told").read_text().splitlines()[-1] == "daemon-reload"
+    assert list((home / "notes").iterdir()) == []
+
+
+def test_put_back_after_an_error(home: Path) -> None:
+    with pytest.raises(KeyError), memory_limit.raised("etcd.service", 5000):
+        raise KeyError("the defragmentation")
+    assert limits(home) == BEFORE
+
+
+def test_put_back_by_the_next_process(home: Path) -> None:
+    assert memory_limit.restore("etcd.service") == ""
+    assert not (home / "told").exists()  # nobody left a note: systemd is not even asked
+    killed = memory_limit.raised("etcd.service", 5000)
+    killed.__enter__()
+    assert limits(home)["MemoryMax"] == "5000"
+    assert memory_limit.restore("etcd.service") == ""
+    assert limits(home) == BEFORE
+
+
+def test_systemd_refuses(home: Path) -> None:
+    (home / "refuse").touch()
+    with pytest.raises(memory_limit.LimitError, match="Access denied"), memory_limit.raised("etcd.service", 5000):
+        pytest.fail("the block must not run")
+    assert limits(home) == BEFORE

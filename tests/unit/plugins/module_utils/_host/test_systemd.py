@@ -1,0 +1,123 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A unit's state and its journal, as systemd 252 and etcd print them."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+
+RUNNING = """MainPID=685
+Result=success
+NRestarts=0
+ExecMainCode=0
+ExecMainStatus=0
+LoadState=loaded
+ActiveState=active
+SubState=running
+ActiveEnterTimestamp=Sat 2026-11-21 05:57:57 UTC
+Job=
+InvocationID=a90bb58e8b5a489ba1ae26eaefaa2e77
+"""
+CRASHING = """MainPID=0
+Result=exit-code
+NRestarts=3
+ExecMainStatus=1
+LoadState=loaded
+ActiveState=activating
+SubState=auto-restart
+Job=
+InvocationID=
+"""
+
+
+def test_running() -> None:
+    unit = systemd.parse_show("etcd.service", RUNNING)
+    assert (unit.load_state, unit.active_state, unit.sub_state) == ("loaded", "active", "running")
+    assert (unit.pid, unit.restarts, unit.job, unit.crash_loops) == (685, 0, False, False)
+    assert unit.invocation == "a90bb58e8b5a489ba1ae26eaefaa2e77"
+
+
+@pytest.mark.parametrize(
+    ("change", "crash_loops"),
+    [
+        (("", ""), True),
+        (("NRestarts=3", "NRestarts=2"), False),
+        (("auto-restart", "start"), False),
+        (("ActiveState=activating\nSubState=auto-restart", "ActiveState=failed\nSubState=failed"), True),
+    ],
+)
+def test_crash_loop(change: tuple[str, str], crash_loops: bool) -> None:
+    unit = systemd.parse_show("etcd.service", CRASHING.replace(*change))
+    assert (unit.crash_loops, unit.pid, unit.exit_status) == (crash_loops, None, 1)
+
+
+def test_a_job_is_pending() -> None:
+    assert systemd.parse_show("etcd.service", RUNNING.replace("Job=", "Job=762")).job
+
+
+@pytest.mark.parametrize("text", ["", "Failed to connect to bus: No such file or directory"])
+def test_no_such_unit(text: str) -> None:
+    unit = systemd.parse_show("etcd.service", text)
+    assert (unit.load_state, unit.active_state, unit.pid) == ("not-found", "inactive", None)
+
+
+START = '{"level":"info","msg":"starting an etcd server","etcd-version":"3.7.3","name":"a"}'
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (START, "a"),
+        ('{"level":"info","msg":"x","y":"starting an etcd server"}', None),
+        ("starting an etcd server", None),
+        ('{"msg":"ready"}', None),
+    ],
+)
+def test_start_record(line: str, name: str | None) -> None:
+    record = systemd.parse_start_record(line)
+    assert (record or {}).get("name") == name
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            '{"level":"warn","ts":"2026-11-21T05:56:55.809198Z","caller":"etcdmain/etcd.go:65","msg":"failed to verify '
+            'flags","error":"error unmarshaling JSON"}',
+            "warn: failed to verify flags: error unmarshaling JSON",
+        ),
+        (
+            '{"level":"info","caller":"x","msg":"Running: ","args":["/usr/local/bin/etcd"]}',
+            'info: Running: args=["/usr/local/bin/etcd"]',
+        ),
+        ('{"level":"fatal","msg":"failed","path":"/x","error":"no space","stacktrace":"a\\nb"}',
+         "fatal: failed: no space, path=/x"),
+        (START, "info: starting an etcd server 3.7.3"),
+        ("etcd.service: Failed with result 'exit-code'.", "etcd.service: Failed with result 'exit-code'."),
+        ("panic: freepages: failed", "panic: freepages: failed"),
+        ("[1, 2]", "[1, 2]"),
+        ('{"level":"info"}', '{"level":"info"}'),
+    ],
+)  # fmt: skip
+def test_readable(line: str, text: str) -> None:
+    assert systemd.readable(line) == text
+
+
+SHUTDOWN = ["error: setting up serving from embedded etcd failed.: http: Server closed", "Stopped etcd.service - etcd."]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ([], ""),
+        (["info: all well"], ""),
+        ([*SHUTDOWN, "Starting etcd.service - etcd...", "warn: failed to verify flags"], "failed to verify flags"),
+        (["Starting etcd", "fatal: a", "error: b", "warn: c"], "a"),
+        (["Starting etcd", "error: a", "error: b", "Starting etcd"], "b"),
+        (["panic: runtime error", "goroutine 1 [running]:"], "runtime error"),
+    ],
+)
+def test_cause(lines: list[str], text: str) -> None:
+    assert systemd.cause(lines) == text

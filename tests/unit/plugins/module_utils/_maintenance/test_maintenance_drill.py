@@ -1,0 +1,90 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When the timers' drill has nothing to do. Real etcd is restored in tests/measured."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import drill as maintenance_drill
+
+METADATA = store.Metadata("75cf", "m2", "2", "3.6.16", "3.6.0", 8, "b3", 9, 4, "00" * 32, 0)
+
+
+def config(folder: Path) -> Any:
+    """The parts of the program's configuration that a drill reads; the cluster does not answer."""
+    return SimpleNamespace(
+        snapshot=SimpleNamespace(directory=str(folder), prefix="etcd", reserve=0),
+        drill=SimpleNamespace(scratch_dir="/tmp", memory_max=1 << 30, timeout=60),
+        link=Connection("/nowhere/etcdctl", None, None, None, 0.5),
+        endpoints=["http://127.0.0.1:1"],
+        etcdutl_path=sys.executable,
+    )
+
+
+def save(folder: Path, metadata: store.Metadata = METADATA) -> str:
+    ending = f".{metadata.encryption}" if metadata.encryption else ""
+    path = f"{folder}/etcd-20261121T101500Z.db{ending}"
+    (folder / "work").write_text("test")
+    store.publish(str(folder / "work"), path, metadata)
+    return path
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_host_without_backups(tmp_path: Path, check: bool) -> None:
+    record = maintenance_drill.run(config(tmp_path), check)
+    assert (record["result"], record["settled"]) == ("skipped", False)
+    assert record["reason"] == f"there is no backup in {tmp_path} on this host"
+
+
+def test_a_directory_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(backup_drill.DrillError):
+        maintenance_drill.run(config(tmp_path / "none"), check=False)
+
+
+def test_a_cluster_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be compared then: the drill fails, and says why."""
+    monkeypatch.setattr(backup_drill, "etcd_beside", lambda _path: sys.executable)
+    save(tmp_path)
+    with pytest.raises(ValueError, match="no member of the cluster answers"):
+        maintenance_drill.run(config(tmp_path), check=False)
+
+
+def planned(path: str, metadata: store.Metadata) -> backup_drill.Plan:
+    return backup_drill.Plan(path, metadata, None, 1 << 20)
+
+
+def test_one_that_passed_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hosts that share a directory, the first tried it for all."""
+    path = save(tmp_path)
+    monkeypatch.setattr(backup_drill, "plan", lambda *_arguments: planned(path, METADATA))
+    would = maintenance_drill.run(config(tmp_path), check=True)
+    assert (would["result"], would["would"], would["path"]) == ("skipped", True, path)
+    store.record_drill(path, {"compared": "hash"})
+    record = maintenance_drill.run(config(tmp_path), check=False)
+    assert (record["result"], record["settled"], record["reason"]) == (
+        "skipped",
+        True,
+        f"{path} already passed its drill",
+    )
+
+
+def test_one_that_is_encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host that takes backups cannot read them: nothing is wrong with that."""
+    metadata = replace(METADATA, encryption="age", encrypted_size=4, encrypted_sha256="11" * 32)
+    path = save(tmp_path, metadata)
+    monkeypatch.setattr(backup_drill, "etcd_beside", lambda _path: sys.executable)
+    monkeypatch.setattr(backup_drill, "observe", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
+    monkeypatch.setattr(backup_drill.snapshot, "choose_member", lambda *_arguments: None)
+    record = maintenance_drill.run(config(tmp_path), check=False)
+    assert (record["result"], record["settled"]) == ("skipped", False)
+    assert record["reason"].startswith(f"{path} is encrypted: set identity_file to the key")

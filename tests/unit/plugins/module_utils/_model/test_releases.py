@@ -1,0 +1,210 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each version calls its settings, and which config files it would misread."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SERIES, SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("version", "series"), [("3.5.0", "3.5"), ("3.6.16", "3.6"), ("3.7.3", "3.7"), ("3.7.99", "3.7")]
+)
+def test_series(version: str, series: str) -> None:
+    assert releases.series(version) == series
+
+
+@pytest.mark.parametrize("bad", ["3.4.30", "3.8.0", "4.0.0", "3.6", "v3.6.16", "", "3.6.16-rc.0", "03.6.1", 3.6, None])
+def test_unknown_versions_name_the_known(bad: Any) -> None:
+    with pytest.raises(releases.UnknownVersion, match=r"3\.5 \(newest 3\.5\.35\), 3\.6 \(newest .*3\.7 \(newest"):
+        releases.series(bad)
+
+
+@pytest.mark.parametrize(
+    ("version", "key"),
+    [
+        ("3.5.35", "experimental-snapshot-catch-up-entries"),
+        ("3.6.16", "snapshot-catchup-entries"),
+        ("3.7.3", "snapshot-catchup-entries"),
+    ],
+)
+def test_catchup_is_spelt_as_the_version_does(version: str, key: str) -> None:
+    assert releases.render_config(version, {"snapshot_catchup_entries": 500}) == {key: 500}
+
+
+def test_render_nests_converts_and_leaves_out() -> None:
+    settings = {
+        "name": "n1",
+        "cert_file": "/c",
+        "peer_client_cert_auth": True,
+        "quota_backend_bytes": "2GB",
+        "heartbeat_interval": "100",
+        "auto_compaction_retention": 1,
+        "corrupt_check_time": "10m",
+        "wal_dir": None,
+        "gogc": 50,
+        "gomemlimit": "1GB",
+        "memory_high": 1,
+        "memory_max": 1,
+    }
+    assert releases.render_config(
+        "3.6.16", settings, {"log-level": "warn", "client-transport-security": {"key-file": "/k"}}
+    ) == {
+        "name": "n1",
+        "client-transport-security": {"cert-file": "/c", "key-file": "/k"},
+        "peer-transport-security": {"client-cert-auth": True},
+        "quota-backend-bytes": 2 << 30,
+        "heartbeat-interval": 100,
+        "auto-compaction-retention": "1",
+        "corrupt-check-time": 600 * 10**9,
+        "log-level": "warn",
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "settings", "extra", "text"),
+    [
+        ("3.7.3", {"snapshot_countt": 1}, {}, "snapshot_countt: no such setting of etcd, did you mean snapshot_count?"),
+        ("3.5.35", {"max_learners": 1}, {}, "max_learners: etcd 3.5.35 has no such setting (only 3.6, 3.7)"),
+        ("3.7.3", {"client_crl_file": "/x"}, {}, "no key for it, only the flag --client-crl-file"),
+        ("3.7.3", {"snapshot_count": 1}, {"snapshot-count": 2}, "snapshot-count: given twice"),
+        ("3.7.3", {"quota_backend_bytes": "lots"}, {}, "quota-backend-bytes: 'lots' must be a whole number"),
+        ("3.7.3", {"max_wals": -1}, {}, "max-wals: -1 must be a whole number, not negative"),
+    ],
+)
+def test_render_refuses(version: str, settings: dict[str, Any], extra: dict[str, Any], text: str) -> None:
+    with pytest.raises(releases.BadConfig) as error:
+        releases.render_config(version, settings, extra)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "config", "problem"),
+    [
+        (
+            "3.7.3",
+            {"enable-v2": True},
+            "enable-v2: etcd 3.7.3 knows no such key and would ignore it: the v2 API is gone since 3.6",
+        ),
+        (
+            "3.6.16",
+            {"experimental-snapshot-catchup-entries": 1},
+            "experimental-snapshot-catchup-entries: in a config file of 3.6 this spelling resets the value to 5000; use snapshot-catchup-entries",
+        ),
+        (
+            "3.5.35",
+            {"snapshot-catchup-entries": 1},
+            "snapshot-catchup-entries: etcd 3.5.35 knows no such key and would ignore it: "
+            "it is called experimental-snapshot-catch-up-entries",
+        ),
+        (
+            "3.7.3",
+            {"experimental-initial-corrupt-check": True},
+            "experimental-initial-corrupt-check: etcd 3.7.3 knows no such key and would ignore it: "
+            "use feature-gates: InitialCorruptCheck=true",
+        ),
+        (
+            "3.7.3",
+            {"cert-file": "/x"},
+            "cert-file: etcd 3.7.3 knows no such key and would ignore it: it is called client-transport-security.cert-file",
+        ),
+        (
+            "3.7.3",
+            {"peer-transport-security": {"cert_file": "/x"}},
+            "peer-transport-security.cert_file: etcd 3.7.3 knows no such key and would ignore it: "
+            "it is called peer-transport-security.cert-file",
+        ),
+        (
+            "3.5.35",
+            {"snapshot-counter": 1},
+            "snapshot-counter: etcd 3.5.35 knows no such key and would ignore it, did you mean snapshot-count?",
+        ),
+        (
+            "3.7.3",
+            {"raft-read-timeout": 1},
+            "raft-read-timeout: etcd 3.7.3 knows no such key and would ignore it: "
+            "there is a flag of this name, but the config file has no key for it",
+        ),
+        (
+            "3.5.35",
+            {"warning-unary-request-duration": 1},
+            "warning-unary-request-duration: etcd 3.5.35 knows no such key and would ignore it: it is not in 3.5",
+        ),
+        (
+            "3.7.3",
+            {"quota-backend-bytes": "8G"},
+            "quota-backend-bytes: '8G' must be a whole number; '8G' is 8589934592",
+        ),
+        (
+            "3.7.3",
+            {"watch-progress-notify-interval": "10m"},
+            "watch-progress-notify-interval: '10m' must be a whole number of nanoseconds; '10m' is 600000000000",
+        ),
+        (
+            "3.7.3",
+            {"auto-compaction-retention": 5},
+            "auto-compaction-retention: 5 must be a text, for example '5' in quotes",
+        ),
+        ("3.7.3", {"log-outputs": "stderr"}, "log-outputs: 'stderr' must be a list of texts"),
+        ("3.7.3", {"pre-vote": "yes"}, "pre-vote: 'yes' must be true or false"),
+        ("3.7.3", {"socket-options": True}, "socket-options: must be a map of reuse-address, reuse-port"),
+        ("3.7.3", ["a"], "the configuration of etcd must be a map, not list"),
+    ],
+)
+def test_check_config(version: str, config: Any, problem: str) -> None:
+    assert releases.check_config(version, config) == [problem]
+
+
+def test_deprecated_keys_still_work() -> None:
+    assert releases.check_config("3.6.16", {"experimental-snapshot-catch-up-entries": 5}) == []
+
+
+@pytest.mark.parametrize("series", list(SERIES))
+def test_every_setting_renders_to_a_key_that_the_series_knows(series: str) -> None:
+    values = {"string": "x", "strings": ["x"], "bool": True, "uint": 1, "int": 1, "duration": 1}
+    for name, entry in SETTINGS.items():
+        here = entry.get(series)
+        if here is not None and here["key"] is not None:
+            assert releases.render_config(SERIES[series]["newest"], {name: values[here["type"]]}) != {}, name
+
+
+@pytest.mark.parametrize(
+    ("version", "ids"),
+    [
+        ("3.5.2", {"corruption-3.5.0", "corruption-defrag-snapshot"}),
+        ("3.5.22", {"corruption-defrag-snapshot"}),
+        ("3.6.4", {"corruption-defrag-snapshot"}),
+        ("3.5.23", set()),
+        ("3.7.3", set()),
+    ],
+)
+def test_known_bugs(version: str, ids: set[str]) -> None:
+    assert {bug["id"] for bug in releases.known_bugs(version) if bug["severity"] == "deny"} == ids
+
+
+def test_known_bugs_name_the_fix() -> None:
+    assert {bug["fixed"] for bug in releases.known_bugs("3.7.0")} == {"3.7.1"}
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "problem"),
+    [
+        ("3.7.3", "3.7.3", ""),
+        ("3.7.3", "3.7.1", ""),
+        ("3.6.16", "3.7.3", ""),
+        ("3.5.35", "3.6.16", ""),
+        ("3.4.40", "3.5.35", ""),
+        ("3.7.3", "3.6.16", "a downgrade has to be enabled in the cluster first .* Set etcd_version to 3.7.x"),
+        ("3.5.35", "3.7.3", "skips a minor version: go to 3.6"),
+        ("3.5.25", "3.6.16", "go to 3.5.26 or later first"),
+    ],
+)
+def test_upgrades(running: str, target: str, problem: str) -> None:
+    found = releases.check_upgrade(running, target)
+    assert re.search(problem, found) if problem else found == ""

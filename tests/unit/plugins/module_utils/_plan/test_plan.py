@@ -1,0 +1,307 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan: it fits, it gives up the cheapest first, it keeps what the user says, and it says what would fit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import estimate_text, plan_text
+
+VERSIONS = ["3.5.5", "3.5.35", "3.6.16", "3.7.3"]
+LARGE: dict[str, Any] = {
+    "value_size": "100KB",
+    "keys": 20000,
+    "puts_per_second": 200,
+    "clients": 200,
+    "watch_streams": 400,
+    "watchers": 5000,
+    "range_size": "10MB",
+}
+
+
+def flag(plan: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return one row of the flags."""
+    found: dict[str, Any] = next(row for row in plan["flags"] if row["name"] == name)
+    return found
+
+
+def assert_fits(plan: dict[str, Any]) -> None:
+    """Check what every plan promises."""
+    figures = plan["estimate"]
+    needed = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"]) + figures["beside_go"]
+    assert needed <= plan["memory_high"] < plan["memory_max"] <= plan["budget"]
+    assert figures["memory_max_least"] <= plan["budget"] + MIB
+    limit = plan["environment"].get("GOMEMLIMIT")
+    if limit is not None:
+        assert int(limit.removesuffix("MiB")) * MIB < plan["memory_high"]
+    assert 2 << 30 <= plan["settings"]["quota_backend_bytes"] <= 8 << 30
+    assert plan["settings"]["auto_compaction_retention"][-1] in "hms"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_large_values_in_two_gigabytes(version: str) -> None:
+    plan = plan_plan.plan(version, LARGE, 3, "2GB")
+    assert_fits(plan)
+    assert plan["settings"]["snapshot_catchup_entries"] >= 1000
+    assert flag(plan, "auto_compaction_retention")["reason"].startswith("the longest history that fits")
+    assert plan["estimate"]["rss_peak"] <= plan["memory_max"]
+
+
+def test_a_small_workload_keeps_the_defaults() -> None:
+    plan = plan_plan.plan("3.7.3", {}, 3, "2GB")
+    assert_fits(plan)
+    assert flag(plan, "snapshot_catchup_entries")["source"] == "default"
+    assert flag(plan, "snapshot_count")["source"] == "default"
+    assert plan["settings"]["quota_backend_bytes"] == 2 << 30
+    assert plan["settings"]["auto_compaction_retention"] == "1h"
+    assert "GOGC" not in plan["environment"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_order_of_what_is_given_up(version: str) -> None:
+    """From an ample budget to the least: entries beyond 30 s, then the collector's leisure, then entries, and so on."""
+    bounds = plan_plan.budgets(version, LARGE, 3)
+    wanted = 30 * LARGE["puts_per_second"]
+    rules = plan_search.PLAN[version[:3]]
+    seen = []
+    for budget in range(bounds.ample, bounds.least - 1, -8 * MIB):
+        case, _assumed = plan_plan.read_case(version, LARGE, 3, budget, {}, None)
+        choice = plan_search.search(case)
+        assert choice is not None
+        entries, snapshots = (choice.settings[name] for name in ("snapshot_catchup_entries", "snapshot_count"))
+        seen.append((entries, choice.rung, choice.level))
+        if choice.rung > 2 or choice.level == plan_search.HARD:
+            assert entries <= 1000
+        if entries < 1000:
+            assert choice.rung == 5
+        if snapshots < rules["snapshot_count_soft"]:
+            assert choice.rung > 3
+    assert seen[0][:2] == (wanted, 0)
+    assert seen[-1][0] <= 1000
+    assert [row[0] for row in seen] == sorted((row[0] for row in seen), reverse=True)
+    assert [row[1] for row in seen] == sorted(row[1] for row in seen)
+    assert {row[1] for row in seen} >= {0, 1, 2, 3, 4}
+
+
+def test_old_releases_get_gogc() -> None:
+    plan = plan_plan.plan("3.5.5", LARGE, 3, "1GB")
+    assert list(plan["environment"]) == ["GOGC"]
+    assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not know GOMEMLIMIT"
+
+
+@pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
+def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
+    workload = plan_plan.read("3.7.3", LARGE, {}, members)[0]
+    case = plan_search.Case("3.7.3", workload, members, {}, 1 << 31)
+    assert plan_search.ladder(case, plan_search.histories(case))[-1].entries[-1] == least
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("snapshot_catchup_entries", 1000, "1,000"),
+        ("snapshot_count", 2000, "2,000"),
+        ("quota_backend_bytes", "5GB", "5.0 GiB"),
+        ("gogc", 50, "50"),
+        ("gomemlimit", "1500MiB", "1.5 GiB"),
+        ("memory_high", "1800MB", "1.8 GiB"),
+        ("memory_max", "1900MB", "1.9 GiB"),
+        ("auto_compaction_retention", "20s", "20s"),
+        ("auto_compaction_mode", "periodic", "periodic"),
+        ("memory_mlock", False, "False"),
+    ],
+)
+def test_what_the_user_says_is_kept(name: str, value: Any, shown: str) -> None:
+    plan = plan_plan.plan("3.7.3", LARGE, 3, "2GB", {name: value})
+    if name != "memory_mlock":
+        row = flag(plan, name)
+        assert (row["source"], row["text"]) == ("pinned", shown)
+        assert row["reason"].startswith("yours; ")
+    if name in plan["settings"]:
+        assert plan["estimate"]["settings"][name] == plan["settings"][name]
+
+
+def test_the_cost_of_a_setting_is_shown() -> None:
+    row = flag(plan_plan.plan("3.7.3", {}, 3, "512MB", {"snapshot_count": 100000}), "snapshot_count")
+    assert re.fullmatch(r"yours; [0-9.]+ [MG]iB more at the peak than with [0-9,]+", row["reason"])
+
+
+@pytest.mark.parametrize(("value_size", "revisions"), [(100, "100000"), ("100KB", "1000")])
+def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, revisions: str) -> None:
+    pinned = {"auto_compaction_mode": "revision", "quota_backend_bytes": -1}
+    chosen = plan_plan.plan("3.7.3", {**LARGE, "value_size": value_size}, 3, "2GB", pinned)["settings"]
+    assert chosen["auto_compaction_retention"] == revisions
+    assert chosen["quota_backend_bytes"] == -1
+
+
+@pytest.mark.parametrize(
+    ("version", "workload", "budget", "pinned", "texts"),
+    [
+        (
+            "3.7.3",
+            LARGE,
+            "256MB",
+            {},
+            [
+                "no flags hold this workload to 256.0 MiB",
+                "etcd 3.7.3 needs",
+                " more",
+                "a memory budget of",
+            ],
+        ),
+        (
+            "3.7.3",
+            LARGE,
+            "2GB",
+            {"snapshot_count": 100000},
+            [
+                "leave snapshot_count (100,000) to the plan",
+                "a memory budget of ",
+                "each value split into 10 keys",
+            ],
+        ),
+        (
+            "3.7.3",
+            {**LARGE, "keys": 200000},
+            "4GB",
+            {},
+            [" GiB of database, the quota is 8.0 GiB", "live keys."],
+        ),
+        (
+            "3.5.35",
+            {"value_size": 100, "clients": 0, "puts_per_second": 1},
+            "64MB",
+            {},
+            ["etcd 3.5.35 needs", "a memory budget of"],
+        ),
+    ],
+)
+def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts: list[str]) -> None:
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan(version, workload, 3, budget, pinned)
+    for text in texts:
+        assert text in str(error.value)
+
+
+def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
+    with pytest.raises(plan_plan.PlanInfeasible, match="no flags hold this workload"):
+        plan_plan.plan("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
+
+
+def test_remedies_hold_what_they_promise() -> None:
+    """The budget named in the error is one that works, and 64 MiB less is not."""
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan("3.6.16", LARGE, 3, "256MB")
+    size = str(error.value).split("a memory budget of ")[1].split(" MiB")[0]
+    assert_fits(plan_plan.plan("3.6.16", LARGE, 3, f"{size}MiB"))
+    with pytest.raises(plan_plan.PlanInfeasible):
+        plan_plan.plan("3.6.16", LARGE, 3, int(float(size) - 64) * MIB)
+
+
+@pytest.mark.parametrize(
+    ("budget", "pinned", "text"),
+    [
+        ("10MB", {}, "the memory budget is 10.0 MiB: etcd alone needs 64.0 MiB"),
+        ("lots", {}, "the memory budget is 'lots', which is no size"),
+        ("1GB", {"memory_max": "2GB"}, "settings.memory_max (2.0 GiB) is above the memory budget (1.0 GiB)"),
+        ("1GB", {"gomemlimit": "2GB"}, "settings.gomemlimit (2.0 GiB) is above the memory budget"),
+        ("1GB", {"heartbeat": 1}, "settings has an unknown key 'heartbeat'"),
+    ],
+)
+def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
+    with pytest.raises(BadInput) if "size" not in text else pytest.raises(ValueError) as error:
+        plan_plan.plan("3.7.3", {}, 3, budget, pinned)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "texts"),
+    [
+        (
+            {"gomemlimit": "1900MB", "memory_max": "1800MB"},
+            ["settings.gomemlimit (1.9 GiB) is above settings.memory_max"],
+        ),
+        (
+            {"memory_high": "2GB"},
+            ["settings.memory_high (2.0 GiB) is all of MemoryMax", "leave memory_high to the plan"],
+        ),
+        ({"memory_high": "1GB", "memory_max": "1GB"}, ["settings.memory_high (1.0 GiB) is all of MemoryMax"]),
+        (
+            {"quota_backend_bytes": "6GB"},
+            ["settings.quota_backend_bytes (6.0 GiB) is above the volume's size (5.0 GiB)"],
+        ),
+        ({"gogc": 0}, ["settings.gogc is 0: it must lie between 1 and 1,000"]),
+        ([], ["settings must be a map of"]),
+        ("snapshot_count", ["settings must be a map of"]),
+    ],
+)
+def test_settings_that_cannot_be_are_named_once(pinned: Any, texts: list[str]) -> None:
+    with pytest.raises(BadInput) as error:
+        plan_plan.plan("3.7.3", {}, 3, "2GB", pinned, volume_size="5GB")
+    for text in texts:
+        assert str(error.value).count(text) == 1, error.value
+
+
+def test_gomemlimit_needs_a_release_that_knows_it() -> None:
+    with pytest.raises(BadInput, match=r"no effect on etcd 3\.5\.7: GOMEMLIMIT needs 3\.5\.8 or later"):
+        plan_plan.plan("3.5.7", {}, 3, "2GB", {"gomemlimit": "1GB"})
+
+
+# 16 GiB of live data need more than any of these volumes; 1 GiB with its history fits all of them.
+@pytest.mark.parametrize("volume", ["4GB", "6.5GB", "9GB", "100GB"])
+def test_the_quota_stays_below_the_volume(volume: str) -> None:
+    free = plan_plan.plan("3.7.3", {**LARGE, "keys": 1000, "puts_per_second": 20}, 3, "4GB")
+    found = plan_plan.plan("3.7.3", {**LARGE, "keys": 1000, "puts_per_second": 20}, 3, "4GB", volume_size=volume)
+    quota = found["settings"]["quota_backend_bytes"]
+    assert found["estimate"]["db_in_use"] <= quota <= int(float(volume[:-2]) * 1024 * MIB)
+    assert quota <= free["settings"]["quota_backend_bytes"]
+    if volume == "100GB":
+        assert found == free
+
+
+def test_a_volume_that_is_too_small() -> None:
+    with pytest.raises(
+        plan_plan.PlanInfeasible, match=r"a volume of 2\.0 GiB has room for 1\.8 GiB.*; or at most"
+    ) as error:
+        plan_plan.plan("3.7.3", {**LARGE, "keys": 30000, "puts_per_second": 1}, 3, "4GB", volume_size="2GB")
+    size = re.search(r"a volume of ([0-9.]+ GiB)[;.]", str(error.value))
+    assert size is not None
+    assert_fits(
+        plan_plan.plan("3.7.3", {**LARGE, "keys": 30000, "puts_per_second": 1}, 3, "4GB", volume_size=size.group(1))
+    )
+    with pytest.raises(BadInput, match=r"volume_size is 1\.0 MiB: etcd alone needs 64\.0 MiB"):
+        plan_plan.plan("3.7.3", {}, 3, "4GB", volume_size="1MB")
+
+
+def test_no_quota_on_a_volume_is_said() -> None:
+    found = plan_plan.plan("3.7.3", {}, 3, "4GB", {"quota_backend_bytes": -1}, "10GB")
+    assert "without a quota the database may fill the volume of 10.0 GiB: etcd then crashes" in found["notes"]
+
+
+def test_null_settings_are_not_pins() -> None:
+    assert plan_plan.plan("3.7.3", {}, 3, "2GB", {"snapshot_count": None}) == plan_plan.plan("3.7.3", {}, 3, "2GB")
+
+
+def test_round_steps() -> None:
+    assert plan_search.descending(6000, 1000) == [6000, 4800, 3800, 3000, 2400, 1900, 1500, 1200, 1000]
+    assert plan_search.descending(100, 100) == [100]
+    assert plan_search.descending(20, 1)[-1] == 1
+
+
+def test_texts() -> None:
+    plan = plan_plan.plan("3.7.3", LARGE, 3, "2GB")
+    lines = plan_text(plan).splitlines()
+    assert lines[0] == "etcd 3.7.3, 3 members"
+    assert "key_size 64 B (assumed)" in lines[1]
+    assert any(line.startswith("snapshot_catchup_entries") and "s of writes" in line for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+    estimate = estimate_text(plan["estimate"])
+    assert "raft log" in estimate and "MemoryMax recommended" in estimate

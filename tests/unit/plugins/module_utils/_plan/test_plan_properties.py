@@ -1,0 +1,220 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every plan promises, over random workloads, versions, budgets and pinned settings; whatever the calibration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size, round_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB, estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import remedies as plan_remedies
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+VERSIONS = ["3.5.5", "3.5.35", "3.6.16", "3.7.3"]
+Asked = tuple[str, dict[str, int], int]
+
+
+def magnitudes(low: int, high: int) -> st.SearchStrategy[int]:
+    """Numbers of every magnitude, small ones as often as large ones."""
+    bounds = [(max(low, 10**power), min(high, 10 ** (power + 1))) for power in range(12)]
+    return st.one_of(st.just(low), *(st.integers(*bound) for bound in bounds if bound[0] < bound[1]))
+
+
+WORKLOADS = st.fixed_dictionaries(
+    {},
+    optional={
+        "value_size": magnitudes(0, 1_500_000),
+        "key_size": magnitudes(1, 1000),
+        "keys": magnitudes(1, 3_000_000),
+        "puts_per_second": magnitudes(0, 20_000),
+        "clients": magnitudes(0, 20_000),
+        "watchers": magnitudes(0, 1_000_000),
+        "range_size": magnitudes(0, 500_000_000),
+        "revisions_per_key": magnitudes(1, 20),
+    },
+)
+ASKED = st.tuples(st.sampled_from(VERSIONS), WORKLOADS, st.sampled_from([1, 3, 5]))
+BUDGETS = magnitudes(64, 32768).filter(lambda number: number >= 64)  # MiB
+PINS = st.fixed_dictionaries(
+    {},
+    optional={
+        "snapshot_count": magnitudes(1, 200_000),
+        "snapshot_catchup_entries": magnitudes(1, 200_000),
+        "quota_backend_bytes": st.sampled_from([-1, 0, 2 << 30, 4 << 30]),
+        "gogc": st.integers(min_value=10, max_value=400),
+        "gomemlimit": st.integers(min_value=32, max_value=4096).map(lambda number: number * MIB),
+        "memory_max": st.integers(min_value=64, max_value=8192).map(lambda number: number * MIB),
+        "memory_high": st.integers(min_value=64, max_value=8192).map(lambda number: number * MIB),
+        "memory_mlock": st.booleans(),
+        "auto_compaction_mode": st.just("periodic"),
+        "auto_compaction_retention": st.sampled_from(["0", "1m", "5m", "2h"]),
+    },
+)
+quick = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+
+
+def plan(asked: Asked, megabytes: int, pinned: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """Return the plan, or None where there is none, without the search for remedies."""
+    version, workload, members = asked
+    try:
+        case, assumed = plan_plan.read_case(version, workload, members, megabytes * MIB, pinned, None)
+    except BadInput:
+        return None
+    choice = plan_search.search(case)
+    return None if choice is None else describe(case, choice, assumed)
+
+
+@settings(parent=quick, max_examples=150)
+@given(asked=ASKED, megabytes=BUDGETS, pinned=st.one_of(st.just({}), PINS))
+def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: dict[str, Any]) -> None:
+    found = plan(asked, megabytes, pinned)
+    assume(found is not None)
+    assert found is not None
+    figures = found["estimate"]
+    peak = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"])
+    assert peak + figures["beside_go"] <= found["memory_high"] < found["memory_max"] <= found["budget"]
+    assert found["memory_max"] == pinned.get("memory_max", megabytes * MIB)
+    version, workload, members = asked
+    limits = {name: found[name] for name in ("memory_max", "memory_high")}
+    for name in ("gogc", "gomemlimit"):
+        if name.upper() in found["environment"]:
+            limits[name] = found["environment"][name.upper()]
+    again = estimate(version, workload, {**pinned, **found["settings"], **limits}, members)
+    # What is handed out, by the names that etcd and Go take, is what was reckoned with.
+    assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")} == {
+        name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")
+    }
+    least = 100 if members > 1 else 1
+    assert pinned or found["settings"]["snapshot_catchup_entries"] >= least
+    assert found["settings"]["quota_backend_bytes"] < 0 or figures["db_in_use"] <= (
+        found["settings"]["quota_backend_bytes"] or 2 << 30
+    )
+
+
+@settings(parent=quick, max_examples=150)
+@given(asked=ASKED, megabytes=BUDGETS, more=magnitudes(1, 16384))
+def test_more_memory_never_makes_it_worse(asked: Asked, megabytes: int, more: int) -> None:
+    """A plan at one budget means a plan at each larger one, with as many entries for slow followers or more."""
+    small, large = plan(asked, megabytes), plan(asked, megabytes + more)
+    assume(small is not None)
+    assert small is not None
+    assert large is not None
+    entries = [found["settings"]["snapshot_catchup_entries"] for found in (small, large)]
+    assert entries[0] <= entries[1]
+
+
+@settings(parent=quick, max_examples=100)
+@given(asked=ASKED, megabytes=BUDGETS, pinned=PINS)
+def test_what_is_pinned_comes_back(asked: Asked, megabytes: int, pinned: dict[str, Any]) -> None:
+    found = plan(asked, megabytes, pinned)
+    assume(found is not None and pinned)
+    assert found is not None
+    shown = {flag["name"]: flag for flag in found["flags"]}
+    for name, value in pinned.items():
+        if name in found["settings"]:
+            assert found["settings"][name] == value
+        if name in ("memory_max", "memory_high"):
+            assert found[name] == value
+        if name == "gogc":
+            assert found["environment"]["GOGC"] == str(value)
+        if name == "gomemlimit":
+            assert parse_size(found["environment"]["GOMEMLIMIT"], name) == value
+        if name in shown:
+            assert (shown[name]["value"], shown[name]["source"]) == (value, "pinned")
+            assert shown[name]["reason"].startswith("yours; ")
+        assert found["estimate"]["settings"][name] == value
+
+
+def carried_out(text: str, asked: Asked, megabytes: int, pinned: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield what a person would ask for who does what one of the remedies says; several, where it leaves a choice."""
+    version, workload, members = asked
+    budget = megabytes * MIB
+    size = re.match(r"a memory budget of ([0-9.]+ [KMGT]iB)", text)
+    if size:
+        kept = {name: value for name, value in pinned.items() if f" {name} " not in text}
+        yield version, workload, members, size.group(1), {k: v for k, v in kept.items() if k not in _dropped(text)}
+        return
+    split = re.search(r"\(value_size ([0-9,]+) bytes, keys ([0-9,]+)\)", text)
+    if split:
+        value_size, keys = (number.replace(",", "") for number in split.groups())
+        yield version, {**workload, "value_size": value_size, "keys": keys}, members, budget, pinned
+        return
+    fewer = re.match(r"at most ([0-9,]+) (live keys|puts per second)", text)
+    if fewer:
+        name = {"live keys": "keys", "puts per second": "puts_per_second"}[fewer.group(2)]
+        yield version, {**workload, name: fewer.group(1).replace(",", "")}, members, budget, pinned
+        return
+    if text.startswith("leave all of"):
+        yield version, workload, members, budget, {}
+        return
+    if text.startswith("leave "):
+        for name in re.findall(r"([a-z_]+) \(", text):
+            yield version, workload, members, budget, {k: v for k, v in pinned.items() if k != name}
+        return
+    newer = re.fullmatch(r"etcd ([0-9.]+[0-9])", text)
+    assert newer is not None, text
+    yield newer.group(1), workload, members, budget, pinned
+
+
+def _dropped(text: str) -> list[str]:
+    left = re.search(r", with (.*) left to the plan", text)
+    return left.group(1).split(" and ") if left else []
+
+
+@settings(parent=quick, max_examples=120)
+@given(asked=ASKED, megabytes=BUDGETS, pinned=st.one_of(st.just({}), PINS))
+def test_each_remedy_does_what_it_says(asked: Asked, megabytes: int, pinned: dict[str, Any]) -> None:
+    version, workload, members = asked
+    try:
+        plan_plan.plan(version, workload, members, megabytes * MIB, pinned)
+    except plan_plan.PlanInfeasible as error:
+        message = str(error)
+    except BadInput:
+        message = ""
+    else:
+        message = ""
+    assume(message)
+    assert re.search(r" needs [0-9.]+ .?iB, [0-9.]+ .?i?B more|take [0-9.]+ .?i?B of database", message), message
+    remedies = message.partition(". What would fit: ")[2].rstrip(".")
+    for text in remedies.split("; or ") if remedies else []:
+        for question in carried_out(text, asked, megabytes, pinned):
+            plan_plan.plan(*question)
+
+
+@settings(parent=quick, max_examples=60)
+@given(asked=ASKED)
+def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
+    """The least works, and a step less does not; at the ample one nothing is given up."""
+    version, workload, members = asked
+    try:
+        proposed = plan_plan.budgets(version, workload, members)
+    except (BadInput, plan_plan.PlanInfeasible):
+        assume(False)
+    found = plan_plan.plan(version, workload, members, proposed.ample)
+    rules = plan_search.Case(version, found["estimate"]["workload"], members, {}, 0).rules
+    wanted = min(rules["catchup_seconds"] * found["estimate"]["workload"]["puts_per_second"], 10**9)
+    assert members == 1 or found["settings"]["snapshot_catchup_entries"] >= wanted
+    assert proposed.least <= proposed.ample
+    plan_plan.plan(version, workload, members, proposed.least)
+    below = (proposed.least - 1) // plan_remedies.STEP * plan_remedies.STEP - plan_remedies.STEP
+    if below >= plan_plan.LEAST_BUDGET and proposed.least < 1 << 30:
+        with pytest.raises(plan_plan.PlanInfeasible):
+            plan_plan.plan(version, workload, members, below)
+
+
+@settings(deadline=None, max_examples=300)
+@given(size=magnitudes(0, 10**12))
+def test_a_round_figure_is_read_as_it_was_written(size: int) -> None:
+    rounded = round_up(size)
+    assert size <= rounded <= size + max(size // 10, 1)
+    assert parse_size(format_size(rounded), "size") == rounded

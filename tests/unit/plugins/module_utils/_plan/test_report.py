@@ -1,0 +1,132 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan as people read it: lines, page, and what the picture shows; whatever the calibration."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import UnknownVersion, newest_release
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import GARBAGE, PARTS, caption, groups
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare, summary, text_lines, title
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import WIDTH
+
+LARGE: dict[str, Any] = {"value_size": "100KB", "keys": 20000, "puts_per_second": 200}
+ASKED = [
+    {"workload": {"value_size": "100KB"}},
+    {"version": "3.5.35", "workload": LARGE, "members": 5, "budget": "2GB"},
+    {"version": "3.5.5", "workload": LARGE, "budget": "3GB", "settings": {"snapshot_count": 10000}},
+    {"version": "3.6.16", "workload": {}, "members": 1, "budget": "4GB", "settings": {"memory_mlock": True}},
+    {"version": "3.8.0", "unknown_version": "newest"},
+]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_lines_are_for_people(asked: dict[str, Any]) -> None:
+    lines = text_lines(prepare(**asked))
+    assert all(len(line) <= WIDTH + 2 and line == line.rstrip() for line in lines)
+    assert not [line for line in lines if re.search(r"[{}\\]|None|\bTrue\b", line)]
+
+
+def test_what_is_not_said_is_assumed_and_marked() -> None:
+    report = prepare(workload={"value_size": "100KB"})
+    assert report.assumed == ["version", "members", "budget"]
+    assert title(report).startswith(f"etcd {newest_release()} (assumed), 3 members (assumed), a memory budget of ")
+    lines = text_lines(report)
+    assert any(re.match(r"  key_size +64 B  assumed  ", line) for line in lines)
+    assert any(re.match(r"  value_size +100\.0 KiB {3,}mean value", line) for line in lines)
+    assert not any("assumed" in line for line in text_lines(prepare("3.7.3", _everything(), 3, "16GB")))
+
+
+def _everything() -> dict[str, Any]:
+    return {name: value for name, value in prepare().plan["estimate"]["workload"].items() if value is not None}
+
+
+def test_without_a_budget_two_are_named() -> None:
+    report = prepare(workload=LARGE)
+    assert report.budgets is not None
+    assert report.plan["budget"] == report.budgets.ample
+    said = summary(report)[0]
+    assert format_size(report.budgets.ample) in said and format_size(report.budgets.least) in said
+    assert report.plan["settings"]["snapshot_catchup_entries"] >= 30 * LARGE["puts_per_second"]
+    plan(newest_release(), LARGE, 3, format_size(report.budgets.least))
+
+
+def test_pinned_memory_max_is_the_budget() -> None:
+    report = prepare(workload={}, settings={"memory_max": "3GB"})
+    assert (report.plan["budget"], report.plan["memory_max"]) == (3 << 30, 3 << 30)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "text"),
+    [
+        ({"workload": {"value_sise": 1}}, BadInput, "did you mean 'value_size'"),
+        ({"workload": {"value_size": "1MB", "keys": 100000}}, PlanInfeasible, "GiB of database"),
+        ({"version": "3.8.0"}, UnknownVersion, "unknown_version=newest"),
+        ({"workload": [1]}, BadInput, "workload must be a map"),
+    ],
+)
+def test_bad_input(asked: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        prepare(**asked)
+
+
+def test_flags_to_copy_are_spelt_as_the_release_does() -> None:
+    old, new = (text_lines(prepare(version, LARGE, 3, "8GB")) for version in ("3.5.35", "3.7.3"))
+    assert any(line.startswith("  --experimental-snapshot-catchup-entries=") for line in old)
+    assert any(line.startswith("  --snapshot-catchup-entries=") for line in new)
+    assert any(re.fullmatch(r"  Environment=GOMEMLIMIT=[0-9]+MiB", line) for line in new)
+    assert "  MemoryMax=8192M" in new
+    pinned = text_lines(prepare("3.7.3", {}, 3, "8GB", {"memory_mlock": True}))
+    assert "  --memory-mlock=true" in pinned
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_stacks_add_up(asked: dict[str, Any]) -> None:
+    report = prepare(**asked)
+    for group, figures in zip(groups(report), (report.defaults, report.plan["estimate"])):
+        running, restart = group.bars
+        for stack, peak in ((running, "rss_anon_peak"), (restart, "restart_rss_anon_peak")):
+            assert set(stack.high) | set(stack.low) <= set(PARTS)
+            assert sum(stack.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["beside_go"]
+            assert stack.high[GARBAGE] > 0
+        assert all(running.low.get(part, 0) <= size for part, size in running.high.items())
+        assert sum(restart.low.values()) <= sum(restart.high.values())
+    assert "(assumed)" in caption(report)[1] or asked["workload"] == LARGE
+
+
+class Checker(HTMLParser):
+    """Counts elements and checks that they are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole() -> None:
+    report = prepare("3.7.3", LARGE, 3, "2GB")
+    text = page(report, b"<?xml version='1.0'?>\n<!DOCTYPE svg>\n<svg><g></g></svg>\n").decode()
+    checker = Checker()
+    checker.feed(text)
+    assert checker.open == [] and checker.seen.count("table") == 4 and checker.seen.count("svg") == 1
+    assert "<?xml" not in text and "DOCTYPE" not in text
+    assert "http" not in text  # nothing is fetched
+    for flag in report.plan["flags"]:
+        assert f"<td>{flag['name']}</td>" in text

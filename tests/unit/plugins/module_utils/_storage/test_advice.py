@@ -1,0 +1,210 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Room, neighbours, rotating disks and I/O schedulers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice, volumes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.advice import advise, wal_bytes
+
+MIB, GIB = 1024**2, 1024**3
+LOG = 7 * 64_000_000
+
+
+def a_disk(**other: Any) -> dict[str, Any]:
+    """A disk below a volume."""
+    links = ["/dev/disk/by-id/virtio-etcd-data"]
+    return {"name": "sdb", "links": links, "rotational": False, "scheduler": "none", "schedulers": ["none"], **other}
+
+
+def a_host(size: int, available: int, device: dict[str, Any] | None = None, **member: Any) -> dict[str, Any]:
+    """A host with its data volume mounted."""
+    described = {
+        "resolved": "/dev/sdb",
+        "exists": True,
+        "is_block": True,
+        "number": "8:16",
+        "size": size,
+        "filesystem_size": size,
+        "partitions": [],
+        "holders": [],
+        "swap": False,
+        "busy": True,
+        "read_only": False,
+        "mounted_at": ["/var/lib/etcd"],
+        "signature": "ext4 filesystem",
+        "probe_error": None,
+        "fstype": "ext4",
+        "label": "etcd-data",
+        "uuid": "5c14",
+        "links": ["/dev/disk/by-id/virtio-etcd-data"],
+        "disks": [a_disk()],
+        "neighbours": [],
+        **(device or {}),
+    }
+    mount = {
+        "mounted": True,
+        "entries": 1,
+        "number": "8:16",
+        "source": "/dev/sdb",
+        "mode": "0755",
+        "uid": 0,
+        "fstab": None,
+        "size": size,
+        "available": available,
+    }
+    return {
+        "devices": {"/dev/sdb": described},
+        "mounts": {"/var/lib/etcd": mount},
+        "member": {"present": bool(member), "wal_dirs": ["/var/lib/etcd/data/member/wal"] if member else [], **member},
+    }
+
+
+DATA = {
+    "name": "data",
+    "device": "/dev/sdb",
+    "mount": "/var/lib/etcd",
+    "directory": "/var/lib/etcd/data",
+    "label": "etcd-data",
+    "fstype": "ext4",
+    "options": ["noatime"],
+    "min_size": MIB,
+}
+
+
+def said(host: dict[str, Any], **asked: Any) -> dict[str, Any]:
+    """The advice for one data volume."""
+    decided = volumes.plan(host, [DATA], "/var/lib/etcd/data", erase=asked.get("erase", []))
+    return advise(host, [DATA], decided, asked)
+
+
+@pytest.mark.parametrize(
+    ("count", "entry", "files"),
+    [(0, 0, 7), (1000, 100 * 1024, 7), (10_000, 100 * 1024, 18), (100_000, 1024, 7)],
+)
+def test_what_the_log_takes(count: int, entry: int, files: int) -> None:
+    assert wal_bytes(count, entry) == files * 64_000_000
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "problem", "warning"),
+    [
+        (a_host(16 * GIB, 15 * GIB), {"quota": 2 * GIB}, None, None),
+        (a_host(16 * GIB, 15 * GIB), {"quota": "2GB"}, None, None),
+        (a_host(16 * GIB, 15 * GIB), {}, None, None),
+        (
+            a_host(4 * GIB, 4 * GIB),
+            {"quota": 2 * GIB},
+            None,
+            "leaves no room for the copy that a defragmentation makes",
+        ),
+        (a_host(2 * GIB, 2 * GIB), {"quota": 2 * GIB}, None, "would stop at a full disk before its quota"),
+        (a_host(16 * GIB, 2 * GIB, db_size=3 * GIB), {}, None, "less than the database's 3.0 GiB"),
+        (a_host(16 * GIB, 12 * MIB, db_size=GIB), {}, "is full: 12.0 MiB of 16.0 GiB are free", None),
+        # Not before there is a member: then nothing has stopped yet.
+        (a_host(16 * GIB, 12 * MIB), {"quota": GIB}, None, None),
+        # The device has grown: so will the filesystem, in this run.
+        (a_host(16 * GIB, 12 * MIB, {"size": 20 * GIB, "filesystem_size": 16 * GIB}, db_size=GIB), {}, None, None),
+    ],
+)
+def test_room(host: dict[str, Any], asked: dict[str, Any], problem: str | None, warning: str | None) -> None:
+    found = said(host, **asked)
+    for sentences, part in ((found["problems"], problem), (found["warnings"], warning)):
+        assert len(sentences) == (1 if part else 0), sentences
+        assert part is None or part in sentences[0]
+
+
+def test_a_full_disk_comes_with_the_ways_out() -> None:
+    (problem,) = said(a_host(16 * GIB, 0, db_size=GIB))["problems"]
+    assert "without losing what it has acknowledged" in problem
+    assert "'du -xsh /var/lib/etcd/*'" in problem and "make the device (/dev/sdb) larger" in problem
+
+
+def test_the_log_has_to_fit_its_own_volume() -> None:
+    host = a_host(GIB, GIB)
+    host["mounts"]["/var/lib/etcd-wal"] = {"size": 300 * MIB, "available": 300 * MIB}
+    wal = {**DATA, "name": "wal", "device": "", "mount": "/var/lib/etcd-wal", "directory": "/var/lib/etcd-wal/member"}
+    decided = volumes.plan(host, [{**DATA}, wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    found = advise(host, [DATA, wal], decided, {"quota": 256 * MIB})
+    assert len(found["warnings"]) == 1 and "the write-ahead log may take 427.2 MiB" in found["warnings"][0]
+
+
+def test_who_else_writes_to_the_disk() -> None:
+    users = [
+        {"name": "PostgreSQL", "path": "/var/lib/postgresql", "disk": "sdb"},
+        {"name": "Docker", "path": "/var/lib/docker", "disk": "sdb"},
+    ]
+    (warning,) = said(a_host(16 * GIB, 15 * GIB, {"neighbours": users}))["warnings"]
+    assert "shares disk sdb with PostgreSQL (/var/lib/postgresql), Docker (/var/lib/docker)" in warning
+
+
+@pytest.mark.parametrize(("name", "warned"), [("sdb", True), ("vdb", False), ("loop3", False)])
+def test_disks_that_rotate(name: str, warned: bool) -> None:
+    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(name=name, rotational=True)]}))
+    assert any("rotates" in warning for warning in found["warnings"]) is warned
+    assert any("as most virtual disks do" in note for note in found["notes"]) is not warned
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "text"),
+    [("none", "it knows no priorities"), ("mq-deadline", "neither levels within them"), ("bfq", "serves by I/O class")],
+)
+def test_a_scheduler_that_is_left_alone_is_explained(scheduler: str, text: str) -> None:
+    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(scheduler=scheduler)]}))
+    assert found["scheduler"] == {"rules": "", "pending": []}
+    assert f"I/O scheduler {scheduler}, left as it is" in found["notes"][0] and text in found["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("links", "match"),
+    [
+        (["/dev/disk/by-id/virtio-etcd-data"], 'SYMLINK=="disk/by-id/virtio-etcd-data"'),
+        (["/dev/disk/by-path/pci-0"], 'SYMLINK=="disk/by-path/pci-0"'),
+        (["/dev/disk/by-uuid/5c14"], 'ENV{ID_FS_UUID}=="5c14"'),
+    ],
+)
+def test_a_scheduler_that_is_chosen(links: list[str], match: str) -> None:
+    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links)]}), scheduler="bfq")
+    head, rule, end = found["scheduler"]["rules"].split("\n")
+    assert head.startswith("# Managed by") and end == "" and match in rule
+    assert rule.endswith('ATTR{queue/scheduler}="bfq"') and found["scheduler"]["pending"] == ["sdb"]
+    done = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links, scheduler="bfq")]}), scheduler="bfq")
+    assert done["scheduler"]["rules"] == found["scheduler"]["rules"] and done["scheduler"]["pending"] == []
+
+
+def test_a_disk_without_a_name_that_lasts_has_no_rule() -> None:
+    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=[])]}), scheduler="bfq")
+    assert found["scheduler"] == {"rules": "", "pending": []}
+    assert "disk sdb has no name below /dev/disk that lasts" in found["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({"scheduler": "cfq"}, "etcd_storage_scheduler"),
+        ({"fsync_p99_max_ms": 0}, "etcd_storage_fsync_p99_max_ms"),
+        ({"fsync_p99_max_ms": "fast"}, "etcd_storage_fsync_p99_max_ms"),
+        ({"fsync_p99_max_ms": float("nan")}, "etcd_storage_fsync_p99_max_ms"),
+        ({"check_seconds": 0}, "etcd_storage_check_seconds"),
+        ({"check_seconds": "soon"}, "etcd_storage_check_seconds"),
+    ],
+)
+def test_settings_that_are_refused(asked: dict[str, Any], name: str) -> None:
+    (problem,) = advice.setting_problems(asked)
+    assert problem.startswith(name)
+
+
+def test_an_id_that_erases_nothing_any_more_is_to_be_taken_out() -> None:
+    found = said(a_host(16 * GIB, 15 * GIB), erase=["/dev/disk/by-id/virtio-etcd-data"])
+    assert "etcd_storage_erase_devices still names /dev/disk/by-id/virtio-etcd-data" in found["warnings"][0]
+
+
+def test_a_move_of_the_log_is_announced() -> None:
+    host = a_host(16 * GIB, 15 * GIB, db_size=1)
+    decided = volumes.plan(host, [DATA], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    found = advise(host, [DATA], decided, {})
+    assert "moves from /var/lib/etcd/data/member/wal to /var/lib/etcd-wal/member/wal" in found["notes"][0]

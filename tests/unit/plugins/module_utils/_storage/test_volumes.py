@@ -1,0 +1,350 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is done with a volume, and what forbids it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as storage_volumes
+
+GIB = 1024**3
+
+
+def a_device(**other: Any) -> dict[str, Any]:
+    """A blank disk, as etcd_host_info describes it."""
+    return {
+        "path": "/dev/vdb",
+        "resolved": "/dev/vdb",
+        "exists": True,
+        "is_block": True,
+        "number": "254:16",
+        "size": 10 * GIB,
+        "partitions": [],
+        "holders": [],
+        "swap": False,
+        "busy": False,
+        "read_only": False,
+        "mounted_at": [],
+        "signature": None,
+        "probe_error": None,
+        "fstype": None,
+        "label": None,
+        "uuid": None,
+        **other,
+    }
+
+
+def ours(**other: Any) -> dict[str, Any]:
+    """A disk with the filesystem that the role makes."""
+    return a_device(**{"signature": "ext4 filesystem", "fstype": "ext4", "label": "etcd-data", "uuid": "5c14", **other})
+
+
+def a_mount(**other: Any) -> dict[str, Any]:
+    """A mount point that does not exist yet."""
+    return {
+        "mounted": False,
+        "entries": 0,
+        "number": "254:0",
+        "source": "/dev/vda",
+        "mode": None,
+        "uid": None,
+        "fstab": None,
+        **other,
+    }
+
+
+def mounted(**other: Any) -> dict[str, Any]:
+    """The mount point with the volume, as the role leaves it."""
+    entry = {"source": "UUID=5c14", "fstype": "ext4", "options": "noatime,nofail", "passno": "2"}
+    return a_mount(
+        **{
+            "mounted": True,
+            "entries": 1,
+            "number": "254:16",
+            "source": "/dev/vdb",
+            "mode": "0755",
+            "uid": 0,
+            "fstab": entry,
+            **other,
+        }
+    )
+
+
+def a_volume(**other: Any) -> dict[str, Any]:
+    """The data volume as the role asks for it."""
+    return {
+        "name": "data",
+        "device": "/dev/vdb",
+        "mount": "/var/lib/etcd",
+        "directory": "/var/lib/etcd/data",
+        "label": "etcd-data",
+        "fstype": "ext4",
+        "options": ["noatime", "nofail"],
+        "min_size": GIB,
+        **other,
+    }
+
+
+def plan(found: dict[str, Any], mount: dict[str, Any], erase: list[str] | None = None, **volume: Any) -> dict[str, Any]:
+    """The plan for one data volume on what was found."""
+    asked = a_volume(**volume)
+    host = {"devices": {asked["device"]: found}, "mounts": {asked["mount"]: mount}}
+    return storage_volumes.plan(host, [asked], "/var/lib/etcd/data", erase=erase or [])
+
+
+@pytest.mark.parametrize(
+    ("device", "mount", "todo"),
+    [
+        (a_device(), a_mount(), (True, True, True)),
+        (a_device(), a_mount(mode="0755", uid=0), (True, True, True)),
+        (ours(), a_mount(), (False, True, True)),
+        (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(), (False, False, False)),
+        (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(fstab=None), (False, True, False)),
+        (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(mode="0700", uid=998), (False, False, True)),
+        # Mounted there by its owner before us: accepted whatever its label.
+        (ours(mounted_at=["/var/lib/etcd"], busy=True, label="mine"), mounted(), (False, False, False)),
+    ],
+)
+def test_what_is_to_be_done(device: dict[str, Any], mount: dict[str, Any], todo: tuple[bool, bool, bool]) -> None:
+    result = plan(device, mount)
+    assert result["problems"] == []
+    (volume,) = result["volumes"]
+    assert (volume["format"], volume["attach"], volume["secure"]) == todo
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        (
+            {"path": "/dev/vdb", "resolved": "/dev/vdb", "exists": False, "is_block": False},
+            "does not exist on this host",
+        ),
+        ({"path": "/dev/vdb", "resolved": "/dev/vdb", "exists": True, "is_block": False}, "is no block device"),
+        (ours(mounted_at=["/srv"], busy=True), "is mounted at /srv, not at /var/lib/etcd"),
+        (
+            a_device(partitions=["vdb1", "vdb2"], signature="partition table (gpt)"),
+            r"carries partitions \(vdb1, vdb2\)",
+        ),
+        (
+            a_device(signature="partition table (gpt)"),
+            r"is not blank \(partition table \(gpt\)\): nothing is ever formatted over",
+        ),
+        (a_device(holders=["dm-0"], busy=True), "is held by dm-0"),
+        (a_device(signature="LVM2_member RAID or LVM member", fstype="LVM2_member"), r"is not blank \(LVM2_member"),
+        (a_device(swap=True, busy=True), "is used as swap"),
+        (a_device(busy=True), "is in use, perhaps mounted in a container"),
+        (a_device(probe_error="cannot be read: Input/output error"), "whether it is blank cannot be told"),
+        (
+            a_device(signature="several contradicting signatures"),
+            r"several contradicting signatures\): nothing is ever",
+        ),
+        (ours(label=None), "and not ours"),
+        (ours(label="backup"), r"label 'backup'\) and not ours"),
+        (ours(signature="xfs filesystem", fstype="xfs"), "but etcd_storage_fstype is ext4: set it to xfs"),
+        (a_device(read_only=True), "is read-only"),
+        (a_device(size=GIB - 1), r"has 1023 MiB, less than the 1024 MiB of etcd_storage_data_min_size"),
+        (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem was made for 11.0 GiB: the device shrank"),
+        (ours(uuid="5c14", label="backup"), r"repeat its id in etcd_storage_erase_devices \(UUID=5c14\)"),
+    ],
+)
+def test_devices_that_are_refused(device: dict[str, Any], message: str) -> None:
+    result = plan(device, a_mount())
+    assert result["volumes"] == []
+    assert len(result["problems"]) == 1
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(result["problems"][0])
+
+
+@pytest.mark.parametrize(
+    ("mount", "message"),
+    [
+        (
+            a_mount(mounted=True, entries=3, number="254:32", source="/dev/vdc"),
+            "/dev/vdc is mounted at /var/lib/etcd, not /dev/vdb",
+        ),
+        (a_mount(entries=2), "/var/lib/etcd is not empty (2 entries)"),
+    ],
+)
+def test_mount_points_that_are_refused(mount: dict[str, Any], message: str) -> None:
+    result = plan(a_device(), mount)
+    assert result["volumes"] == [] and message in result["problems"][0]
+
+
+def test_one_device_by_two_names_is_one_device() -> None:
+    wal = a_volume(
+        name="wal",
+        device="/dev/disk/by-id/x",
+        mount="/var/lib/etcd-wal",
+        directory="/var/lib/etcd-wal/member",
+        label="etcd-wal",
+    )
+    host = {
+        "devices": {"/dev/vdb": a_device(), "/dev/disk/by-id/x": a_device(path="/dev/disk/by-id/x")},
+        "mounts": {"/var/lib/etcd": a_mount(), "/var/lib/etcd-wal": a_mount()},
+    }
+    result = storage_volumes.plan(host, [a_volume(), wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    assert result["problems"] == [
+        "/dev/disk/by-id/x is the data volume and the wal volume at once (/dev/vdb): leave etcd_storage_wal_device empty, or name two devices."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("volume", "message"),
+    [
+        ({"fstype": "btrfs"}, "etcd_storage_fstype is 'btrfs', but must be one of ext4, xfs"),
+        (
+            {"directory": "/var/lib/etcd"},
+            "/var/lib/etcd, which etcd owns, is not below the mount point /var/lib/etcd",
+        ),
+        ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
+        ({"options": ["noatime", "nobarrier"]}, "writes that etcd has acknowledged would be lost with the power"),
+        ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
+        ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is no size"),
+    ],
+)
+def test_settings_that_are_refused(volume: dict[str, Any], message: str) -> None:
+    assert message in plan(a_device(), a_mount(), **volume)["problems"][0]
+
+
+def test_two_volumes_need_two_mount_points() -> None:
+    volumes = [a_volume(device=""), a_volume(device="", name="wal")]
+    assert "one mount point" in storage_volumes.plan({}, volumes, "/var/lib/etcd/data")["problems"][0]
+
+
+def test_without_a_device_nothing_is_planned() -> None:
+    nothing = {"problems": [], "volumes": [], "wal_move": {}}
+    assert storage_volumes.plan({}, [a_volume(device="")], "/var/lib/etcd/data") == nothing
+
+
+BY_ID = "/dev/disk/by-id/virtio-x"
+FOREIGN = {"signature": "ntfs filesystem", "fstype": "ntfs", "uuid": "01D9", "links": [BY_ID]}
+
+
+@pytest.mark.parametrize("name", [BY_ID, "UUID=01D9"])
+def test_what_is_named_by_its_exact_id_is_erased(name: str) -> None:
+    (volume,) = plan(a_device(**FOREIGN), a_mount(), ["UUID=other", name])["volumes"]
+    assert (volume["erase"], volume["format"], volume["attach"], volume["grow"]) == (name, True, True, False)
+    # What the old filesystem was called is gone with it.
+    assert volume["source"] == "UUID=(made with the filesystem)"
+
+
+@pytest.mark.parametrize(
+    ("device", "erase", "message"),
+    [
+        (FOREIGN, ["UUID=other", "/dev/disk/by-id/virtio-y"], "is not blank"),
+        (FOREIGN, ["/dev/vdb"], "etcd_storage_erase_devices has /dev/vdb, which may be another device"),
+        ({**FOREIGN, "busy": True, "mounted_at": ["/srv"]}, [BY_ID], "is mounted at /srv"),
+        ({**FOREIGN, "busy": True, "mounted_at": ["/var/lib/etcd"]}, [BY_ID], "is not blank"),
+        ({**FOREIGN, "busy": True}, [BY_ID], "is in use"),
+        ({**FOREIGN, "swap": True}, [BY_ID], "is used as swap"),
+        ({**FOREIGN, "holders": ["dm-0"]}, [BY_ID], "is held by dm-0"),
+        ({**FOREIGN, "partitions": ["vdb1"]}, [BY_ID], "carries partitions"),
+        ({**FOREIGN, "read_only": True}, [BY_ID], "is read-only"),
+        ({**FOREIGN, "probe_error": "cannot be read: Permission denied"}, [BY_ID], "Become root"),
+    ],
+)
+def test_what_is_never_erased(device: dict[str, Any], erase: list[str], message: str) -> None:
+    result = plan(a_device(**device), a_mount(), erase)
+    assert message in result["problems"][0] and not any(volume["erase"] for volume in result["volumes"])
+
+
+def test_etcds_own_filesystem_is_not_erased_by_an_id_that_was_left_in_the_inventory() -> None:
+    (volume,) = plan(ours(links=[BY_ID]), a_mount(), [BY_ID])["volumes"]
+    assert volume["erase"] is None and volume["format"] is False
+
+
+def test_a_name_that_goes_with_the_filesystem_cannot_name_the_device_to_erase() -> None:
+    result = plan(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
+    assert "name the device by /dev/disk/by-id" in result["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "grows"),
+    [(None, False), (10 * GIB, False), (10 * GIB - (15 << 20), False), (10 * GIB - (16 << 20), True), (8 * GIB, True)],
+)
+def test_a_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -> None:
+    (volume,) = plan(ours(filesystem_size=filesystem, busy=True, mounted_at=["/var/lib/etcd"]), mounted())["volumes"]
+    assert volume["grow"] is grows and volume["format"] is False
+    assert volume["gain"] == (10 * GIB - filesystem if filesystem else 0)
+
+
+DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
+
+
+@pytest.mark.parametrize(
+    ("found", "wal_dir", "move"),
+    [
+        ({}, OWN_LOG, {}),
+        ({"wal_dirs": [OWN_LOG]}, OWN_LOG, {}),
+        ({"wal_dirs": [DATA_LOG]}, "", {}),
+        ({"wal_dirs": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
+        ({"wal_dirs": [OWN_LOG]}, "", {"source": OWN_LOG, "target": DATA_LOG, "pending": True}),
+        # Interrupted after the old log was set aside, and after the move.
+        ({"wal_asides": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
+        (
+            {"wal_dirs": [OWN_LOG], "wal_asides": [DATA_LOG]},
+            OWN_LOG,
+            {"source": DATA_LOG, "target": OWN_LOG, "pending": False},
+        ),
+    ],
+)
+def test_a_log_elsewhere_than_etcd_would_look_is_moved(
+    found: dict[str, Any], wal_dir: str, move: dict[str, Any]
+) -> None:
+    result = storage_volumes.plan(
+        {"member": {"present": True, "db_size": 1, **found}}, [], "/var/lib/etcd/data", wal_dir
+    )
+    assert result["wal_move"] == move and bool(result["problems"]) is not bool(found)
+
+
+def test_two_logs_are_not_chosen_between() -> None:
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG, OWN_LOG]}}
+    result = storage_volumes.plan(host, [], "/var/lib/etcd/data", OWN_LOG)
+    assert "find out which one it wrote last" in result["problems"][0] and result["wal_move"] == {}
+
+
+def test_a_database_without_its_log_is_not_started() -> None:
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
+    (problem,) = storage_volumes.plan(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
+    assert "it would start without its history" in problem and OWN_LOG in problem
+
+
+def test_a_log_on_a_volume_that_is_not_mounted_yet_is_not_missed() -> None:
+    volume = a_volume(name="wal", mount="/var/lib/etcd-wal", directory="/var/lib/etcd-wal/member", label="etcd-wal")
+    host = {
+        "member": {"present": True, "db_size": 1, "wal_dirs": []},
+        "devices": {"/dev/vdb": ours(label="etcd-wal")},
+        "mounts": {"/var/lib/etcd-wal": a_mount()},
+    }
+    assert storage_volumes.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"] == []
+    host["devices"]["/dev/vdb"].update(mounted_at=["/var/lib/etcd-wal"], busy=True)
+    host["mounts"]["/var/lib/etcd-wal"] = mounted()
+    assert len(storage_volumes.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("device", "uuid", "entry", "source"),
+    [
+        ("/dev/vdb", "5c14", None, "UUID=5c14"),
+        ("/dev/vdb", None, None, "UUID=(made with the filesystem)"),
+        ("/dev/disk/by-id/x", None, None, "/dev/disk/by-id/x"),
+        ("/dev/disk/by-id/x", "5c14", "UUID=5c14", "UUID=5c14"),
+        ("/dev/disk/by-id/x", "5c14", "UUID=other", "/dev/disk/by-id/x"),
+        ("/dev/vdb", "5c14", "LABEL=etcd-data", "LABEL=etcd-data"),
+        # The kernel's names change from boot to boot: replaced.
+        ("/dev/vdb", "5c14", "/dev/vdb", "UUID=5c14"),
+    ],
+)
+def test_how_fstab_names_the_device(device: str, uuid: str | None, entry: str | None, source: str) -> None:
+    found = ours(uuid=uuid) if uuid else a_device()
+    fstab = {"source": entry, "fstype": "ext4", "options": "noatime,nofail", "passno": "2"} if entry else None
+    (volume,) = plan(found, a_mount(fstab=fstab), device=device)["volumes"]
+    assert volume["source"] == source
+
+
+def test_xfs_has_its_own_options_and_no_check_at_boot() -> None:
+    (volume,) = plan(a_device(), a_mount(), fstype="xfs")["volumes"]
+    assert (volume["mkfs_options"], volume["passno"]) == ("-L etcd-data", "0")
