@@ -15,7 +15,7 @@ from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.module_utils._lint.inventory import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
     BadReport,
     Finding,
     counted,

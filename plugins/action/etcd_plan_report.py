@@ -15,7 +15,7 @@ from ansible.utils.display import Display
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare, text_lines
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES
-from ansible_collections.etcdops.headroom.plugins.plugin_utils import _plan_picture
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan import picture
 
 display = Display()
 
@@ -71,9 +71,9 @@ def _target(path: str) -> str:
     if ending not in ENDINGS:
         shown = f"ends in .{ending}" if ending else "has no ending"
         problem = f"it {shown}; write {', '.join(f'plan.{known}' for known in ENDINGS[:-1])} or plan.{ENDINGS[-1]}"
-    elif _plan_picture.MATPLOTLIB_ERROR is not None:
+    elif picture.MATPLOTLIB_ERROR is not None:
         problem = (
-            f"matplotlib is missing on the controller ({_plan_picture.MATPLOTLIB_ERROR}); install it for the Python of "
+            f"matplotlib is missing on the controller ({picture.MATPLOTLIB_ERROR}); install it for the Python of "
             "Ansible (python3 -m pip install matplotlib), or leave report out"
         )
     elif not os.path.isdir(folder):
@@ -91,8 +91,8 @@ def _content(report: Report, target: str) -> bytes:
     """Return what the file is to hold."""
     ending = os.path.splitext(target)[1].lstrip(".").lower()
     if ending == "html":
-        return page(report, _plan_picture.draw(report, "svg"))
-    return _plan_picture.draw(report, ending)
+        return page(report, picture.draw(report, "svg"))
+    return picture.draw(report, ending)
 
 
 def _present(target: str) -> bytes | None:

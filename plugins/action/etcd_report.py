@@ -10,7 +10,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.module_utils._report.deployment import report
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import report
 
 display = Display()
 

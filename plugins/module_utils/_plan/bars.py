@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the picture of a plan shows: stacks of memory, with etcd's default flags and with the planned ones.
 
-Private to the collection. Pure: estimates in, numbers and words out; plugin_utils/_plan_picture.py draws them.
+Private to the collection. Pure: estimates in, numbers and words out; plugin_utils/_plan/picture.py draws them.
 """
 
 from __future__ import annotations

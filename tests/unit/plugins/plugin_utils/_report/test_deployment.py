@@ -10,7 +10,7 @@ import textwrap
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._report.deployment import MOST_TABLES, WIDTH, report
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import MOST_TABLES, WIDTH, report
 
 MIB = 1024**2
 

@@ -8,7 +8,7 @@ import datetime
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._lint.inventory import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
     ENCRYPTED,
     BadReport,
     Finding,

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import PARTS
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare
-from ansible_collections.etcdops.headroom.plugins.plugin_utils import _plan_picture
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan import picture
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -41,9 +41,9 @@ PLANS: dict[str, dict[str, Any]] = {
 
 def texts_of(report: Report) -> list[tuple[str, Any]]:
     """Return every text of the picture with the box that it takes, in pixels."""
-    figure = Figure(figsize=_plan_picture.SIZE)
+    figure = Figure(figsize=picture.SIZE)
     canvas = FigureCanvasAgg(figure)
-    _plan_picture.compose(figure, report)
+    picture.compose(figure, report)
     canvas.draw()
     found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     return [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in found]
@@ -52,7 +52,7 @@ def texts_of(report: Report) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize("name", PLANS)
 def test_texts_do_not_overlap_and_stay_on_the_page(name: str) -> None:
     boxes = texts_of(prepare(**PLANS[name]))
-    width, height = (inches * 100 for inches in _plan_picture.SIZE)
+    width, height = (inches * 100 for inches in picture.SIZE)
     for text, box in boxes:
         assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height, text
     for (one, first), (other, second) in itertools.combinations(boxes, 2):
@@ -65,13 +65,13 @@ def test_texts_do_not_overlap_and_stay_on_the_page(name: str) -> None:
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_same_plan_gives_the_same_bytes(kind: str) -> None:
     report = prepare(workload={"value_size": "100KB"}, budget="2GB")
-    first = _plan_picture.draw(report, kind)
-    assert first == _plan_picture.draw(report, kind)
+    first = picture.draw(report, kind)
+    assert first == picture.draw(report, kind)
     assert first.startswith(b"<?xml" if kind == "svg" else b"\x89PNG")
 
 
 def test_svg_has_its_texts_and_names_no_date() -> None:
-    svg = _plan_picture.draw(prepare("3.7.3", {"value_size": "100KB"}, 3, "2GB"), "svg")
+    svg = picture.draw(prepare("3.7.3", {"value_size": "100KB"}, 3, "2GB"), "svg")
     root = ElementTree.fromstring(svg)
     shown = {"".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")}
     for text in (
@@ -85,9 +85,9 @@ def test_svg_has_its_texts_and_names_no_date() -> None:
 
 
 def test_every_part_has_a_colour_of_its_own() -> None:
-    assert set(_plan_picture.COLOURS) == set(PARTS)
-    assert len({colour for colour, _ink in _plan_picture.COLOURS.values()}) == len(PARTS)
-    for colour, ink in _plan_picture.COLOURS.values():
+    assert set(picture.COLOURS) == set(PARTS)
+    assert len({colour for colour, _ink in picture.COLOURS.values()}) == len(PARTS)
+    for colour, ink in picture.COLOURS.values():
         assert contrast(colour, {"white": "#FFFFFF", "black": "#000000"}[ink]) >= 3
 
 
@@ -107,7 +107,7 @@ def test_importing_needs_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second copy of the module, because others hold on to the first."""
     for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    spec = importlib.util.spec_from_file_location("picture_without_matplotlib", _plan_picture.__file__)
+    spec = importlib.util.spec_from_file_location("picture_without_matplotlib", picture.__file__)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
