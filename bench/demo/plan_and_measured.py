@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
-from bench.lab import PROJECT, STATE, addresses, certificates, on
+from bench.common.lab import PROJECT, STATE, addresses, certificates, on
 
 mpl.use("svg")
 mpl.rcParams["svg.hashsalt"] = "headroom"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from bench.common.member import Member, binary, metrics, running
 from bench.maintenance.load import fill
-from bench.member import Member, binary, metrics, running
 
 NAMES = ("m1", "m2", "m3")
 PORTS_A_MEMBER = 3

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.member import PROJECT
+from bench.common.member import PROJECT
 
 PROGRAM = PROJECT / ".headroom" / "bin" / "load"
 GROUPS = ("plain", "health")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
+from bench.common import figures
 from bench.maintenance.load import WINDOW
 from bench.maintenance.results import Run
 from bench.maintenance.verdict import MOST_P99, by_start
@@ -25,7 +23,6 @@ FAILED = "#c0392b"
 
 def draw(runs: Sequence[Run], folder: Path) -> None:
     """Write maintenance.svg and maintenance.png of the first repeat of each way; the same runs give the same files."""
-    mpl.rcParams["svg.hashsalt"] = "headroom"
     first = [next(run for run in runs if run.way == way) for way in dict.fromkeys(run.way for run in runs)]
     figure, rows = plt.subplots(
         len(first), 1, figsize=(10, 2.6 * len(first) + 0.6), sharex=True, sharey=True, squeeze=False
@@ -38,10 +35,7 @@ def draw(runs: Sequence[Run], folder: Path) -> None:
         handles.update({str(label): handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)})
     figure.legend(list(handles.values()), list(handles), loc="lower center", ncols=5, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "maintenance.svg", metadata={"Date": None})
-    figure.savefig(folder / "maintenance.png", dpi=110, metadata={"Software": None})
-    plt.close(figure)
+    figures.save(figure, folder, "maintenance")
 
 
 def _run(axes: Axes, run: Run) -> None:
@@ -69,5 +63,4 @@ def _run(axes: Axes, run: Run) -> None:
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_ylabel("p99 of requests, ms", fontsize=8)
     axes.set_title(run.way, fontsize=9, loc="left")
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    figures.style(axes)

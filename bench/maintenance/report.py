@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.common.member import PROJECT
 from bench.maintenance import run as measuring
 from bench.maintenance.picture import LABELS, draw
 from bench.maintenance.results import Run, read
 from bench.maintenance.verdict import ELECTION_SECONDS, MOST_P99, Verdict, judge
-from bench.member import PROJECT
 
 DOCS = PROJECT / "docs"
 PAGE = DOCS / "maintenance-evidence.md"

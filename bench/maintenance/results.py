@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.common.tables import column_names, parse_row, read_table, write_table
 from bench.maintenance.cluster import Event
 from bench.maintenance.load import Window
 
@@ -69,49 +68,45 @@ class Run:
         return self.rows[0].repeat
 
 
+# What names a run in each file.
+IDENTITY = ("way", "repeat")
 FILES = ("runs.csv", "windows.csv", "events.csv")
 
 
 def write(folder: Path, machine: dict[str, str], runs: Sequence[Run]) -> None:
     """Write all runs, the machine above them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    head = "".join(f"# {name}: {value}\n" for name, value in machine.items())
-    key = [{"way": run.way, "repeat": run.repeat} for run in runs]
-    _write(folder / "runs.csv", head, Row, [asdict(row) for run in runs for row in run.rows])
-    note = "# start: seconds since the maintenance began; p50, p99 and slowest in milliseconds\n"
-    _write(
-        folder / "windows.csv",
-        note,
-        Window,
-        [{**k, **asdict(one)} for k, run in zip(key, runs, strict=True) for one in run.windows],
-    )
-    note = "# at: seconds since the maintenance began\n"
-    _write(
-        folder / "events.csv",
-        note,
-        Event,
-        [{**k, **asdict(one)} for k, run in zip(key, runs, strict=True) for one in run.events],
-    )
+    head = {
+        "runs.csv": machine,
+        "windows.csv": {"start": "seconds since the maintenance began; p50, p99 and slowest in milliseconds"},
+        "events.csv": {"at": "seconds since the maintenance began"},
+    }
+    rows = {
+        "runs.csv": [asdict(row) for run in runs for row in run.rows],
+        "windows.csv": [{**_identity(run), **asdict(window)} for run in runs for window in run.windows],
+        "events.csv": [{**_identity(run), **asdict(event)} for run in runs for event in run.events],
+    }
+    columns = {
+        "runs.csv": column_names(Row),
+        "windows.csv": [*IDENTITY, *column_names(Window)],
+        "events.csv": [*IDENTITY, *column_names(Event)],
+    }
+    for name in FILES:
+        write_table(folder / name, head[name], columns[name], rows[name])
 
 
-def _write(path: Path, head: str, kind: type[Any], rows: list[dict[str, Any]]) -> None:
-    names = [item.name for item in fields(kind)]
-    with path.open("w", newline="") as out:
-        out.write(head)
-        table = csv.DictWriter(out, [*({} if kind is Row else ("way", "repeat")), *names], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+def _identity(run: Run) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in IDENTITY}
 
 
 def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
     """Read what was measured: the machine, and all runs in the order of their rows."""
-    machine, rows = _read(folder / "runs.csv")
-    windows, events = (_read(folder / name)[1] for name in FILES[1:])
+    machine, rows = read_table(folder / "runs.csv")
+    windows, events = (read_table(folder / name)[1] for name in FILES[1:])
     return machine, [
         Run(
-            tuple(_made(Row, row) for row in rows if _key(row) == key),
-            tuple(_made(Window, row) for row in windows if _key(row) == key),
-            tuple(_made(Event, row) for row in events if _key(row) == key),
+            tuple(parse_row(Row, row) for row in rows if _key(row) == key),
+            tuple(parse_row(Window, row) for row in windows if _key(row) == key),
+            tuple(parse_row(Event, row) for row in events if _key(row) == key),
         )
         for key in dict.fromkeys(_key(row) for row in rows)
     ]
@@ -119,16 +114,3 @@ def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
 
 def _key(row: dict[str, str]) -> tuple[str, str]:
     return row["way"], row["repeat"]
-
-
-def _made(kind: type[Any], row: dict[str, str]) -> Any:
-    kinds: dict[str, Any] = {"int": int, "float": float, "bool": lambda text: text == "True", "str": str}
-    return kind(**{item.name: kinds[str(item.type)](row[item.name]) for item in fields(kind)})
-
-
-def _read(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
-    with path.open(newline="") as lines:
-        text = lines.read().splitlines(keepends=True)
-    head = [re.match(r"# ([^:]+): (.*)", line) for line in text]
-    machine = {found[1]: found[2] for found in head if found}
-    return machine, list(csv.DictReader(line for line in text if not line.startswith("#")))

@@ -22,21 +22,18 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
-import platform
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import describe, parse_mountinfo
-
+from bench.common.machine import GIB, facts
+from bench.common.member import PROJECT, releases, running
+from bench.common.signals import exit_on_signals
 from bench.maintenance import results
 from bench.maintenance.cluster import (
     GATE,
@@ -52,10 +49,8 @@ from bench.maintenance.cluster import (
     sizes,
 )
 from bench.maintenance.load import GROUPS, REQUESTS, Load, Sample, loaded, quantile, windows
-from bench.maintenance.ways import WAYS, Way
-from bench.member import PROJECT, releases, running
+from bench.maintenance.methods import WAYS, Way
 
-GIB = 1 << 30
 STATE = PROJECT / ".headroom" / "bench-maintenance"
 RESULTS = PROJECT / "bench" / "maintenance"
 SIZE, QUICK_SIZE, FREE = int(1.15 * GIB), 3 * GIB // 8, 0.6
@@ -65,19 +60,6 @@ RATE = 50
 # Where p99 at rest is above this, the machine has other work, and nothing that is measured tells of etcd. In milliseconds.
 BUSY = 150.0
 WARM_SECONDS, REST_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
-
-
-def machine(folder: Path) -> dict[str, str]:
-    """What the figures were measured on."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    mounts = parse_mountinfo(Path("/proc/self/mountinfo").read_text())
-    where = describe(str(folder), mounts, mounts)
-    return {
-        "cores": str(os.cpu_count()),
-        "memory": f"{memory / GIB:.1f} GiB",
-        "kernel": platform.release(),
-        "filesystem": where["fstype"] if where else "unknown",
-    }
 
 
 def measure(way: Way, repeat: int, version: str, folder: Path, port: int, filling: Filling, rate: int) -> results.Run:
@@ -173,11 +155,6 @@ def busy(run: results.Run) -> bool:
     return any(max(row.rest_put_p99, row.rest_range_p99) > BUSY for row in run.rows)
 
 
-def stop(number: int, _frame: FrameType | None) -> None:
-    """Turn a signal into an exception, so that everything is cleaned up."""
-    raise SystemExit(f"stopped by {signal.Signals(number).name}")
-
-
 def releases_by_series() -> dict[str, str]:
     """The releases that can be measured, by their series."""
     return {series(version): version for version in releases()}
@@ -206,8 +183,7 @@ def main() -> int:
     needed = 3 * 3 * size + SPARE_DISK
     if shutil.disk_usage(folder).free < needed:
         sys.exit(f"{folder} needs {needed / GIB:.0f} GiB free: name a folder on another disk with --folder")
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
+    exit_on_signals()
     began = time.monotonic()
     runs: list[results.Run] = []
     try:
@@ -227,7 +203,7 @@ def main() -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     order = [way.name for way in WAYS]
-    results.write(target, machine(arguments.folder), sorted(runs, key=lambda run: (order.index(run.way), run.repeat)))
+    results.write(target, facts(arguments.folder), sorted(runs, key=lambda run: (order.index(run.way), run.repeat)))
     return 0
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench.member import BENCHMARK, Member
+from bench.common.member import BENCHMARK, Member
 from bench.memory.cases import Case
 
 HOLD_SECONDS = 8

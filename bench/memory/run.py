@@ -10,10 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
-import os
-import platform
 import shutil
-import signal
 import ssl
 import subprocess
 import sys
@@ -25,10 +22,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from bench.member import Member, Sampler, binary, metrics, releases, running
+from bench.common.machine import available_memory, one_line
+from bench.common.member import Member, Sampler, binary, metrics, releases, running
+from bench.common.signals import exit_on_signals
 from bench.memory import load, published
 from bench.memory.cases import GIB, MIB, Case, grid
-from bench.plan.sides import flags
+from bench.plan.configurations import flags
 
 RESULTS = Path(__file__).parent / "results.csv"
 PORT = 24300
@@ -42,12 +41,6 @@ COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASUR
 RESTARTS = 3
 NEEDED_DISK = 25 * GIB
 NEEDED_MEMORY = 10 * GIB
-
-
-def machine() -> str:
-    """The machine in one cell."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{os.cpu_count()} cores, {memory / GIB:.0f} GiB, Linux {platform.release().split('-')[0]}"
 
 
 def flags_of(case: Case, version: str) -> list[str]:
@@ -189,7 +182,7 @@ def row_of(case: Case, version: str, repeat: int, figures: dict[str, float]) -> 
         **asdict(case),
         **{name: round(figures[name], 1) for name in MEASURED},
     }
-    known |= {"date": datetime.date.today().isoformat(), "machine": machine()}
+    known |= {"date": datetime.date.today().isoformat(), "machine": one_line()}
     return {
         name: f"{known[name]:g}"
         if isinstance(known[name], float) and known[name] < 1e6
@@ -230,10 +223,7 @@ def keep(path: Path, fresh: dict[str, str]) -> None:
 def check_room(folder: Path) -> None:
     """Stop where there is too little disk or memory for the largest case."""
     free = shutil.disk_usage(folder).free
-    available = (
-        int(next(line.split()[1] for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line))
-        * 1024
-    )
+    available = available_memory()
     if free < NEEDED_DISK:
         raise SystemExit(
             f"{folder} has {free / GIB:.0f} GiB free, the largest case needs {NEEDED_DISK // GIB}: use --folder"
@@ -280,7 +270,7 @@ def main() -> int:
     if not chosen:
         parser.error("no case is left")
     check_room(options.folder)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # so that members end too
+    exit_on_signals()
     began = time.monotonic()
     failed = 0
     for number, (case, repeat) in enumerate(

@@ -9,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import parse_mountinfo
 
+from bench.common import control_groups
+from bench.common.control_groups import words
+
 PREFIX = "headroom-bench-"
-REMOVE_SECONDS = 20
 
 
 class NoMemoryCgroup(RuntimeError):
@@ -45,14 +45,6 @@ def find(mountinfo: str) -> Hierarchy:
     raise NoMemoryCgroup("no memory controller is mounted (neither cgroup v1's nor v2's)")
 
 
-def words(path: Path) -> list[str]:
-    """The words of a file; none if it is not there."""
-    try:
-        return path.read_text().split()
-    except OSError:
-        return []
-
-
 def usable(hierarchy: Hierarchy) -> None:
     """Check that groups with limits can be made here; raises NoMemoryCgroup. Removes what a killed run left behind."""
     top = hierarchy.top
@@ -67,10 +59,7 @@ def usable(hierarchy: Hierarchy) -> None:
             raise NoMemoryCgroup(
                 f"{top}: the memory controller cannot be enabled for groups below ({error.strerror})"
             ) from error
-    for left in top.glob(f"{PREFIX}*"):
-        owner = re.match(rf"{PREFIX}(\d+)-", left.name)
-        if owner and not Path(f"/proc/{owner[1]}").exists():
-            Group(hierarchy, left).remove()
+    control_groups.remove_left_behind(top, PREFIX)
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class Group:
     @classmethod
     def make(cls, hierarchy: Hierarchy, name: str, limit: int | None, high: int | None = None) -> Group:
         """Make a group. limit: MemoryMax in bytes, None for none; high: MemoryHigh, which only v2 has."""
-        group = cls(hierarchy, hierarchy.top / f"{PREFIX}{os.getpid()}-{name}")
+        group = cls(hierarchy, control_groups.group_path(hierarchy.top, PREFIX, name))
         group.path.mkdir()
         try:
             group._set(limit, high)
@@ -108,8 +97,7 @@ class Group:
 
     def prefix(self) -> list[str]:
         """What to put before a command so that it runs in the group from its first moment, and ends when this process does."""
-        enter = 'echo $$ >"$0" && exec setpriv --pdeathsig KILL -- "$@"'
-        return ["sh", "-c", enter, str(self.path / "cgroup.procs")]
+        return control_groups.command_prefix(self.path)
 
     def oom_kills(self) -> int:
         """How many processes the limit killed."""
@@ -130,14 +118,4 @@ class Group:
 
     def remove(self) -> None:
         """Kill what is left in the group and remove it."""
-        deadline = time.monotonic() + REMOVE_SECONDS
-        while self.path.exists():
-            for pid in words(self.path / "cgroup.procs"):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
-            try:
-                self.path.rmdir()
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+        control_groups.remove(self.path)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench.member import BENCHMARK
+from bench.common.member import BENCHMARK
 from bench.plan.workloads import KEY_SIZE, Workload
 
 # A slice takes seconds; one that takes this long is a member that does nothing but reclaim memory.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from bench.plan.sides import LIMITED, PLAN, UNLIMITED
-from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Spread, Verdict
+from bench.common import figures
+from bench.common.statistics import Spread
+from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
+from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Verdict
 
 MIB = 1 << 20
 OURS, RESTART, THEIRS, LIMIT = "#2a78b5", "#8fc1e3", "#b9b9b9", "#c0392b"
@@ -20,7 +19,6 @@ OURS, RESTART, THEIRS, LIMIT = "#2a78b5", "#8fc1e3", "#b9b9b9", "#c0392b"
 
 def draw(verdicts: Sequence[Verdict], folder: Path) -> None:
     """Write proof.svg and proof.png; the same verdicts give the same files."""
-    mpl.rcParams["svg.hashsalt"] = "headroom"
     figure, (left, middle, right) = plt.subplots(
         1, 3, figsize=(11, 1.6 + 0.52 * len(verdicts)), sharey=True, width_ratios=(2.3, 1, 1)
     )
@@ -35,10 +33,7 @@ def draw(verdicts: Sequence[Verdict], folder: Path) -> None:
     left.invert_yaxis()
     figure.legend(*left.get_legend_handles_labels(), loc="lower center", ncols=5, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "proof.svg", metadata={"Date": None})
-    figure.savefig(folder / "proof.png", dpi=110, metadata={"Software": None})
-    plt.close(figure)
+    figures.save(figure, folder, "proof")
 
 
 def _label(verdict: Verdict) -> str:
@@ -66,8 +61,7 @@ def _memory(axes: Axes, verdicts: Sequence[Verdict]) -> None:
     axes.set_title("RssAnon peak, in percent of MemoryMax", fontsize=9)
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:.0%}")
     axes.set_xlim(0, axes.get_xlim()[1] * 1.45)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    figures.style(axes)
 
 
 def _ratios(axes: Axes, spreads: Sequence[Spread], good: Sequence[bool]) -> None:
@@ -79,5 +73,4 @@ def _ratios(axes: Axes, spreads: Sequence[Spread], good: Sequence[bool]) -> None
     axes.axvline(1, color="0.8", lw=0.8, zorder=0)
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:.0%}")
     axes.set_xlim(min(0.5, axes.get_xlim()[0]), max(1.5, axes.get_xlim()[1]))
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    figures.style(axes)

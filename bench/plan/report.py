@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.common.statistics import Spread
+from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
 from bench.plan.load import quantile
 from bench.plan.picture import draw
 from bench.plan.results import Row, read
-from bench.plan.sides import LIMITED, PLAN, UNLIMITED
-from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Spread, Verdict, judge
+from bench.plan.verdict import LEAST_THROUGHPUT, MOST_P99, Verdict, judge
 
 PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "bench" / "plan"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.common.tables import column_names, parse_row, read_table, write_table
 from bench.plan.load import Slice
 
 # The points of a slice's distribution of latencies that the benchmark prints, as shares of the puts.
@@ -60,14 +59,14 @@ class Run:
 
 def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
     """Read what was measured: the machine, and all runs."""
-    machine, rows = _read(folder / "results.csv")
+    machine, rows = read_table(folder / "results.csv")
     slices: dict[tuple[str, str, str], list[Slice]] = {}
-    for line in _read(folder / "slices.csv")[1]:
+    for line in read_table(folder / "slices.csv")[1]:
         points = [(share, float(line[column(share)])) for share in SHARES if line[column(share)]]
         found = Slice(int(line["puts"]), float(line["seconds"]), tuple(points), int(line["errors"]))
         slices.setdefault((line["workload"], line["repeat"], line["configuration"]), []).append(found)
     return machine, [
-        Run(_row(line), tuple(slices.get((line["workload"], line["repeat"], line["configuration"]), [])))
+        Run(parse_row(Row, line), tuple(slices.get((line["workload"], line["repeat"], line["configuration"]), [])))
         for line in rows
     ]
 
@@ -77,38 +76,21 @@ def column(share: float) -> str:
     return f"p{share * 100:g}"
 
 
-def _row(line: dict[str, str]) -> Row:
-    kinds: dict[str, Any] = {"int": int, "float": float, "bool": lambda text: text == "True", "str": str}
-    return Row(**{item.name: kinds[str(item.type)](line[item.name]) for item in fields(Row)})
-
-
-def _read(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
-    lines = path.read_text().splitlines()
-    head = [re.match(r"# ([^:]+): (.*)", line) for line in lines]
-    machine = {found[1]: found[2] for found in head if found}
-    return machine, list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
 def write(folder: Path, machine: dict[str, str], runs: Sequence[Run]) -> None:
     """Write all runs, the machine above them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    head = "".join(f"# {name}: {value}\n" for name, value in machine.items())
-    with (folder / "results.csv").open("w") as out:
-        out.write(head)
-        rows = csv.DictWriter(out, [item.name for item in fields(Row)], lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(asdict(run.row) for run in runs)
-    with (folder / "slices.csv").open("w") as out:
-        out.write("# latencies in seconds: p0 is the fastest put, p100 the slowest\n")
-        names = ["workload", "repeat", "configuration", "slice", "puts", "seconds", "errors", *map(column, SHARES)]
-        parts = csv.DictWriter(out, names, lineterminator="\n")
-        parts.writeheader()
-        for run in runs:
-            key = {name: getattr(run.row, name) for name in ("workload", "repeat", "configuration")}
-            for number, part in enumerate(run.slices):
-                points = {column(share): f"{seconds:.6f}" for share, seconds in part.quantiles}
-                whole = {"slice": number, "puts": part.puts, "seconds": f"{part.seconds:.4f}", "errors": part.errors}
-                parts.writerow({**key, **whole, **points})
+    write_table(folder / "results.csv", machine, column_names(Row), [asdict(run.row) for run in runs])
+    names = ["workload", "repeat", "configuration", "slice", "puts", "seconds", "errors", *map(column, SHARES)]
+    note = {"latencies in seconds": "p0 is the fastest put, p100 the slowest"}
+    write_table(folder / "slices.csv", note, names, [line for run in runs for line in _slice_lines(run)])
+
+
+def _slice_lines(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run's slices."""
+    key = {name: getattr(run.row, name) for name in ("workload", "repeat", "configuration")}
+    for number, part in enumerate(run.slices):
+        points = {column(share): f"{seconds:.6f}" for share, seconds in part.quantiles}
+        whole = {"slice": number, "puts": part.puts, "seconds": f"{part.seconds:.4f}", "errors": part.errors}
+        yield {**key, **whole, **points}
 
 
 def merge(kept: Sequence[Run], new: Sequence[Run]) -> list[Run]:

@@ -25,33 +25,32 @@ Needs root, or a memory controller (cgroup v1 or v2) that it may make groups in,
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import re
 import shutil
-import signal
-import socket
 import sys
 import time
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import describe, parse_mountinfo
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
+from bench.common.machine import GIB, available_memory, facts, ports_in_use
+from bench.common.signals import exit_on_signals
 from bench.plan import cgroup, results
-from bench.plan.sides import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all
+from bench.plan.configurations import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all
 from bench.plan.workloads import WORKLOADS, Workload
 
 PROJECT = Path(__file__).resolve().parents[2]
-GIB = 1 << 30
 SPARE_DISK, SPARE_MEMORY = 4 * GIB, GIB
 STATE = PROJECT / ".headroom" / "bench-plan"
 RESULTS = PROJECT / "bench" / "plan"
+
+
+def machine(folder: Path) -> dict[str, str]:
+    """What the figures were measured on."""
+    return {**facts(folder), "cgroup": f"v{cgroup.find(mountinfo()).version}"}
 
 
 def mountinfo() -> str:
@@ -59,40 +58,13 @@ def mountinfo() -> str:
     return Path("/proc/self/mountinfo").read_text()
 
 
-def machine(folder: Path) -> dict[str, str]:
-    """What the figures were measured on."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    where = describe(str(folder), parse_mountinfo(mountinfo()), parse_mountinfo(mountinfo()))
-    return {
-        "cores": str(os.cpu_count()),
-        "memory": f"{memory / GIB:.1f} GiB",
-        "kernel": platform.release(),
-        "filesystem": where["fstype"] if where else "unknown",
-        "cgroup": f"v{cgroup.find(mountinfo()).version}",
-    }
-
-
-def taken(ports: range) -> list[int]:
-    """Those of the loopback ports that somebody listens on."""
-    found = []
-    for port in ports:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                found.append(port)
-    return found
-
-
 def obstacles(workloads: list[Workload], folder: Path, ports: range) -> list[str]:
     """Why this cannot run here: too little disk or memory, no real disk, or somebody else on our ports."""
     found = []
-    if busy := taken(ports):
+    if busy := ports_in_use(ports):
         found.append(f"port {busy[0]} is taken: name the first of {len(ports)} free ports with --port")
     free = shutil.disk_usage(folder).free - SPARE_DISK
-    available = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-    memory = int(available[1]) * 1024 - SPARE_MEMORY if available else 0
+    memory = available_memory() - SPARE_MEMORY
     for work in workloads:
         for what, need, have in (("disk", work.disk, free), ("memory", work.memory, memory)):
             if need > have:
@@ -181,11 +153,6 @@ def line(run: results.Run) -> str:
     return f"  {row.configuration:17} {row.outcome}: {len(slices)} slices, {speed}, {peaks}"
 
 
-def stop(number: int, _frame: FrameType | None) -> None:
-    """Turn a signal into an exception, so that everything is cleaned up."""
-    raise SystemExit(f"stopped by {signal.Signals(number).name}")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workload", action="append", choices=[work.name for work in WORKLOADS], help="only this one")
@@ -205,8 +172,7 @@ def main() -> int:
         chosen = [replace(work, puts=work.slice_puts * n, slices=n) for work, n in zip(chosen, slices, strict=True)]
     folder = arguments.folder / "data"
     folder.mkdir(parents=True, exist_ok=True)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
+    exit_on_signals()
     try:
         hierarchy = cgroup.find(mountinfo())
         cgroup.usable(hierarchy)

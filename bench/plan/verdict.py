@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
 
+from bench.common.statistics import NOT_MEASURED, Spread, full_spread, quartile_spread
+from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
 from bench.plan.load import Slice, quantile
 from bench.plan.results import Row, Run
-from bench.plan.sides import LIMITED, PLAN, UNLIMITED
 
 # The claims: the plan's flags under MemoryMax against default flags without a limit.
 LEAST_THROUGHPUT = 0.95
 MOST_P99 = 1.10
 # A paced load may be this much above its rate for a slice.
 PACING = 1.02
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A median, and between what it lies."""
-
-    middle: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -102,18 +93,9 @@ def _judge(name: str, runs: list[Run]) -> Verdict:
             continue
         speeds += [(a.puts / a.seconds) / (b.puts / b.seconds) for a, b in zip(ours, theirs)]
         latencies.append(quantile(ours, 0.99) / quantile(theirs, 0.99))
-    nothing = Spread(float("nan"), float("nan"), float("nan"))
     return Verdict(
         name,
         tuple(runs),
-        Spread(median(speeds), *quartiles(speeds)) if speeds else nothing,
-        Spread(median(latencies), min(latencies), max(latencies)) if latencies else nothing,
+        quartile_spread(speeds) if speeds else NOT_MEASURED,
+        full_spread(latencies) if latencies else NOT_MEASURED,
     )
-
-
-def quartiles(values: Sequence[float]) -> tuple[float, float]:
-    """The first and the third quartile; the value itself, if there is one only."""
-    if len(values) < 2:
-        return values[0], values[0]
-    found = quantiles(values, n=4, method="inclusive")
-    return found[0], found[2]

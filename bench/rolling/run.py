@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 
-from bench.lab import PROJECT, addresses, certificates, on
+from bench.common.lab import PROJECT, addresses, certificates, on
 
 STARTED = "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat"
 STATUS = (

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
-import time
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import parse_scheduler
 
+from bench.common.machine import GIB, available_memory, busy_cpus, one_line
 from bench.storage import disk
 from bench.storage.simulated import BYTES_A_SECOND, LATENCY, REQUESTS_A_SECOND
 
-GIB = 1 << 30
 # Memory for the disks and the page cache above them; on a real disk, room for the files.
 NEEDED = 6 * GIB
 LOAD = "load of other work before"
@@ -23,9 +21,8 @@ PROGRAMS = ("fio", "losetup", "addpart", "mkfs.ext4", "ionice", "setpriv")
 
 def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
     """What the figures were measured on."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
-        "machine": f"{os.cpu_count()} cores, {memory / GIB:.0f} GiB, Linux {platform.release().split('-')[0]}",
+        "machine": one_line(),
         "disk": disk_below(real)
         if real
         else f"simulated, {REQUESTS_A_SECOND} requests/s, {BYTES_A_SECOND >> 20} MiB/s, {LATENCY * 1000:g} ms",
@@ -34,18 +31,6 @@ def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
         LOAD: f"{busy_cpus():.1f}",
         "weights of control groups": "bfq's" if weighted else "none",
     }
-
-
-def busy_cpus(seconds: float = 5.0) -> float:
-    """How many CPUs have work just now; the load average still tells of the last minutes."""
-
-    def spent() -> int:
-        times = [int(number) for number in _text("/proc/stat").split("\n", 1)[0].split()[1:]]
-        return sum(times[:8]) - times[3] - times[4]  # without idle and iowait
-
-    before = spent()
-    time.sleep(seconds)
-    return (spent() - before) / os.sysconf("SC_CLK_TCK") / seconds
 
 
 def disk_below(folder: Path) -> str:
@@ -79,7 +64,6 @@ def obstacle(real: Path | None) -> str:
         return ""
     if not os.access("/dev/fuse", os.W_OK):
         return "bench/storage simulates its disks through FUSE, and there is no /dev/fuse: load the module fuse, or use --real"
-    available = re.search(r"MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"))
-    if available and int(available[1]) * 1024 < NEEDED:
-        return f"{int(available[1]) / (1 << 20):.1f} GiB of memory are available, bench/storage needs {NEEDED // GIB}"
+    if (available := available_memory()) < NEEDED:
+        return f"{available / GIB:.1f} GiB of memory are available, bench/storage needs {NEEDED // GIB}"
     return ""

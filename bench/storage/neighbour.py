@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from bench.storage.weights import enter
+from bench.common.control_groups import command_prefix
 
 # Bounded in size by the files and in time by the longest that a layout takes.
 JOBS = {
@@ -21,7 +21,7 @@ class Neighbour:
     """fio's jobs in a control group of theirs, on a folder."""
 
     def __init__(self, folder: Path, group: Path | None) -> None:
-        self.folder, self.prefix = folder, enter(group) if group else ["setpriv", "--pdeathsig", "KILL", "--"]
+        self.folder, self.prefix = folder, command_prefix(group) if group else ["setpriv", "--pdeathsig", "KILL", "--"]
         self.process: subprocess.Popen[bytes] | None = None
 
     def command(self) -> list[str]:

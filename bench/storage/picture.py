@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bench.storage.cells import ALONE, LAYOUTS, PRIORITIES, REFERENCE, SCHEDULERS, Cell
+from bench.common import figures
+from bench.storage.matrix import ALONE, LAYOUTS, PRIORITIES, REFERENCE, SCHEDULERS, Cell
 from bench.storage.results import Row
 from bench.storage.verdict import Figure, fsync_p99, level, put_p99
 
@@ -23,7 +21,6 @@ GUIDE_MS = 10
 
 def draw(rows: Sequence[Row], folder: Path) -> None:
     """Write evidence.svg and evidence.png; the same rows give the same files."""
-    mpl.rcParams["svg.hashsalt"] = "headroom"
     lines = [
         (layout, priority)
         for layout in (*LAYOUTS, ALONE)
@@ -38,10 +35,7 @@ def draw(rows: Sequence[Row], folder: Path) -> None:
     left.invert_yaxis()
     figure.legend(*right.get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.04, 1, 1))
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "evidence.svg", metadata={"Date": None})
-    figure.savefig(folder / "evidence.png", dpi=110, metadata={"Software": None})
-    plt.close(figure)
+    figures.save(figure, folder, "evidence")
 
 
 def _label(layout: str, priority: str) -> str:
@@ -72,5 +66,4 @@ def _panel(axes: Axes, rows: Sequence[Row], lines: Sequence[tuple[str, str]], wh
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_title(title, fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    figures.style(axes)

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bench.storage.cells import (
+from bench.common.statistics import Spread
+from bench.storage.machine import LOAD
+from bench.storage.matrix import (
     ALL_THREADS,
     ALONE,
     DEFAULT,
@@ -30,14 +32,12 @@ from bench.storage.cells import (
     UNIT,
     Cell,
 )
-from bench.storage.machine import LOAD
 from bench.storage.results import Row, read
 from bench.storage.run import PROJECT, RESULTS
 from bench.storage.verdict import (
     HARMS,
     HELPS,
     Figure,
-    Spread,
     fsync_p99,
     level,
     neighbour,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from bench.storage.cells import Cell
+from bench.common.tables import column_names, parse_row, read_table, write_table
+from bench.storage.matrix import Cell
 
 
 @dataclass(frozen=True)
@@ -45,24 +43,11 @@ class Row:
 
 
 def read(path: Path) -> tuple[dict[str, str], list[Row]]:
-    """Read what was measured: the machine, and all rows."""
-    lines = path.read_text().splitlines()
-    head = [re.match(r"# ([^:]+): (.*)", line) for line in lines]
-    kinds: dict[str, Any] = {"int": int, "float": float, "str": str}
-    rows = [
-        Row(**{item.name: kinds[str(item.type)](line[item.name]) for item in fields(Row)})
-        for line in csv.DictReader(line for line in lines if not line.startswith("#"))
-    ]
-    return {found[1]: found[2] for found in head if found}, rows
+    """Return the machine that was measured, and all rows."""
+    machine, rows = read_table(path)
+    return machine, [parse_row(Row, row) for row in rows]
 
 
 def write(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
-    """Write all rows, the machine above them, replacing the file as one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".tmp")
-    with fresh.open("w", newline="") as out:
-        out.writelines(f"# {name}: {value}\n" for name, value in machine.items())
-        writer = csv.DictWriter(out, [item.name for item in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-    fresh.replace(path)
+    """Write all rows, with the machine above them."""
+    write_table(path, machine, column_names(Row), [asdict(row) for row in rows])

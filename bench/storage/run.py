@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -36,15 +35,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.weights import bfq_weight
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import live_latency
 
-from bench.member import Member, releases
+from bench.common import control_groups
+from bench.common.member import Member, releases
+from bench.common.signals import exit_on_signals
 from bench.storage import disk, results, weights
-from bench.storage.cells import (
+from bench.storage.load import Load
+from bench.storage.machine import describe, obstacle
+from bench.storage.matrix import (
     ALL_THREADS,
     ALONE,
     DEFAULT,
@@ -64,8 +66,6 @@ from bench.storage.cells import (
     priorities,
     rotated,
 )
-from bench.storage.load import Load
-from bench.storage.machine import describe, obstacle
 from bench.storage.neighbour import Neighbour
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -110,7 +110,11 @@ def member(bench: Bench, layout: str, priority: str, number: int) -> Member:
     """A member that is started with this priority (but for `ionice -p`, which comes later)."""
     name = f"{layout}-{priority}".replace(" ", "-").replace(",", "")
     folder, wal = bench.place(layout, name)
-    prefix = weights.enter(bench.groups[priority if priority in bench.groups else DEFAULT]) if bench.groups else []
+    prefix = (
+        control_groups.command_prefix(bench.groups[priority if priority in bench.groups else DEFAULT])
+        if bench.groups
+        else []
+    )
     if priority in (UNIT, HEAVY_UNIT):
         prefix += ["nice", "-n", str(NICE)]
     if priority in (ALL_THREADS, UNIT, HEAVY_UNIT):
@@ -225,18 +229,13 @@ def disks(state: Path, real: Path | None) -> Iterator[tuple[disk.Disk, disk.Disk
         yield found[0], found[1]
 
 
-def stop(number: int, _frame: FrameType | None) -> None:
-    """Turn a signal into an exception, so that everything is cleaned up."""
-    raise SystemExit(f"stopped by {signal.Signals(number).name}")
-
-
 @contextlib.contextmanager
 def weighted_groups() -> Iterator[dict[str, Path]]:
     """Control groups by priority, the neighbour's as DEFAULT; empty where the machine has no weights."""
     with contextlib.ExitStack() as stack:
         try:
             controller = weights.find()
-            weights.remove_left_behind(controller)
+            control_groups.remove_left_behind(controller.top, weights.PREFIX)
             groups = {DEFAULT: stack.enter_context(weights.group(controller, "neighbour", 100))}
             for priority, weight in WEIGHTS.items():
                 name = f"weight-{weight}"
@@ -259,8 +258,7 @@ def main() -> int:
     if problem := obstacle(options.real):
         print(problem, file=sys.stderr)
         return 2
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, stop)
+    exit_on_signals()
     disk.release_left_behind(STATE)
     layouts = (SHARED, OWN_VOLUME) if options.quick else LAYOUTS
     pace = Pace(options.rate, 1.0, 2.5) if options.quick else Pace(options.rate, 1.5, 3.5)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
-from bench.storage.cells import (
+from bench.common.statistics import Spread, full_spread
+from bench.storage.matrix import (
     ALL_THREADS,
     ALONE,
     DEFAULT,
@@ -50,26 +50,12 @@ def neighbour(row: Row) -> float:
 
 
 @dataclass(frozen=True)
-class Spread:
-    """A median, and between what it lies."""
-
-    middle: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Remedy:
     """Something that is advised: the cell with it, and the cell that differs in nothing else."""
 
     name: str
     after: Cell
     before: Cell
-
-
-def spread(values: Sequence[float]) -> Spread:
-    """Of several repeats."""
-    return Spread(median(values), min(values), max(values))
 
 
 def of(rows: Sequence[Row], cell: Cell) -> dict[int, Row]:
@@ -80,7 +66,7 @@ def of(rows: Sequence[Row], cell: Cell) -> dict[int, Row]:
 def level(rows: Sequence[Row], cell: Cell, figure: Figure) -> Spread | None:
     """A figure of a cell over all repeats; None if it was not measured."""
     found = of(rows, cell)
-    return spread([figure(row) for row in found.values()]) if found else None
+    return full_spread([figure(row) for row in found.values()]) if found else None
 
 
 def ratio(rows: Sequence[Row], after: Cell, before: Cell, figure: Figure) -> Spread | None:
@@ -89,7 +75,7 @@ def ratio(rows: Sequence[Row], after: Cell, before: Cell, figure: Figure) -> Spr
     values = [
         figure(row) / figure(early[repeat]) for repeat, row in late.items() if repeat in early and figure(early[repeat])
     ]
-    return spread(values) if values else None
+    return full_spread(values) if values else None
 
 
 def word(found: Spread) -> str:

@@ -6,17 +6,15 @@ Sources: kernel, Documentation/block/bfq-iosched.rst and Documentation/admin-gui
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_mounts
 
+from bench.common import control_groups
+
 PREFIX = "headroom-storage-"
-REMOVE_SECONDS = 20
 
 
 class NoWeights(RuntimeError):
@@ -38,7 +36,7 @@ def find() -> Controller:
             return Controller(Path(mount.mountpoint), "blkio.bfq.weight")
     for mount in read_mounts():
         top = Path(mount.mountpoint)
-        if mount.fstype == "cgroup2" and "io" in (top / "cgroup.controllers").read_text().split():
+        if mount.fstype == "cgroup2" and "io" in control_groups.words(top / "cgroup.controllers"):
             with contextlib.suppress(OSError):  # refused where it is on already and processes are beside it
                 (top / "cgroup.subtree_control").write_text("+io")
             return Controller(top, "io.bfq.weight")
@@ -48,42 +46,14 @@ def find() -> Controller:
 @contextlib.contextmanager
 def group(controller: Controller, name: str, weight: int) -> Iterator[Path]:
     """A group with this weight (1 to 1000, bfq's default is 100); what runs in it is killed at the end."""
-    path = controller.top / f"{PREFIX}{os.getpid()}-{name}"
+    path = control_groups.group_path(controller.top, PREFIX, name)
     try:
         path.mkdir()
         (path / controller.file).write_text(str(weight))
     except OSError as error:
-        remove(path)
+        control_groups.remove(path)
         raise NoWeights(f"{path}: a group with {controller.file} cannot be made ({error.strerror})") from error
     try:
         yield path
     finally:
-        remove(path)
-
-
-def enter(path: Path) -> list[str]:
-    """What to put before a command so that it runs in the group from its first moment, and ends when this process does."""
-    return ["sh", "-c", 'echo $$ >"$0" && exec setpriv --pdeathsig KILL -- "$@"', str(path / "cgroup.procs")]
-
-
-def remove(path: Path) -> None:
-    """Kill what is left in a group and remove it."""
-    deadline = time.monotonic() + REMOVE_SECONDS
-    while path.exists():
-        for pid in (path / "cgroup.procs").read_text().split():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
-        try:
-            path.rmdir()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-def remove_left_behind(controller: Controller) -> None:
-    """Remove the groups of runs that were killed."""
-    for left in controller.top.glob(f"{PREFIX}*-*"):
-        owner = left.name[len(PREFIX) :].split("-")[0]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-            remove(left)
+        control_groups.remove(path)

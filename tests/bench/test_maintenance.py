@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from bench.common.member import Member
 from bench.maintenance import report, results
 from bench.maintenance.cluster import Event, Filling, Size, events, moment
 from bench.maintenance.load import Sample, Window, quantile, read, windows
 from bench.maintenance.picture import draw
 from bench.maintenance.run import BUSY, busy, not_smaller
 from bench.maintenance.verdict import judge
-from bench.member import Member
 
 WAY = "etcdctl defrag --cluster"
 

@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
+from bench.common.statistics import quartile_spread
 from bench.plan import cgroup, report, results
+from bench.plan.configurations import CONFIGURATIONS, LIMITED, PLAN, UNLIMITED, flags, snapshot_index
 from bench.plan.load import Slice, below, parse, quantile
 from bench.plan.picture import draw
-from bench.plan.sides import CONFIGURATIONS, LIMITED, PLAN, UNLIMITED, flags, snapshot_index
-from bench.plan.verdict import judge, quartiles
+from bench.plan.verdict import judge
 from bench.plan.workloads import WORKLOADS
 
 REPORT = """
@@ -267,7 +268,8 @@ def test_a_plan_that_falls_at_once_breaks_every_claim() -> None:
 
 @pytest.mark.parametrize(("values", "found"), [([3.0], (3.0, 3.0)), ([1.0, 2.0, 3.0, 4.0, 5.0], (2.0, 4.0))])
 def test_quartiles(values: list[float], found: tuple[float, float]) -> None:
-    assert quartiles(values) == found
+    spread = quartile_spread(values)
+    assert (spread.low, spread.high) == found
 
 
 def test_files_keep_what_was_measured(tmp_path: Path) -> None:

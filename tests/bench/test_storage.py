@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 
 from bench.storage import report, results, verdict
-from bench.storage.cells import (
+from bench.storage.disk import MIB, extents
+from bench.storage.load import Load
+from bench.storage.matrix import (
     ALONE,
     DEFAULT,
     HEAVY_UNIT,
@@ -33,8 +35,6 @@ from bench.storage.cells import (
     cells,
     rotated,
 )
-from bench.storage.disk import MIB, extents
-from bench.storage.load import Load
 from bench.storage.picture import draw
 
 

@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 25160
 STORE_PORT = 25165

@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 25650
 QUOTA = 96 * MIB

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench.member import PROJECT, Member, releases, running
+from bench.common.member import PROJECT, Member, releases, running
 from bench.memory import load
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}

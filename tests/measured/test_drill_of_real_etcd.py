@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import dr
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 24950
 KEYS = 150

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import dr
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as backup_encryption
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 25150
 VERSION = releases()[-1]

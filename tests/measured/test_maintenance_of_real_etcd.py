@@ -25,7 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import (
     etcd_space_info,
 )
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 25750
 OTHER = lock.Holder("other-host", "m1", "backup")

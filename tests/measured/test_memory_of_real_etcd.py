@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.member import releases
+from bench.common.member import releases
 from bench.memory.cases import grid
 from bench.memory.predict import predicted
 from bench.memory.run import measure, row_of

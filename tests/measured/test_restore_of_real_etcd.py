@@ -25,7 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import re
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 25050
 KEYS = 40

@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import sn
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer, Connection, run_program
 
-from bench.member import Member, binary, releases, running
+from bench.common.member import Member, binary, releases, running
 
 PORT = 24650
 KEYS = 120

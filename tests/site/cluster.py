@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from bench.lab import addresses, on
+from bench.common.lab import addresses, on
 
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 TLS = "--cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key"

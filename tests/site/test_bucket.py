@@ -15,7 +15,7 @@ import pytest
 from cluster import HOSTS, due, followers
 from conftest import PROJECT
 
-from bench.lab import addresses, on
+from bench.common.lab import addresses, on
 
 STORE = "etcd-1"
 PORT = 7070

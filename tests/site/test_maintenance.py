@@ -17,8 +17,8 @@ from datetime import datetime
 import pytest
 from cluster import HOSTS, TLS, ctl, due, followers, leader, statuses
 
-from bench.lab import addresses, certificates, on
-from bench.member import BENCHMARK
+from bench.common.lab import addresses, certificates, on
+from bench.common.member import BENCHMARK
 
 BACKUPS = "/var/backups/etcd"
 OPERATIONS = ("defrag", "snapshot", "drill")

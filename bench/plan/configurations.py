@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series
 
-from bench.member import Member, metrics
+from bench.common.member import Member, metrics
 from bench.plan.cgroup import Group, Hierarchy
 from bench.plan.load import Slice, put
 from bench.plan.workloads import Workload

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.common.member import Member, binary
 from bench.maintenance.cluster import endpoints, etcdctl
-from bench.member import Member, binary
 
 # As on hosts, where a launcher does the same: all hosts' timers elapse together, and the program finds out whose turn it is.
-PROGRAM = "import sys; from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import main; sys.exit(main(sys.argv[1:]))"
+PROGRAM = "import sys; from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.program import main; sys.exit(main(sys.argv[1:]))"
 PAUSE_SECONDS = 3
 HEADROOM_SECONDS = 240
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / ".headroom" / "labs" / os.environ.get("LAB_NAME", "demo")
 
 

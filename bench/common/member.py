@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 ARCHIVES = PROJECT / ".headroom" / "archives"
 BENCHMARK = PROJECT / ".headroom" / "bin" / "benchmark"
 SAMPLE_SECONDS = 0.02
