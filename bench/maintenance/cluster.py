@@ -16,7 +16,7 @@ from bench.common.member import Member, binary, metrics, running
 from bench.maintenance.load import fill
 
 NAMES = ("m1", "m2", "m3")
-PORTS_A_MEMBER = 3
+PORTS_PER_MEMBER = 3
 VALUE_SIZE = 3800  # two records of it fill a leaf page of the database
 RECORD = 2 * 4096 // 2
 SETTLE_SECONDS = 60
@@ -78,7 +78,7 @@ def series(version: str) -> str:
 
 def members(version: str, folder: Path, port: int, flags: Iterable[str] = ()) -> list[Member]:
     """A cluster of three on the ports from this one on; its members log what they do."""
-    peers = {name: port + number * PORTS_A_MEMBER for number, name in enumerate(NAMES)}
+    peers = {name: port + number * PORTS_PER_MEMBER for number, name in enumerate(NAMES)}
     return [
         Member(version, folder, peers[name], ["--log-level=info", *flags], name=name, peers=peers) for name in NAMES
     ]

@@ -36,7 +36,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StreamResult:
     """What a group's leases and watchers came to. longest_renewal_pause: in seconds."""
 
     leases: int
@@ -67,7 +67,7 @@ class Load:
     def __init__(self, process: subprocess.Popen[str], file: Path) -> None:
         self.process, self.file = process, file
         self.samples: list[Sample] = []
-        self.kept: dict[str, Kept] = {}
+        self.streams: dict[str, StreamResult] = {}
 
     def stop(self) -> None:
         """End the load and read what it says."""
@@ -75,7 +75,7 @@ class Load:
         if self.process.returncode:
             raise RuntimeError(f"the load ended with {self.process.returncode}")
         summary = json.loads(out)
-        self.kept = {group: Kept(**summary[group]) for group in GROUPS}
+        self.streams = {group: StreamResult(**summary[group]) for group in GROUPS}
         self.samples = read(self.file, summary["began"])
 
 

@@ -1,4 +1,4 @@
-"""The ways to defragment a cluster that are compared."""
+"""The methods to defragment a cluster that are compared."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HEADROOM_SECONDS = 240
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way: whether the members' health service says that they defragment, and how it is done.
+class Method:
+    """One method: whether the members' health service says that they defragment, and how it is done.
 
     do: takes the members and a folder for what it needs; returns what went wrong, empty if nothing did.
     """
@@ -103,8 +103,8 @@ def configuration(member: Member, cluster: Sequence[Member], folder: Path) -> di
     }
 
 
-WAYS = (
-    Way("etcdctl defrag --cluster", False, by_etcdctl),
-    Way("etcdctl defrag --cluster, with the gate", True, by_etcdctl),
-    Way("Headroom", True, by_headroom),
+METHODS = (
+    Method("etcdctl defrag --cluster", False, by_etcdctl),
+    Method("etcdctl defrag --cluster, with the gate", True, by_etcdctl),
+    Method("Headroom", True, by_headroom),
 )

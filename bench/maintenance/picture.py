@@ -16,14 +16,14 @@ from bench.maintenance.verdict import MOST_P99, by_start
 
 # Colours that the colour-blind tell apart (Okabe and Ito).
 COLOURS = {"plain": "#D55E00", "health": "#0072B2"}
-LABELS = {"plain": "clients as they come", "health": "clients that ask for health"}
+LABELS = {"plain": "plain clients", "health": "clients with health checks"}
 SHADES = {"m1": "#dddddd", "m2": "#c4d9cf", "m3": "#ded1e6"}
 FAILED = "#c0392b"
 
 
 def draw(runs: Sequence[Run], folder: Path) -> None:
-    """Write maintenance.svg and maintenance.png of the first repeat of each way; the same runs give the same files."""
-    first = [next(run for run in runs if run.way == way) for way in dict.fromkeys(run.way for run in runs)]
+    """Write maintenance.svg and maintenance.png of the first repeat of each method; the same runs give the same files."""
+    first = [next(run for run in runs if run.method == method) for method in dict.fromkeys(run.method for run in runs)]
     figure, rows = plt.subplots(
         len(first), 1, figsize=(10, 2.6 * len(first) + 0.6), sharex=True, sharey=True, squeeze=False
     )
@@ -50,8 +50,8 @@ def _run(axes: Axes, run: Run) -> None:
         ]
         if failed:
             axes.plot(*zip(*failed, strict=True), "x", color=FAILED, ms=6, mew=1.6, label="requests failed", zorder=5)
-    rest = max(max(row.rest_put_p99, row.rest_range_p99) for row in run.rows)
-    axes.axhline(MOST_P99 * rest, color="0.4", lw=0.8, ls=":", label=f"{MOST_P99:g}× at rest")
+    rest = max(max(row.idle_put_p99, row.idle_range_p99) for row in run.rows)
+    axes.axhline(MOST_P99 * rest, color="0.4", lw=0.8, ls=":", label=f"{MOST_P99:g}× idle")
     for event in run.events:
         if event.kind == "defragmentation":
             axes.axvspan(event.at, event.at + event.seconds, color=SHADES[event.member], lw=0, zorder=0)
@@ -62,5 +62,5 @@ def _run(axes: Axes, run: Run) -> None:
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_ylabel("p99 of requests, ms", fontsize=8)
-    axes.set_title(run.way, fontsize=9, loc="left")
+    axes.set_title(run.method, fontsize=9, loc="left")
     figures.style(axes)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Say what bench.maintenance.run measured: docs/maintenance-evidence.md and its picture, or with --print only the tables.
+"""Report what bench.maintenance.run measured: docs/maintenance-evidence.md and its picture, or only the tables with --print.
 
-Depends on nothing but the CSV files, so the same files give the same report. `--check` writes nothing, and exits 1 if the page is not what
-would be written.
+The report depends only on the CSV files. `--check` writes nothing and exits 1 if the page is not current.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.common.markdown import table
 from bench.common.member import PROJECT
 from bench.maintenance import run as measuring
 from bench.maintenance.picture import LABELS, draw
@@ -23,28 +23,18 @@ PAGE = DOCS / "maintenance-evidence.md"
 GIB = 1 << 30
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table as Markdown has it, aligned for those who read the source."""
-    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
-
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
-
-    return [line(head), "|" + "|".join("-" * (width + 2) for width in widths) + "|", *map(line, rows)]
-
-
 def mark(text: str, good: bool) -> str:
     """A figure, marked where it breaks the aim."""
     return text if good else f"**{text}** ✗"
 
 
 def claims(verdicts: Sequence[Verdict]) -> list[str]:
-    """For each way and group whether the aim was reached, and what broke it."""
+    """For each method and group whether the aim was reached, and what broke it."""
     lines = []
     for verdict in verdicts:
         broken = []
         if not verdict.done:
-            broken.append("it did not get done")
+            broken.append("it did not finish")
         if verdict.failed:
             broken.append(f"{verdict.failed} of {sum(row.requests for row in verdict.rows):,} requests failed")
         if verdict.leases_lost:
@@ -52,31 +42,31 @@ def claims(verdicts: Sequence[Verdict]) -> list[str]:
         if verdict.watch_gaps:
             broken.append(f"{verdict.watch_gaps} watch events were missed")
         if not verdict.prompt:
-            broken.append(f"p99 was above {MOST_P99:g}× its value at rest for {verdict.stretch:g} s at a stretch")
+            broken.append(f"p99 was above {MOST_P99:g}× its idle value for {verdict.stretch:g} s without a break")
         what = f"**not reached**: {'; '.join(broken)}." if broken else "reached."
-        lines.append(f"- {verdict.way}, {LABELS[verdict.group]}: the aim was {what}")
+        lines.append(f"- {verdict.method}, {LABELS[verdict.group]}: the aim was {what}")
     return lines
 
 
 def figures(verdicts: Sequence[Verdict]) -> list[str]:
     """The table of all verdicts; the worst of the repeats, counts over all of them."""
-    head = ["", "clients", "took", "requests failed", "leases lost", "events missed", "p99 at rest, put / range"]
-    head += ["meanwhile", "slowest", "p99 too high (at rest)", "in all"]
+    head = ["", "clients", "took", "requests failed", "leases lost", "events missed", "idle p99, put / range"]
+    head += ["p99 during it", "slowest", "p99 too high (idle)", "in total"]
     rows = []
     for verdict in verdicts:
         of = verdict.rows
         rows.append(
             [
-                verdict.way,
+                verdict.method,
                 LABELS[verdict.group],
                 mark(f"{max(row.seconds for row in of):.1f} s", verdict.done),
                 mark(f"{verdict.failed} of {sum(row.requests for row in of):,}", not verdict.failed),
                 mark(f"{verdict.leases_lost} of {sum(row.leases for row in of)}", not verdict.leases_lost),
                 mark(f"{verdict.watch_gaps} of {sum(row.watch_events for row in of):,}", not verdict.watch_gaps),
-                f"{max(row.rest_put_p99 for row in of):.0f} / {max(row.rest_range_p99 for row in of):.0f} ms",
+                f"{max(row.idle_put_p99 for row in of):.0f} / {max(row.idle_range_p99 for row in of):.0f} ms",
                 f"{max(row.put_p99 for row in of):,.0f} / {max(row.range_p99 for row in of):,.0f} ms",
                 f"{max(row.slowest for row in of):,.0f} ms",
-                f"{mark(f'{verdict.stretch:.1f} s', verdict.prompt)} ({verdict.stretch_at_rest:.1f} s)",
+                f"{mark(f'{verdict.stretch:.1f} s', verdict.prompt)} ({verdict.idle_stretch:.1f} s)",
                 f"{verdict.high:.1f} s",
             ]
         )
@@ -87,10 +77,10 @@ def errors(runs: Sequence[Run]) -> list[str]:
     """What went wrong in each run; one line if nothing did."""
     lines = []
     for run in runs:
-        where = f"{run.way}, repeat {run.repeat + 1}"
+        where = f"{run.method}, repeat {run.repeat + 1}"
         lines += [f"- {where}: {run.rows[0].message}"] if run.rows[0].message else []
         lines += [f"- {where}, {LABELS[row.group]}: {row.errors}" for row in run.rows if row.errors]
-    return lines or ["- nothing"]
+    return lines or ["- none"]
 
 
 def happened(runs: Sequence[Run]) -> list[str]:
@@ -105,12 +95,12 @@ def happened(runs: Sequence[Run]) -> list[str]:
             for event in run.events
         ]
         sizes = f"{first.size_before / GIB:.2f} to {first.size_after / GIB:.2f} GiB"
-        rows.append([run.way, str(run.repeat + 1), first.leader, sizes, ", ".join(words)])
-    return table(["", "repeat", "leader before", "database", "what happened, since it began"], rows)
+        rows.append([run.method, str(run.repeat + 1), first.leader, sizes, ", ".join(words)])
+    return table(["", "repeat", "leader before", "database", "events, by seconds since it began"], rows)
 
 
-def method() -> str:
-    """How it was measured, as the program that did it says."""
+def measurement_method() -> str:
+    """The description of the measurement, from the docstring of the program that measures."""
     text = measuring.__doc__ or ""
     return text[text.index("Three real members") :].strip()
 
@@ -138,7 +128,7 @@ def document(machine: dict[str, str], runs: Sequence[Run]) -> str:
         "election": lambda: f"{ELECTION_SECONDS:g}",
         "errors": lambda: "\n".join(errors(runs)),
         "events": lambda: "\n".join(happened(runs)),
-        "method": method,
+        "method": measurement_method,
     }
     text = (Path(__file__).parent / "maintenance-evidence.md.in").read_text()
     for name, value in values.items():
@@ -156,7 +146,7 @@ def main() -> int:
     text = document(machine, runs)
     if arguments.check:
         if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(PROJECT)} is not what the figures say: run `python -m bench.maintenance.report`")
+            print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.maintenance.report`")
             return 1
         return 0
     verdicts = judge(runs)

@@ -20,7 +20,7 @@ class Row:
     milliseconds. message: what the maintenance said where it failed.
     """
 
-    way: str
+    method: str
     repeat: int
     group: str
     date: str
@@ -36,8 +36,8 @@ class Row:
     requests: int
     failed: int
     errors: str
-    rest_put_p99: float
-    rest_range_p99: float
+    idle_put_p99: float
+    idle_range_p99: float
     put_p99: float
     range_p99: float
     slowest: float
@@ -58,9 +58,9 @@ class Run:
     events: tuple[Event, ...]
 
     @property
-    def way(self) -> str:
+    def method(self) -> str:
         """How it was done."""
-        return self.rows[0].way
+        return self.rows[0].method
 
     @property
     def repeat(self) -> int:
@@ -69,7 +69,7 @@ class Run:
 
 
 # What names a run in each file.
-IDENTITY = ("way", "repeat")
+IDENTITY = ("method", "repeat")
 FILES = ("runs.csv", "windows.csv", "events.csv")
 
 
@@ -113,4 +113,4 @@ def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
 
 
 def _key(row: dict[str, str]) -> tuple[str, str]:
-    return row["way"], row["repeat"]
+    return row["method"], row["repeat"]

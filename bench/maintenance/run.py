@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Defragment a cluster under load, with etcdctl and with Headroom, and record what its clients notice.
 
-    python -m bench.maintenance.run           leaves runs.csv, windows.csv and events.csv in bench/maintenance; under ten minutes
+    python -m bench.maintenance.run           writes runs.csv, windows.csv and events.csv in bench/maintenance; under ten minutes
     python -m bench.maintenance.run --quick   a smaller database, once, into .headroom; under two minutes
 
-Three real members on loopback are filled with keys of which three in five are deleted again, evenly over the whole database. Every run starts
-from a copy of their data. Two groups of clients put, range, watch and keep leases alive through all endpoints, with etcd's own Go client:
-one as it comes, which sends requests to the endpoints in turn whatever state they are in, and one that asks their health service (a dial
-option) and passes over a member that does not serve. Requests are sent at a steady rate, when they are due, however long earlier ones take;
-their latency counts from then, and one has failed that returned an error or took more than 5 s, etcdctl's own limit.
+Three real members on loopback are filled with keys. Three in five keys are then deleted, evenly distributed over the database. Every run
+starts from a copy of that data. Two groups of clients put, range, watch and keep leases alive through all endpoints, with etcd's own Go
+client. The plain group uses the client's defaults, which send requests to the endpoints in turn whatever their state. The other group
+enables health checks (a dial option) and skips a member that does not serve. Requests are sent at a steady rate, at the time when they are
+due, however long earlier ones take. Their latency counts from that time. A request has failed if it returned an error or took more than
+5 s, etcdctl's own limit.
 
-After some seconds at rest the cluster is defragmented; what each member does when is read from its log. p99 is taken over half a second, and
-is too high above three times what it was at rest, of puts or of ranges. A lease is lost if its client gave it up or its key is gone. A
-watcher has missed what it has not seen, in order, fifteen seconds after the load ended.
+After some idle seconds the cluster is defragmented. The members' logs show what each member did and when. p99 is computed over half a
+second, and counts as too high above three times its idle value, for puts or for ranges. A lease is lost if its client gave it up or its
+key no longer exists. A watcher has missed the events that it has not seen, in order, fifteen seconds after the load ended.
 
-All members, the clients and the maintenance share one machine and its disk, as members do not in production: that makes each figure worse, for
-each way alike.
+All members, the clients and the maintenance share one machine and its disk, unlike in production. That makes every figure worse, for every
+method alike.
 """
 
 from __future__ import annotations
@@ -49,30 +50,32 @@ from bench.maintenance.cluster import (
     sizes,
 )
 from bench.maintenance.load import GROUPS, REQUESTS, Load, Sample, loaded, quantile, windows
-from bench.maintenance.methods import WAYS, Way
+from bench.maintenance.methods import METHODS, Method
 
 STATE = PROJECT / ".headroom" / "bench-maintenance"
 RESULTS = PROJECT / "bench" / "maintenance"
 SIZE, QUICK_SIZE, FREE = int(1.15 * GIB), 3 * GIB // 8, 0.6
 SPARE_DISK = 2 * GIB
-# Puts and as many ranges per second, of each group. Twice as many keep two cores, which run three members beside their clients, busy at rest.
+# Puts and as many ranges per second, of each group. Twice as many keep two cores, which run three members beside their clients, busy when idle.
 RATE = 50
-# Where p99 at rest is above this, the machine has other work, and nothing that is measured tells of etcd. In milliseconds.
+# Where p99 when idle is above this, the machine has other work, and nothing that is measured tells of etcd. In milliseconds.
 BUSY = 150.0
-WARM_SECONDS, REST_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
+WARM_SECONDS, IDLE_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
 
 
-def measure(way: Way, repeat: int, version: str, folder: Path, port: int, filling: Filling, rate: int) -> results.Run:
-    """Defragment a fresh copy in this way, under load."""
+def measure(
+    method: Method, repeat: int, version: str, folder: Path, port: int, filling: Filling, rate: int
+) -> results.Run:
+    """Defragment a fresh copy in this method, under load."""
     copied(folder / "seed", folder / "run")
-    cluster = members(version, folder / "run", port, GATE[series(version)] if way.gate else [])
+    cluster = members(version, folder / "run", port, GATE[series(version)] if method.gate else [])
     with running(cluster), loaded(endpoints(cluster), filling.keys, rate, folder / "samples.csv") as load:
         time.sleep(WARM_SECONDS)
-        rested = time.time()
-        time.sleep(REST_SECONDS)
+        idle_since = time.time()
+        time.sleep(IDLE_SECONDS)
         before, led_by = sizes(cluster), leader(cluster)
         began = time.time()
-        message = way.do(cluster, folder / "run")
+        message = method.do(cluster, folder / "run")
         ended = time.time()
         time.sleep(AFTER_SECONDS)
         after = sizes(cluster)
@@ -80,11 +83,11 @@ def measure(way: Way, repeat: int, version: str, folder: Path, port: int, fillin
     message = message or not_smaller(before, after)
     seen = [replace(event, at=round(event.at - began, 3), seconds=round(event.seconds, 3)) for event in events(cluster)]
     common: dict[str, Any] = {
-        "way": way.name,
+        "method": method.name,
         "repeat": repeat,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "version": version,
-        "gate": way.gate,
+        "gate": method.gate,
         "leader": led_by,
         "size_before": max(size.total for size in before.values()),
         "free_before": round(max(size.free for size in before.values()), 3),
@@ -93,10 +96,10 @@ def measure(way: Way, repeat: int, version: str, folder: Path, port: int, fillin
         "message": message,
         "rate": rate,
     }
-    rows = [row(common, group, load, (rested, began, ended)) for group in GROUPS]
-    kept = [window for window in windows(load.samples, began) if window.start >= -REST_SECONDS]
+    rows = [row(common, group, load, (idle_since, began, ended)) for group in GROUPS]
+    kept = [window for window in windows(load.samples, began) if window.start >= -IDLE_SECONDS]
     last = ended - began + AFTER_SECONDS
-    return results.Run(tuple(rows), tuple(kept), tuple(event for event in seen if -REST_SECONDS < event.at < last))
+    return results.Run(tuple(rows), tuple(kept), tuple(event for event in seen if -IDLE_SECONDS < event.at < last))
 
 
 def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
@@ -106,8 +109,8 @@ def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
 
 
 def row(common: dict[str, Any], group: str, load: Load, moments: tuple[float, float, float]) -> results.Row:
-    """What a group noticed; moments: since when the cluster was at rest, and when the maintenance began and ended."""
-    rested, began, ended = moments
+    """What a group noticed; moments: since when the cluster was when idle, and when the maintenance began and ended."""
+    idle_since, began, ended = moments
     requests = [sample for sample in load.samples if sample.group == group and sample.kind in REQUESTS]
     late = [sample for sample in requests if sample.at >= began]
     errors = collections.Counter(sample.error for sample in late if sample.error)
@@ -117,13 +120,13 @@ def row(common: dict[str, Any], group: str, load: Load, moments: tuple[float, fl
 
     return results.Row(
         **common,
-        **asdict(load.kept[group]),
+        **asdict(load.streams[group]),
         group=group,
         requests=len(late),
         failed=sum(errors.values()),
         errors="; ".join(f"{count}× {text}" for text, count in errors.most_common()),
-        rest_put_p99=p99("put", rested, began),
-        rest_range_p99=p99("range", rested, began),
+        idle_put_p99=p99("put", idle_since, began),
+        idle_range_p99=p99("range", idle_since, began),
         put_p99=p99("put", began, ended),
         range_p99=p99("range", began, ended),
         slowest=round(1000 * max(sample.latency for sample in late), 1),
@@ -142,8 +145,8 @@ def line(run: results.Run) -> list[str]:
     return [
         head + (f"; {first.message}" if first.message else ""),
         *(
-            f"  {row.group:6} {row.failed} of {row.requests:,} requests failed; p99 put {row.rest_put_p99:.1f} to {row.put_p99:.1f} ms, "
-            f"range {row.rest_range_p99:.1f} to {row.range_p99:.1f} ms, slowest {row.slowest:,.0f} ms; "
+            f"  {row.group:6} {row.failed} of {row.requests:,} requests failed; p99 put {row.idle_put_p99:.1f} to {row.put_p99:.1f} ms, "
+            f"range {row.idle_range_p99:.1f} to {row.range_p99:.1f} ms, slowest {row.slowest:,.0f} ms; "
             f"leases lost {row.leases_lost}, events missed {row.watch_missed}"
             for row in run.rows
         ),
@@ -151,8 +154,8 @@ def line(run: results.Run) -> list[str]:
 
 
 def busy(run: results.Run) -> bool:
-    """Whether the machine was too busy at rest for its figures to mean anything."""
-    return any(max(row.rest_put_p99, row.rest_range_p99) > BUSY for row in run.rows)
+    """Whether the machine was too busy when idle for its figures to mean anything."""
+    return any(max(row.idle_put_p99, row.idle_range_p99) > BUSY for row in run.rows)
 
 
 def releases_by_series() -> dict[str, str]:
@@ -167,7 +170,7 @@ def main() -> int:
     parser.add_argument(
         "--rate", type=int, default=RATE, help="puts, and as many ranges, per second and group of clients"
     )
-    parser.add_argument("--way", action="append", choices=[way.name for way in WAYS], help="only this one")
+    parser.add_argument("--method", action="append", choices=[method.name for method in METHODS], help="only this one")
     parser.add_argument("--quick", action="store_true", help="a smaller database, once, into .headroom")
     parser.add_argument("--folder", type=Path, default=STATE, help="where etcd's data goes, on a disk")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the results go")
@@ -177,7 +180,7 @@ def main() -> int:
     size, repeats, target = SIZE, arguments.repeats, arguments.results
     if arguments.quick:
         size, repeats, target = QUICK_SIZE, 1, STATE / "quick"
-    chosen = [way for way in WAYS if not arguments.way or way.name in arguments.way]
+    chosen = [method for method in METHODS if not arguments.method or method.name in arguments.method]
     folder = arguments.folder / "data"
     folder.mkdir(parents=True, exist_ok=True)
     needed = 3 * 3 * size + SPARE_DISK
@@ -191,19 +194,19 @@ def main() -> int:
         filling = Filling.of(size, FREE)
         seed(version, folder / "seed", arguments.port, filling)
         for repeat in range(repeats):
-            for way in chosen:
-                print(f"{way.name}, {repeat + 1} of {repeats}, after {time.monotonic() - began:.0f} s", flush=True)
-                run = measure(way, repeat, version, folder, arguments.port, filling, arguments.rate)
+            for method in chosen:
+                print(f"{method.name}, {repeat + 1} of {repeats}, after {time.monotonic() - began:.0f} s", flush=True)
+                run = measure(method, repeat, version, folder, arguments.port, filling, arguments.rate)
                 print("\n".join(line(run)), flush=True)
                 if busy(run) and not arguments.quick:
                     sys.exit(
-                        f"p99 was above {BUSY:g} ms at rest: something else keeps the machine busy; nothing was written"
+                        f"p99 was above {BUSY:g} ms when idle: something else keeps the machine busy; nothing was written"
                     )
                 runs.append(run)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    order = [way.name for way in WAYS]
-    results.write(target, facts(arguments.folder), sorted(runs, key=lambda run: (order.index(run.way), run.repeat)))
+    order = [method.name for method in METHODS]
+    results.write(target, facts(arguments.folder), sorted(runs, key=lambda run: (order.index(run.method), run.repeat)))
     return 0
 
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from bench.maintenance.load import REQUESTS, WINDOW, Window
 from bench.maintenance.results import Row, Run
 
-# p99 may be this many times what it is at rest, or more for no longer than an election (etcd's default election timeout).
+# p99 may be this many times what it is when idle, or more for no longer than an election (etcd's default election timeout).
 MOST_P99 = 3.0
 ELECTION_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One way for one group of clients, over all repeats."""
+    """One method for one group of clients, over all repeats."""
 
-    way: str
+    method: str
     group: str
     runs: tuple[Run, ...]
 
@@ -47,7 +47,7 @@ class Verdict:
         return max(stretch(run, row, after=0.0) for run, row in zip(self.runs, self.rows, strict=True))
 
     @property
-    def stretch_at_rest(self) -> float:
+    def idle_stretch(self) -> float:
         """The same before the maintenance began: what the machine does by itself."""
         return max(stretch(run, row, after=None) for run, row in zip(self.runs, self.rows, strict=True))
 
@@ -86,7 +86,7 @@ def by_start(run: Run, group: str) -> list[tuple[float, list[Window]]]:
 
 def too_high(windows: Sequence[Window], row: Row) -> bool:
     """Whether the p99 of one kind of request was above what is allowed."""
-    rest = {"put": row.rest_put_p99, "range": row.rest_range_p99}
+    rest = {"put": row.idle_put_p99, "range": row.idle_range_p99}
     return any(window.p99 > MOST_P99 * rest[window.kind] for window in windows)
 
 
@@ -101,6 +101,6 @@ def stretch(run: Run, row: Row, after: float | None) -> float:
 
 
 def judge(runs: Sequence[Run]) -> list[Verdict]:
-    """A verdict for each way and group, in the order of the runs."""
-    keys = dict.fromkeys((run.way, row.group) for run in runs for row in run.rows)
-    return [Verdict(way, group, tuple(run for run in runs if run.way == way)) for way, group in keys]
+    """A verdict for each method and group, in the order of the runs."""
+    keys = dict.fromkeys((run.method, row.group) for run in runs for row in run.rows)
+    return [Verdict(method, group, tuple(run for run in runs if run.method == method)) for method, group in keys]

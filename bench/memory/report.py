@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Hold the model against what was measured: docs/accuracy.md and a picture for each component.
+"""Compare the model with the measurements: docs/accuracy.md and a picture for each component.
 
-Needs nothing but results.csv, and gives the same bytes each time. `--check` writes nothing and exits 1 where the promised
-accuracy is not kept, or where docs/accuracy.md is not what would be written.
+The report depends only on results.csv and the model. `--check` writes nothing and exits 1 if the promised accuracy is not
+kept or docs/accuracy.md is not current.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from bench.common.markdown import table
 from bench.memory import pictures, published
 from bench.memory.cases import MIB
 from bench.memory.predict import number, predicted
@@ -121,13 +122,6 @@ def mib(size: float) -> str:
 def percent(share: float) -> str:
     """A share with its sign."""
     return f"{100 * share:+.0f} %"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table in Markdown; columns of figures are those whose heads end in a blank."""
-    align = ["---:" if cell.endswith(" ") else "---" for cell in head]
-    lines = [[cell.strip() for cell in head], align, *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 def kept(of_part: Sequence[Point]) -> bool:
@@ -297,7 +291,7 @@ def heap_of_log(row: published.Row, found: dict[str, str] | None) -> tuple[str, 
     estimate = predicted(as_row(row, found))
     log = next(component for component in estimate["components"] if component["name"] == "raft log")
     low = estimate["heap_live"] - log["high"] + log["low"]
-    today = f"up to {megabytes(float(found['rss_anon_peak']))} RssAnon" if found else "not here: too large"
+    today = f"up to {megabytes(float(found['rss_anon_peak']))} RssAnon" if found else "not measured: too large"
     return f"{megabytes(low)} to {megabytes(estimate['heap_peak'])}", today
 
 
@@ -306,9 +300,9 @@ def memory_of_keys(row: published.Row, found: dict[str, str] | None) -> tuple[st
     estimate = predicted(as_row(row, found))
     if "index" in row.name:
         part_of = next(component for component in estimate["components"] if component["name"] == "index")
-        today = f"{megabytes(float(found['heap_live']))} live heap, whole" if found else "not here: too long"
+        today = f"{megabytes(float(found['heap_live']))} live heap, whole" if found else "not measured: takes too long"
         return megabytes(part_of["high"]), today
-    today = f"{megabytes(float(found['rss_peak']))} RSS" if found else "not here: too long"
+    today = f"{megabytes(float(found['rss_peak']))} RSS" if found else "not measured: takes too long"
     return megabytes(estimate["rss_peak"]), today
 
 
@@ -317,7 +311,7 @@ def memory_of_watches(row: published.Row, found: dict[str, str] | None) -> tuple
     estimate = predicted(as_row(row, found))
     return megabytes(
         estimate["rss_peak"]
-    ), f"{megabytes(float(found['rss_peak']))}" if found else "not here: too many streams"
+    ), f"{megabytes(float(found['rss_peak']))}" if found else "not measured: too many streams"
 
 
 def components(found: Sequence[Point]) -> list[str]:
@@ -358,7 +352,7 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, b
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Hold the model against what was measured.")
+    parser = argparse.ArgumentParser(description="Compare the model with the measurements.")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the figures to report")
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 if the page is stale or the promise broken"
@@ -367,7 +361,7 @@ def main() -> int:
     options = parser.parse_args()
     rows = read(options.results)
     if not rows:
-        raise SystemExit(f"{options.results} has no figures: `make bench-memory` measures them")
+        raise SystemExit(f"{options.results} has no figures: run `make bench-memory`")
     found = points(row for row in rows if row["part"] in ("fit", "check", "unseen"))
     if options.print:
         stated, whole = summary(found)
@@ -377,7 +371,7 @@ def main() -> int:
     if options.check:
         if not PAGE.exists() or PAGE.read_text() != text:
             print(
-                f"{PAGE.relative_to(PROJECT)} is not what results.csv and the model say: run `make accuracy`",
+                f"{PAGE.relative_to(PROJECT)} is not current: run `make accuracy`",
                 file=sys.stderr,
             )
             return 1

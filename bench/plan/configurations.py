@@ -22,7 +22,7 @@ from bench.plan.workloads import Workload
 PLAN, LIMITED, UNLIMITED = CONFIGURATIONS = ("plan", "defaults, limited", "defaults")
 # What the defaults get from the plan: the database is treated alike, or its quota would stop the defaults before memory does.
 ALIKE = ("quota_backend_bytes", "auto_compaction_mode", "auto_compaction_retention")
-PORTS_A_SIDE = 30
+PORTS_PER_CONFIGURATION = 30
 
 
 def flags(version: str, settings: dict[str, Any]) -> list[str]:
@@ -31,7 +31,7 @@ def flags(version: str, settings: dict[str, Any]) -> list[str]:
 
 
 @dataclass
-class Side:
+class Configuration:
     """One configuration of one workload in one repeat."""
 
     name: str
@@ -178,12 +178,12 @@ def snapshot_index(name: str) -> int:
     return int(found[1], 16) if found else 0
 
 
-def close_all(sides: Sequence[Side]) -> None:
-    """Close every side, whatever happens to one of them."""
+def close_all(configurations: Sequence[Configuration]) -> None:
+    """Close every configuration, whatever happens to one of them."""
     errors = []
-    for side in sides:
+    for configuration in configurations:
         try:
-            side.close()
+            configuration.close()
         except Exception as error:
             errors.append(error)
     if errors:

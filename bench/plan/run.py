@@ -1,25 +1,26 @@
-"""Run real etcd inside the plan's MemoryMax, and its defaults beside it.
+"""Run real etcd inside the plan's MemoryMax, and with default flags beside it.
 
-    python -m bench.plan.run                        all workloads; leaves bench/plan/results.csv and slices.csv
-    python -m bench.plan.run --workload '3.5 1 MB'  one of them, in place of its older rows
+    python -m bench.plan.run                        all workloads; writes bench/plan/results.csv and slices.csv
+    python -m bench.plan.run --workload '3.5 1 MB'  one workload; replaces its earlier rows
     python -m bench.plan.run --quick                one workload once, into .headroom; under two minutes
 
 Three configurations are compared: the plan's flags under the plan's MemoryMax; default flags under the same limit; default flags without
-a limit. Each member has a control group of its own. The three are alive at the same time, and one after the other is driven for a few
-seconds, in turns (ABC BCA CAB …): the machine's disk may be shared and drift by tens of percent within a minute, so only what was measured
-side by side is compared. The database is treated alike in all three: quota and compaction are the plan's, because the defaults' quota of
-2 GiB would stop them before memory does. Swap is not to be had in any of them.
+a limit. Each member has its own control group. All three run at the same time, and the load drives one after the other for a few seconds,
+in changing order (ABC BCA CAB …): the speed of a shared disk may drift by tens of percent within a minute, so only figures that were
+measured next to each other are compared. All three handle the database in the same way, with the plan's quota and compaction, because the
+default quota of 2 GiB would stop the defaults before memory does. Swap is disabled for all of them.
 
 The load is etcd's own benchmark tool with a fixed number of clients. Most workloads are a burst between two compactions, as fast as etcd
-answers; that fills memory fastest and shows throughput, but its latency is that of a queue. The paced ones keep to a rate well below that,
-compacted every half second. In each the plan is told no less than what is driven, and nothing else: no watches and no ranges that would
-leave it a margin. The benchmark measures a put from when it is sent, so waiting for a paced turn does not count.
+answers. A burst fills memory fastest and shows the throughput, but its latency is that of a queue. The paced workloads keep a rate well
+below the maximum and compact every half second. The plan's workload always states at least the rate that is driven, and nothing else: no
+watches and no ranges that would add a margin. The benchmark measures a put from the moment it is sent, so the wait of a paced client for
+its turn does not count.
 
-In the last repeat a member whose WAL is as full as its snapshot-count lets it get is restarted inside the limit, and driven again. That a
-restart takes long where the database does not fit beside the heap is etcd's doing: it reads the whole file at start, through a mapping for
-which the kernel does not read ahead.
+In the last repeat a member is restarted inside the limit when its WAL is as long as its snapshot-count allows, and driven again. Where the
+database does not fit into memory beside the heap, the restart takes long because of etcd: it reads the whole file at start, through a
+mapping for which the kernel does not read ahead.
 
-Needs root, or a memory controller (cgroup v1 or v2) that it may make groups in, and a real disk.
+Needs root or a memory controller (cgroup v1 or v2) in which it may create groups, and a real disk.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import
 from bench.common.machine import GIB, available_memory, facts, ports_in_use
 from bench.common.signals import exit_on_signals
 from bench.plan import cgroup, results
-from bench.plan.configurations import CONFIGURATIONS, PLAN, PORTS_A_SIDE, UNLIMITED, Side, close_all
+from bench.plan.configurations import CONFIGURATIONS, PLAN, PORTS_PER_CONFIGURATION, UNLIMITED, Configuration, close_all
 from bench.plan.workloads import WORKLOADS, Workload
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -81,36 +82,36 @@ def measure(
 ) -> list[results.Run]:
     """Run the three configurations of a workload in turns, once."""
     planned = plan(work.version, work.stated(), work.members, work.budget, work.compaction)
-    sides = [Side(name, work, planned, folder / name.replace(", ", "-")) for name in CONFIGURATIONS]
+    configurations = [Configuration(name, work, planned, folder / name.replace(", ", "-")) for name in CONFIGURATIONS]
     with ExitStack() as stack:
-        stack.callback(close_all, sides)
-        for number, side in enumerate(sides):
-            side.start(hierarchy, port + number * PORTS_A_SIDE)
+        stack.callback(close_all, configurations)
+        for number, configuration in enumerate(configurations):
+            configuration.start(hierarchy, port + number * PORTS_PER_CONFIGURATION)
         for turn in range(work.slices):
-            first = (turn + repeat) % len(sides)
-            for side in sides[first:] + sides[:first]:
-                if side.running:
-                    side.slice()
-                    if not side.running:
-                        side.close()
-        for side in sides:
-            if restart and side.running and side.name != UNLIMITED:
-                side.restart()
-            if side.running:
-                side.outcome = "survived"
-            side.close()
-    return [results.Run(row(side, repeat), tuple(side.slices)) for side in sides]
+            first = (turn + repeat) % len(configurations)
+            for configuration in configurations[first:] + configurations[:first]:
+                if configuration.running:
+                    configuration.slice()
+                    if not configuration.running:
+                        configuration.close()
+        for configuration in configurations:
+            if restart and configuration.running and configuration.name != UNLIMITED:
+                configuration.restart()
+            if configuration.running:
+                configuration.outcome = "survived"
+            configuration.close()
+    return [results.Run(row(configuration, repeat), tuple(configuration.slices)) for configuration in configurations]
 
 
-def row(side: Side, repeat: int) -> results.Row:
-    """What is kept of a side."""
-    work, planned, is_plan = side.workload, side.plan, side.name == PLAN
+def row(configuration: Configuration, repeat: int) -> results.Row:
+    """What is kept of a configuration."""
+    work, planned, is_plan = configuration.workload, configuration.plan, configuration.name == PLAN
     settings: dict[str, Any] = planned["settings"] if is_plan else {}
     environment: dict[str, str] = planned["environment"] if is_plan else {}
     return results.Row(
         workload=work.name,
         repeat=repeat,
-        configuration=side.name,
+        configuration=configuration.name,
         date=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         version=work.version,
         members=work.members,
@@ -121,22 +122,24 @@ def row(side: Side, repeat: int) -> results.Row:
         clients=work.clients,
         puts=work.puts,
         budget=work.budget,
-        memory_max=0 if side.name == UNLIMITED else planned["memory_max"],
-        memory_high=planned["memory_high"] if is_plan and side.groups[0].hierarchy.version == 2 else 0,
+        memory_max=0 if configuration.name == UNLIMITED else planned["memory_max"],
+        memory_high=planned["memory_high"] if is_plan and configuration.groups[0].hierarchy.version == 2 else 0,
         gomemlimit=environment.get("GOMEMLIMIT", ""),
         gogc=environment.get("GOGC", ""),
-        snapshot_count=side.snapshot_count,
-        snapshot_catchup_entries=settings.get("snapshot_catchup_entries", side.default("snapshot_catchup_entries")),
+        snapshot_count=configuration.snapshot_count,
+        snapshot_catchup_entries=settings.get(
+            "snapshot_catchup_entries", configuration.default("snapshot_catchup_entries")
+        ),
         planned_rss_anon_peak=planned["estimate"]["rss_anon_peak"] if is_plan else 0,
         planned_restart_rss_anon_peak=planned["estimate"]["restart_rss_anon_peak"] if is_plan else 0,
-        outcome=side.outcome,
-        rss_anon_peak=side.rss_anon_peak,
-        restart_rss_anon_peak=side.restart_rss_anon_peak,
-        restart_entries=side.restart_entries,
-        restart_seconds=round(side.restart_seconds, 2),
-        cgroup_peak=side.cgroup_peak,
-        major_faults=side.major_faults,
-        oom_kills=side.oom_kills,
+        outcome=configuration.outcome,
+        rss_anon_peak=configuration.rss_anon_peak,
+        restart_rss_anon_peak=configuration.restart_rss_anon_peak,
+        restart_entries=configuration.restart_entries,
+        restart_seconds=round(configuration.restart_seconds, 2),
+        cgroup_peak=configuration.cgroup_peak,
+        major_faults=configuration.major_faults,
+        oom_kills=configuration.oom_kills,
     )
 
 
@@ -179,7 +182,7 @@ def main() -> int:
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
     if problems := obstacles(
-        chosen, folder, range(arguments.port, arguments.port + len(CONFIGURATIONS) * PORTS_A_SIDE)
+        chosen, folder, range(arguments.port, arguments.port + len(CONFIGURATIONS) * PORTS_PER_CONFIGURATION)
     ):
         sys.exit("\n".join(problems))
     here = machine(folder)

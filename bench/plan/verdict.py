@@ -87,8 +87,8 @@ def _judge(name: str, runs: list[Run]) -> Verdict:
     for run in runs:
         by_repeat.setdefault(run.row.repeat, {})[run.row.configuration] = run
     speeds, latencies = [], []
-    for sides in by_repeat.values():
-        ours, theirs = sides[PLAN].slices, sides[UNLIMITED].slices
+    for configurations in by_repeat.values():
+        ours, theirs = configurations[PLAN].slices, configurations[UNLIMITED].slices
         if not ours or not theirs:
             continue
         speeds += [(a.puts / a.seconds) / (b.puts / b.seconds) for a, b in zip(ours, theirs)]

@@ -21,7 +21,7 @@ LAYOUTS = (SHARED, OWN_VOLUME, OWN_WAL, OWN_DEVICE)
 
 
 @dataclass(frozen=True)
-class Cell:
+class Combination:
     """One combination. `alone` is the shared volume without the neighbour."""
 
     scheduler: str
@@ -34,18 +34,18 @@ class Cell:
         return f"{self.layout}, {self.scheduler}, {self.priority}"
 
 
-REFERENCE = Cell("none", DEFAULT, SHARED)
-TOLD = {
-    DEFAULT: "nothing is set; etcd and the neighbour are in one control group",
-    MAIN_THREAD: "`ionice -c2 -n0 -p PID` on the running etcd, as it is usually advised",
-    ALL_THREADS: "etcd started by `ionice -c2 -n0`, so that every thread has it",
-    UNIT: "as role `etcd`'s unit: best-effort 0 on every thread, Nice=-5, IOWeight=500 against the neighbour's 100",
+REFERENCE = Combination("none", DEFAULT, SHARED)
+DESCRIPTIONS = {
+    DEFAULT: "no priority; etcd and the neighbour are in one control group",
+    MAIN_THREAD: "`ionice -c2 -n0 -p PID` on the running etcd, the usual advice",
+    ALL_THREADS: "etcd started by `ionice -c2 -n0`, so every thread has it",
+    UNIT: "as in the unit of role `etcd`: best-effort 0 on every thread, Nice=-5, IOWeight=500 against the neighbour's 100",
     HEAVY_UNIT: "the same with IOWeight=10000, the largest there is",
     SHARED: "etcd and the neighbour on one filesystem",
     OWN_VOLUME: "etcd on another partition of the same disk: another filesystem, the same queue",
-    OWN_WAL: "the database beside the neighbour, the WAL on a disk of its own",
-    OWN_DEVICE: "all of etcd on a disk of its own",
-    ALONE: "no neighbour: the most that a disk of etcd's own, or a host of its own, can give",
+    OWN_WAL: "the database beside the neighbour, the WAL on a separate disk",
+    OWN_DEVICE: "all of etcd on a separate disk",
+    ALONE: "no neighbour: the best that a separate disk or host can achieve",
 }
 
 
@@ -56,10 +56,10 @@ def priorities(layout: str) -> tuple[str, ...]:
     return {OWN_DEVICE: (DEFAULT, UNIT), ALONE: (DEFAULT,)}.get(layout, PRIORITIES)
 
 
-def cells(layout: str, schedulers: Sequence[str] = SCHEDULERS, quick: bool = False) -> list[Cell]:
-    """The cells of a layout. A weight has effect under bfq only, so the heaviest is tried there alone."""
+def combinations(layout: str, schedulers: Sequence[str] = SCHEDULERS, quick: bool = False) -> list[Combination]:
+    """The combinations of a layout. A weight has effect under bfq only, so the heaviest is tried there alone."""
     return [
-        Cell(scheduler, priority, layout)
+        Combination(scheduler, priority, layout)
         for scheduler in schedulers
         for priority in priorities(layout)
         if (priority != HEAVY_UNIT or scheduler == "bfq") and not (quick and priority in (MAIN_THREAD, ALL_THREADS))

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from bench.common import figures
-from bench.storage.matrix import ALONE, LAYOUTS, PRIORITIES, REFERENCE, SCHEDULERS, Cell
+from bench.storage.matrix import ALONE, LAYOUTS, PRIORITIES, REFERENCE, SCHEDULERS, Combination
 from bench.storage.results import Row
 from bench.storage.verdict import Figure, fsync_p99, level, put_p99
 
@@ -48,7 +48,7 @@ def _panel(axes: Axes, rows: Sequence[Row], lines: Sequence[tuple[str, str]], wh
     for number, scheduler in enumerate(SCHEDULERS):
         label: str | None = scheduler
         for index, (layout, priority) in enumerate(lines):
-            found = level(rows, Cell(scheduler, priority, layout), what)
+            found = level(rows, Combination(scheduler, priority, layout), what)
             if found is None:
                 continue
             y = index + (number - 1) * step

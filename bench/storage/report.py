@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Say what was measured: docs/storage-evidence.md and its picture.
+"""Report what was measured: docs/storage-evidence.md and its picture.
 
-Needs nothing but results.csv, and gives the same bytes each time. `--check` writes nothing and exits 1 where the page is not what would be
-written; `--print` prints the tables only.
+The report depends only on results.csv. `--check` writes nothing and exits 1 if the page is not current; `--print` prints the tables only.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from bench.common.markdown import table
 from bench.common.statistics import Spread
 from bench.storage.machine import LOAD
 from bench.storage.matrix import (
     ALL_THREADS,
     ALONE,
     DEFAULT,
+    DESCRIPTIONS,
     HEAVY_UNIT,
     LAYOUTS,
     MAIN_THREAD,
@@ -28,9 +29,8 @@ from bench.storage.matrix import (
     REFERENCE,
     SCHEDULERS,
     SHARED,
-    TOLD,
     UNIT,
-    Cell,
+    Combination,
 )
 from bench.storage.results import Row, read
 from bench.storage.run import PROJECT, RESULTS
@@ -53,27 +53,20 @@ IMAGES = PROJECT / "docs" / "images" / "storage"
 NONE = "–"
 # The advice: `ionice -c2 -n0` and what was made of it, then the places for etcd's files.
 ADVICE = {
-    MAIN_THREAD: "`ionice -c2 -n0 -p PID` as it is usually given, which reaches one thread",
+    MAIN_THREAD: "`ionice -c2 -n0 -p PID`, the usual advice, which reaches one thread",
     ALL_THREADS: "The same on every thread",
     UNIT: "The unit of role `etcd`, with its IOWeight=500",
     HEAVY_UNIT: "The unit with IOWeight=10000",
 }
 PLACES = {
-    OWN_VOLUME: "A volume of etcd's own on the same disk",
-    OWN_WAL: "A disk of its own for the WAL alone",
-    OWN_DEVICE: "A disk of its own for all of etcd",
-    ALONE: "No neighbour at all, the most that is to be had",
+    OWN_VOLUME: "A separate volume for etcd on the same disk",
+    OWN_WAL: "A separate disk for the WAL only",
+    OWN_DEVICE: "A separate disk for all of etcd",
+    ALONE: "No neighbour at all, the best case",
 }
 MIB = 1 << 20
 # Load of other work, for each core, above which the machine was not quiet.
 QUIET = 0.5
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table in Markdown; columns of figures are those whose heads end in a blank."""
-    align = ["---:" if cell.endswith(" ") else "---" for cell in head]
-    lines = [[cell.strip() for cell in head], align, *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 def milliseconds(found: Spread | None) -> str:
@@ -112,36 +105,38 @@ def sentences(rows: Sequence[Row], quiet: bool) -> list[str]:
     for priority, told in ADVICE.items():
         by_scheduler = []
         for scheduler in SCHEDULERS:
-            got = ratio(rows, Cell(scheduler, priority, SHARED), Cell(scheduler, DEFAULT, SHARED), put_p99)
+            got = ratio(
+                rows, Combination(scheduler, priority, SHARED), Combination(scheduler, DEFAULT, SHARED), put_p99
+            )
             if got:
                 by_scheduler.append(f"× {got.middle:.2f} under {scheduler} ({judge(got, quiet)})")
         found.append(f"- {told}: {', '.join(by_scheduler)}.")
     for layout, told in PLACES.items():
-        got = ratio(rows, Cell("none", DEFAULT, layout), REFERENCE, put_p99)
+        got = ratio(rows, Combination("none", DEFAULT, layout), REFERENCE, put_p99)
         if got:
             found.append(f"- {told}: × {got.middle:.2f} ({judge(got, quiet)}).")
     return found
 
 
 def latencies(rows: Sequence[Row], figure: Figure) -> list[str]:
-    """A latency in all cells, in ms, and against the reference."""
+    """A latency in all combinations, in ms, and against the reference."""
     lines = []
     for layout in (*LAYOUTS, ALONE):
         for priority in PRIORITIES:
-            cells = [Cell(scheduler, priority, layout) for scheduler in SCHEDULERS]
-            if all(level(rows, cell, figure) is None for cell in cells):
+            combinations = [Combination(scheduler, priority, layout) for scheduler in SCHEDULERS]
+            if all(level(rows, combination, figure) is None for combination in combinations):
                 continue
             line = [layout, priority]
-            for cell in cells:
-                found = level(rows, cell, figure)
-                against = ratio(rows, cell, REFERENCE, figure)
+            for combination in combinations:
+                found = level(rows, combination, figure)
+                against = ratio(rows, combination, REFERENCE, figure)
                 line.append(f"{milliseconds(found)} (× {against.middle:.2f})" if against else milliseconds(found))
             lines.append(line)
     return table(["layout", "priority", *(f"{name} " for name in SCHEDULERS)], lines)
 
 
 def threads(rows: Sequence[Row]) -> list[str]:
-    """How many threads of etcd had the priority, as the kernel said after each cell."""
+    """How many threads of etcd had the priority, as the kernel said after each combination."""
     lines = []
     for priority in PRIORITIES:
         found = [row for row in rows if row.priority == priority]
@@ -150,17 +145,17 @@ def threads(rows: Sequence[Row]) -> list[str]:
             few, many = min(row.threads for row in found), max(row.threads for row in found)
             whole = all(row.with_priority == row.threads for row in found)
             said = "all" if whole else str(low) if low == high else f"{low} to {high}"
-            lines.append([priority, TOLD[priority], f"{said} of {few} to {many}"])
-    return table(["priority", "what it is", "threads with best-effort 0"], lines)
+            lines.append([priority, DESCRIPTIONS[priority], f"{said} of {few} to {many}"])
+    return table(["priority", "meaning", "threads with best-effort 0"], lines)
 
 
 def layouts() -> list[str]:
     """The layouts in words."""
-    return [f"- **{layout}**: {TOLD[layout]}." for layout in (*LAYOUTS, ALONE)]
+    return [f"- **{layout}**: {DESCRIPTIONS[layout]}." for layout in (*LAYOUTS, ALONE)]
 
 
 def method() -> list[str]:
-    """How it was measured, as the program that did it says."""
+    """The description of the measurement, from the docstring of the program that measures."""
     text = (Path(__file__).parent / "run.py").read_text().split('"""')[1]
     return text[text.index("A disk is") : text.index("Needs root")].strip().splitlines()
 
@@ -171,8 +166,8 @@ def caveat(machine: dict[str, str]) -> str:
     if load <= QUIET * cores:
         return ""
     return (
-        f"\n**Measured on a busy machine** (load {load:.0f} on {cores} cores before the run): the latencies are the CPU's as much as the "
-        "disk's, so nothing is judged by them. `make bench-storage` on a quiet machine replaces them.\n"
+        f"\n**Measured on a busy machine** (load {load:.0f} on {cores} cores before the run): the CPU affected the latencies as much as the "
+        "disk did, so they give no verdict. `make bench-storage` on a quiet machine replaces them.\n"
     )
 
 
@@ -181,7 +176,7 @@ def page(machine: dict[str, str], rows: Sequence[Row]) -> str:
     text = (Path(__file__).parent / "storage-evidence.md.in").read_text()
     dates = sorted({row.date for row in rows})
     busy = caveat(machine)
-    alone = level(rows, Cell("none", DEFAULT, ALONE), put_p99)
+    alone = level(rows, Combination("none", DEFAULT, ALONE), put_p99)
     reference = level(rows, REFERENCE, put_p99)
     writes = level(rows, REFERENCE, neighbour)
     values = {
@@ -208,13 +203,13 @@ def page(machine: dict[str, str], rows: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Say what each remedy for a slow disk was worth.")
+    parser = argparse.ArgumentParser(description="Report what each remedy for a slow disk is worth.")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the figures to report")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
     parser.add_argument("--print", action="store_true", dest="only_print", help="print the tables, write nothing")
     options = parser.parse_args()
     if not options.results.exists():
-        raise SystemExit(f"{options.results} is not there: `make bench-storage` measures it")
+        raise SystemExit(f"{options.results} does not exist: run `make bench-storage`")
     machine, rows = read(options.results)
     if options.only_print:
         print(

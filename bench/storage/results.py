@@ -1,4 +1,4 @@
-"""The file that a run leaves and the report reads: a row for each cell of each repeat."""
+"""The file that a run leaves and the report reads: a row for each combination of each repeat."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.common.tables import column_names, parse_row, read_table, write_table
-from bench.storage.matrix import Cell
+from bench.storage.matrix import Combination
 
 
 @dataclass(frozen=True)
 class Row:
-    """One cell in one repeat. Latencies in milliseconds; those of the WAL come from etcd's histogram.
+    """One combination in one repeat. Latencies in milliseconds; those of the WAL come from etcd's histogram.
 
     with_priority of threads have best-effort 0; weight is bfq's of etcd's control group, 0 where it shares the neighbour's.
     neighbour is what the neighbour wrote meanwhile, in bytes a second.
@@ -37,9 +37,9 @@ class Row:
     weight: int
 
     @property
-    def cell(self) -> Cell:
-        """Which cell."""
-        return Cell(self.scheduler, self.priority, self.layout)
+    def combination(self) -> Combination:
+        """Which combination."""
+        return Combination(self.scheduler, self.priority, self.layout)
 
 
 def read(path: Path) -> tuple[dict[str, str], list[Row]]:

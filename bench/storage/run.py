@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 """Measure what each remedy for a slow disk is worth: a real etcd beside a noisy neighbour.
 
-    python -m bench.storage.run                 everything, three times; leaves bench/storage/results.csv (15 minutes)
-    python -m bench.storage.run --quick         a part of it, once, into .headroom (under 2 minutes)
+    python -m bench.storage.run                 everything, three times; writes bench/storage/results.csv (15 minutes)
+    python -m bench.storage.run --quick         a part, once, into .headroom (under 2 minutes)
     python -m bench.storage.run --real FOLDER   on the disk of this folder instead of simulated ones, into .headroom
 
-A disk is a loop device with direct I/O, and its volumes are partitions of it, so they share one request queue and one I/O scheduler. Below it
-is a file that a program serves through FUSE as a common cloud volume would: 3000 requests and 125 MiB a second, in the order in which they
-come, 0.5 ms of latency, and an acknowledged write is a safe one. So a disk is as fast in one run as in the next, and a second disk is one
-that does not share the first one's speed, which two files on one real disk would. `--real` shows the same on a disk of yours, with that caveat.
+A disk is a loop device with direct I/O. Its volumes are partitions, so they share one request queue and one I/O scheduler. The file below
+the loop device is served through FUSE at the speed of a common cloud volume: 3000 requests and 125 MiB a second, in the order of arrival,
+with 0.5 ms of latency, and an acknowledged write is durable. A disk is therefore equally fast in every run, and a second disk does not
+share the speed of the first, as two files on one real disk would. `--real` measures on a real disk, with that caveat.
 
-A disk takes 32 requests at once, of at most 256 KiB, whatever the scheduler above holds back; more of them wait there.
+A disk accepts 32 requests of at most 256 KiB at once, whatever the scheduler above it holds back; further requests wait in the scheduler.
 
-The neighbour is fio: two jobs that write 16 KiB at random places with 16 requests under way each, as fast as they can, and one that writes
-new files of 256 MiB through the page cache, with an fsync every 16 MiB, 64 MiB a second at most. So it is the disk that is short.
+The neighbour is fio. Two jobs write 16 KiB at random places with 16 requests in flight each, as fast as they can. One job writes new files
+of 256 MiB through the page cache, with an fsync every 16 MiB, at 64 MiB a second at most. The disk is therefore the bottleneck.
 
-etcd gets a fixed load: puts of 1 KiB, each due at its time, however long those before it took; its latency counts from then. The first
-moments of each cell do not count. All members of a layout run beside one neighbour and are driven in turns, under one scheduler after the
-other; repeats begin with another layout, scheduler and priority. Ratios are those within a repeat.
+etcd gets a fixed load: puts of 1 KiB, each sent when it is due, however long earlier ones took. The latency counts from that time. The first
+moments of each combination are discarded. All members of a layout run beside one neighbour and are driven in turn, under one scheduler
+after the other. Repeats start with a different layout, scheduler and priority. Ratios compare figures of the same repeat.
 
 Needs root (loop devices, mounts, negative nice), fio and FUSE.
 """
@@ -61,8 +61,8 @@ from bench.storage.matrix import (
     SHARED,
     UNIT,
     WEIGHTS,
-    Cell,
-    cells,
+    Combination,
+    combinations,
     priorities,
     rotated,
 )
@@ -72,7 +72,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / ".headroom" / "bench-storage"
 RESULTS = PROJECT / "bench" / "storage" / "results.csv"
 PORT = 25300
-PORTS_A_MEMBER = 3
+PORTS_PER_MEMBER = 3
 MIB = 1 << 20
 VOLUMES = {"first": [("shared", 2048 * MIB), ("etcd", 1024 * MIB)], "second": [("etcd", 1024 * MIB)]}
 # The priority that `ionice -c2 -n0` sets, as etcd_cluster_info names it.
@@ -90,7 +90,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Bench:
-    """What all cells share."""
+    """What all combinations share."""
 
     version: str
     first: disk.Disk
@@ -120,13 +120,13 @@ def member(bench: Bench, layout: str, priority: str, number: int) -> Member:
     if priority in (ALL_THREADS, UNIT, HEAVY_UNIT):
         prefix += ["ionice", "-c2", "-n0"]
     flags = [f"--wal-dir={wal}"] if wal else []
-    return Member(bench.version, folder, bench.port + number * PORTS_A_MEMBER, flags, prefix=prefix, name=name)
+    return Member(bench.version, folder, bench.port + number * PORTS_PER_MEMBER, flags, prefix=prefix, name=name)
 
 
 @contextlib.contextmanager
 def members(bench: Bench, layout: str, quick: bool) -> Iterator[dict[str, Member]]:
     """The members of a layout, one for each priority, on empty data; their data is gone afterwards."""
-    wanted = dict.fromkeys(cell.priority for cell in cells(layout, quick=quick))
+    wanted = dict.fromkeys(combination.priority for combination in combinations(layout, quick=quick))
     made = {priority: member(bench, layout, priority, number) for number, priority in enumerate(wanted)}
     try:
         for one in made.values():
@@ -149,10 +149,12 @@ def members(bench: Bench, layout: str, quick: bool) -> Iterator[dict[str, Member
             shutil.rmtree(mount / "wal", ignore_errors=True)
 
 
-def measure(bench: Bench, cell: Cell, one: Member, neighbour: Neighbour | None, repeat: int) -> results.Row:
+def measure(
+    bench: Bench, combination: Combination, one: Member, neighbour: Neighbour | None, repeat: int
+) -> results.Row:
     """Drive one member under one scheduler."""
     for each in (bench.first, bench.second):
-        each.schedule(cell.scheduler)
+        each.schedule(combination.scheduler)
     assert one.process
     pace = bench.pace
     begin = time.monotonic() + 0.1
@@ -166,16 +168,16 @@ def measure(bench: Bench, cell: Cell, one: Member, neighbour: Neighbour | None, 
     puts = load.result(since)
     after = page(one)
     if neighbour and not neighbour.alive():
-        raise RuntimeError(f"the neighbour ended before {cell.name} was measured")
+        raise RuntimeError(f"the neighbour ended before {combination.name} was measured")
     live = live_latency.since(before, after, passed)
     process = read_process(Path("/"), one.process.pid)
     if process is None or live.wal_fsync.p50_us is None or live.wal_fsync.p99_us is None:
-        raise RuntimeError(f"{cell.name}: etcd ended, or synchronised nothing:\n{one.log_tail()}")
+        raise RuntimeError(f"{combination.name}: etcd ended, or synchronised nothing:\n{one.log_tail()}")
     return results.Row(
         repeat=repeat,
-        scheduler=cell.scheduler,
-        priority=cell.priority,
-        layout=cell.layout,
+        scheduler=combination.scheduler,
+        priority=combination.priority,
+        layout=combination.layout,
         date=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         puts=len(puts.latencies),
         unanswered=puts.unanswered,
@@ -188,7 +190,7 @@ def measure(bench: Bench, cell: Cell, one: Member, neighbour: Neighbour | None, 
         neighbour=round(wrote / passed),
         threads=len(process["threads"]),
         with_priority=process["io_classes"].get(WANTED, 0),
-        weight=bfq_weight(WEIGHTS[cell.priority]) if cell.priority in WEIGHTS and bench.groups else 0,
+        weight=bfq_weight(WEIGHTS[combination.priority]) if combination.priority in WEIGHTS and bench.groups else 0,
     )
 
 
@@ -199,22 +201,25 @@ def page(one: Member) -> live_latency.Page:
 
 
 def turn(bench: Bench, layout: str, repeat: int, schedulers: Sequence[str], quick: bool) -> Iterator[results.Row]:
-    """All cells of a layout, under the schedulers in turns; with the shared volume also those without a neighbour."""
+    """All combinations of a layout, under the schedulers in turns; with the shared volume also those without a neighbour."""
     order = rotated(schedulers, repeat)
     for each in (bench.first, bench.second):
         each.schedule(order[0])
     with members(bench, layout, quick) as made, contextlib.ExitStack() as stack:
         if layout == SHARED:
             for scheduler in order:
-                yield measure(bench, Cell(scheduler, DEFAULT, ALONE), made[DEFAULT], None, repeat)
+                yield measure(bench, Combination(scheduler, DEFAULT, ALONE), made[DEFAULT], None, repeat)
         neighbour = Neighbour(bench.first.mounts[0] / "neighbour", bench.groups.get(DEFAULT))
         stack.callback(neighbour.stop)
         neighbour.start()
-        found = {(cell.scheduler, cell.priority): cell for cell in cells(layout, schedulers, quick)}
+        found = {
+            (combination.scheduler, combination.priority): combination
+            for combination in combinations(layout, schedulers, quick)
+        }
         for scheduler in order:
             for priority in rotated(priorities(layout), repeat):
-                if cell := found.get((scheduler, priority)):
-                    yield measure(bench, cell, made[priority], neighbour, repeat)
+                if combination := found.get((scheduler, priority)):
+                    yield measure(bench, combination, made[priority], neighbour, repeat)
 
 
 @contextlib.contextmanager
@@ -281,9 +286,9 @@ def main() -> int:
 
 
 def line(row: results.Row, seconds: float) -> str:
-    """One cell in a line."""
+    """One combination in a line."""
     return (
-        f"{seconds:4.0f} s  {row.repeat} {row.cell.name:46} put p50 {row.put_p50:8.1f} p99 {row.put_p99:8.1f} ms, "
+        f"{seconds:4.0f} s  {row.repeat} {row.combination.name:46} put p50 {row.put_p50:8.1f} p99 {row.put_p99:8.1f} ms, "
         f"WAL fsync p99 {row.fsync_p99:8.1f} ms ({row.fsyncs}), neighbour {row.neighbour / MIB:5.0f} MiB/s, "
         f"{row.with_priority} of {row.threads} threads{f', {row.unanswered} unanswered' if row.unanswered else ''}"
     )

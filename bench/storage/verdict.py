@@ -19,7 +19,7 @@ from bench.storage.matrix import (
     SCHEDULERS,
     SHARED,
     UNIT,
-    Cell,
+    Combination,
 )
 from bench.storage.results import Row
 
@@ -51,26 +51,26 @@ def neighbour(row: Row) -> float:
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something that is advised: the cell with it, and the cell that differs in nothing else."""
+    """Something that is advised: the combination with it, and the combination that differs in nothing else."""
 
     name: str
-    after: Cell
-    before: Cell
+    after: Combination
+    before: Combination
 
 
-def of(rows: Sequence[Row], cell: Cell) -> dict[int, Row]:
-    """A cell's rows by repeat."""
-    return {row.repeat: row for row in rows if row.cell == cell}
+def of(rows: Sequence[Row], combination: Combination) -> dict[int, Row]:
+    """A combination's rows by repeat."""
+    return {row.repeat: row for row in rows if row.combination == combination}
 
 
-def level(rows: Sequence[Row], cell: Cell, figure: Figure) -> Spread | None:
-    """A figure of a cell over all repeats; None if it was not measured."""
-    found = of(rows, cell)
+def level(rows: Sequence[Row], combination: Combination, figure: Figure) -> Spread | None:
+    """A figure of a combination over all repeats; None if it was not measured."""
+    found = of(rows, combination)
     return full_spread([figure(row) for row in found.values()]) if found else None
 
 
-def ratio(rows: Sequence[Row], after: Cell, before: Cell, figure: Figure) -> Spread | None:
-    """How a figure changes from one cell to another, within each repeat; None if one of them was not measured."""
+def ratio(rows: Sequence[Row], after: Combination, before: Combination, figure: Figure) -> Spread | None:
+    """How a figure changes from one combination to another, within each repeat; None if one of them was not measured."""
     late, early = of(rows, after), of(rows, before)
     values = [
         figure(row) / figure(early[repeat]) for repeat, row in late.items() if repeat in early and figure(early[repeat])
@@ -85,14 +85,16 @@ def word(found: Spread) -> str:
 
 def remedies() -> list[Remedy]:
     """What is usually advised, and Headroom's form of it, each against the same without it."""
-    found = [Remedy("bfq alone", Cell("bfq", DEFAULT, SHARED), REFERENCE)]
-    found.append(Remedy("mq-deadline alone", Cell("mq-deadline", DEFAULT, SHARED), REFERENCE))
+    found = [Remedy("bfq alone", Combination("bfq", DEFAULT, SHARED), REFERENCE)]
+    found.append(Remedy("mq-deadline alone", Combination("mq-deadline", DEFAULT, SHARED), REFERENCE))
     for scheduler in SCHEDULERS:
-        without = Cell(scheduler, DEFAULT, SHARED)
+        without = Combination(scheduler, DEFAULT, SHARED)
         for priority in (MAIN_THREAD, ALL_THREADS, UNIT):
-            found.append(Remedy(f"{priority}, {scheduler}", Cell(scheduler, priority, SHARED), without))
-    found.append(Remedy(f"{HEAVY_UNIT}, bfq", Cell("bfq", HEAVY_UNIT, SHARED), Cell("bfq", DEFAULT, SHARED)))
+            found.append(Remedy(f"{priority}, {scheduler}", Combination(scheduler, priority, SHARED), without))
+    found.append(
+        Remedy(f"{HEAVY_UNIT}, bfq", Combination("bfq", HEAVY_UNIT, SHARED), Combination("bfq", DEFAULT, SHARED))
+    )
     for layout in (OWN_VOLUME, OWN_WAL, OWN_DEVICE, ALONE):
-        found.append(Remedy(layout, Cell("none", DEFAULT, layout), REFERENCE))
-    found.append(Remedy(f"{UNIT}, bfq, {OWN_VOLUME}", Cell("bfq", UNIT, OWN_VOLUME), REFERENCE))
+        found.append(Remedy(layout, Combination("none", DEFAULT, layout), REFERENCE))
+    found.append(Remedy(f"{UNIT}, bfq, {OWN_VOLUME}", Combination("bfq", UNIT, OWN_VOLUME), REFERENCE))
     return found

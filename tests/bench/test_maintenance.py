@@ -20,7 +20,7 @@ from bench.maintenance.picture import draw
 from bench.maintenance.run import BUSY, busy, not_smaller
 from bench.maintenance.verdict import judge
 
-WAY = "etcdctl defrag --cluster"
+METHOD = "etcdctl defrag --cluster"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def a_run(repeat: int = 0, high: tuple[float, ...] = (), **changes: Any) -> resu
     """A run at 10 ms, with 100 ms in the windows that are named."""
     row = results.Row(
         **{
-            "way": WAY,
+            "method": METHOD,
             "repeat": repeat,
             "group": "plain",
             "date": "2026-01-01",
@@ -100,8 +100,8 @@ def a_run(repeat: int = 0, high: tuple[float, ...] = (), **changes: Any) -> resu
             "requests": 4000,
             "failed": 0,
             "errors": "",
-            "rest_put_p99": 10.0,
-            "rest_range_p99": 5.0,
+            "idle_put_p99": 10.0,
+            "idle_range_p99": 5.0,
             "put_p99": 12.0,
             "range_p99": 6.0,
             "slowest": 80.0,
@@ -139,7 +139,7 @@ def test_how_long_latency_was_too_high(
     runs: list[results.Run], stretch: float, at_rest: float, high: float, holds: bool
 ) -> None:
     [verdict] = judge(runs)
-    assert (verdict.stretch, verdict.stretch_at_rest, verdict.high, verdict.holds) == (stretch, at_rest, high, holds)
+    assert (verdict.stretch, verdict.idle_stretch, verdict.high, verdict.holds) == (stretch, at_rest, high, holds)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_how_long_latency_was_too_high(
         ({"leases_lost": 2}, "2 of 100 leases were lost"),
         ({"watch_missed": 1}, "1 watch events were missed"),
         ({"watches_closed": 1}, "1 watch events were missed"),
-        ({"message": "context deadline exceeded"}, "it did not get done"),
+        ({"message": "context deadline exceeded"}, "it did not finish"),
     ],
 )
 def test_what_breaks_the_aim_is_said(changes: dict[str, object], said: str) -> None:
@@ -168,12 +168,12 @@ def test_files_keep_what_was_measured(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("at_rest", "found"), [(10.0, False), (BUSY, False), (BUSY + 1, True)])
 def test_figures_of_a_busy_machine_are_told(at_rest: float, found: bool) -> None:
-    assert busy(a_run(rest_range_p99=at_rest)) == found
+    assert busy(a_run(idle_range_p99=at_rest)) == found
 
 
-def replace_way(run: results.Run, way: str) -> results.Run:
-    """The same run, done in another way."""
-    return replace(run, rows=tuple(replace(row, way=way) for row in run.rows))
+def replace_way(run: results.Run, method: str) -> results.Run:
+    """The same run, done in another method."""
+    return replace(run, rows=tuple(replace(row, method=method) for row in run.rows))
 
 
 def test_picture_depends_on_the_runs_only(tmp_path: Path) -> None:

@@ -31,27 +31,36 @@ from bench.storage.matrix import (
     SCHEDULERS,
     SHARED,
     UNIT,
-    Cell,
-    cells,
+    Combination,
+    combinations,
     rotated,
 )
 from bench.storage.picture import draw
 
 
-def row(cell: Cell = REFERENCE, repeat: int = 0, put_p99: float = 100.0, fsync_p99: float = 50.0) -> results.Row:
+def row(
+    combination: Combination = REFERENCE, repeat: int = 0, put_p99: float = 100.0, fsync_p99: float = 50.0
+) -> results.Row:
     kinds = {"int": 1, "float": 1.0, "str": ""}
     values: dict[str, Any] = {item.name: kinds[str(item.type)] for item in fields(results.Row)}
-    named = {"scheduler": cell.scheduler, "priority": cell.priority, "layout": cell.layout, "date": "2026-01-02"}
+    named = {
+        "scheduler": combination.scheduler,
+        "priority": combination.priority,
+        "layout": combination.layout,
+        "date": "2026-01-02",
+    }
     return results.Row(**{**values, **named, "repeat": repeat, "put_p99": put_p99, "fsync_p99": fsync_p99})
 
 
 def every() -> list[results.Row]:
-    """Three repeats of all cells; bfq halves every latency, and repeats differ by a factor that ratios must not show."""
+    """Three repeats of all combinations; bfq halves every latency, and repeats differ by a factor that ratios must not show."""
     found = []
     for repeat, drift in enumerate((1.0, 1.3, 0.8)):
         for layout in (*LAYOUTS, ALONE):
-            for cell in cells(layout):
-                found.append(row(cell, repeat, 100 * drift * (0.5 if cell.scheduler == "bfq" else 1), 40 * drift))
+            for combination in combinations(layout):
+                found.append(
+                    row(combination, repeat, 100 * drift * (0.5 if combination.scheduler == "bfq" else 1), 40 * drift)
+                )
     return found
 
 
@@ -121,17 +130,19 @@ def test_partitions_lie_one_after_the_other() -> None:
 
 
 def test_cells() -> None:
-    assert REFERENCE in cells(SHARED)
-    assert [cell.scheduler for cell in cells(SHARED) if cell.priority == HEAVY_UNIT] == ["bfq"]
-    assert {cell.priority for cell in cells(OWN_DEVICE)} == {DEFAULT, UNIT}
-    assert len(cells(SHARED, quick=True)) < len(cells(SHARED))
+    assert REFERENCE in combinations(SHARED)
+    assert [combination.scheduler for combination in combinations(SHARED) if combination.priority == HEAVY_UNIT] == [
+        "bfq"
+    ]
+    assert {combination.priority for combination in combinations(OWN_DEVICE)} == {DEFAULT, UNIT}
+    assert len(combinations(SHARED, quick=True)) < len(combinations(SHARED))
     assert [rotated(SCHEDULERS, turn)[0] for turn in range(4)] == [*SCHEDULERS, SCHEDULERS[0]]
 
 
 def test_ratios_are_of_one_repeat() -> None:
-    found = verdict.ratio(every(), Cell("bfq", DEFAULT, SHARED), REFERENCE, verdict.put_p99)
+    found = verdict.ratio(every(), Combination("bfq", DEFAULT, SHARED), REFERENCE, verdict.put_p99)
     assert found == verdict.Spread(0.5, 0.5, 0.5)
-    assert verdict.ratio(every(), Cell("kyber", DEFAULT, SHARED), REFERENCE, verdict.put_p99) is None
+    assert verdict.ratio(every(), Combination("kyber", DEFAULT, SHARED), REFERENCE, verdict.put_p99) is None
     assert verdict.level(every(), REFERENCE, verdict.put_p99) == verdict.Spread(100, 80, 130)
 
 
@@ -149,8 +160,8 @@ def test_words_need_every_repeat(low: float, high: float, expected: str) -> None
     assert verdict.word(verdict.Spread((low + high) / 2, low, high)) == expected
 
 
-def test_every_remedy_is_of_measured_cells() -> None:
-    measured = {found.cell for found in every()}
+def test_every_remedy_compares_measured_combinations() -> None:
+    measured = {found.combination for found in every()}
     for remedy in verdict.remedies():
         assert {remedy.after, remedy.before} <= measured, remedy.name
     assert len({remedy.name for remedy in verdict.remedies()}) == len(verdict.remedies())
@@ -164,18 +175,18 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_page_and_picture(tmp_path: Path) -> None:
     text = report.page({"machine": "2 cores, 24 GiB"}, every())
-    assert "{{" not in text and "| bfq alone | 0.50 (0.50–0.50) |" in text
+    assert "{{" not in text and "| bfq alone | 0.50 (0.50–0.50) |" in " ".join(text.split())
     draw(every(), tmp_path)
     first = (tmp_path / "evidence.svg").read_bytes()
     draw(every(), tmp_path)
     assert (tmp_path / "evidence.svg").read_bytes() == first and (tmp_path / "evidence.png").stat().st_size > 10000
 
 
-@pytest.mark.parametrize(("load", "said"), [("0.4", False), ("9.0", True)])
-def test_a_busy_machine_is_told(load: str, said: bool) -> None:
+@pytest.mark.parametrize(("load", "warned"), [("0.4", False), ("9.0", True)])
+def test_the_page_warns_of_a_busy_machine(load: str, warned: bool) -> None:
     text = report.page({"machine": "2 cores, 24 GiB", "load of other work before": load}, every())
-    assert ("Measured on a busy machine" in text) is said
-    assert ("(helps)" not in text and "| not judged |" in text) is said
+    assert ("Measured on a busy machine" in text) is warned
+    assert ("(helps)" not in text and "| not judged |" in " ".join(text.split())) is warned
 
 
 def test_says_what_it_needs() -> None:
