@@ -22,6 +22,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate i
 from tests.policies.tools import tool
 
 ROOT = Path(__file__).resolve().parents[2]
+# The memory model in Rego, and the packages below it.
+PACKAGES = ("memory", "releases", "units")
 VERSIONS = ["3.5.0", "3.5.7", "3.5.8", "3.5.35", "3.6.0", "3.6.16", "3.7.0", "3.7.3", "3.7.99"]
 BAD_VERSIONS = ["3.4.30", "3.8.0", "4.0.0", "3.6", "v3.6.16", "", "3.6.16-rc.0", "03.6.1"]
 SIZES = ["0", "1", "100KB", "1.5MB", "512KiB", "1m", "4 k", "300b", "0.001GB", "7.7KB"]
@@ -133,7 +135,7 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
     """Return the same of all cases, from one evaluation; None where Rego refuses the input, which it must then explain."""
     query = """[answer |
         some case in input
-        refused := data.headroom.memory.reading.problems(case.version, case.workload, case.settings, case.members)
+        refused := data.headroom.memory.parse.problems(case.version, case.workload, case.settings, case.members)
         answers := [[found, database, data.headroom.memory.log_why(found)] |
             found := data.headroom.memory.figures(case.version, case.workload, case.settings, case.members)
             database := data.headroom.memory.database(case.version, case.workload, case.settings)
@@ -144,8 +146,7 @@ def rego_answers(cases: list[dict[str, Any]]) -> list[Any]:
         [
             tool("opa"),
             "eval",
-            "--data",
-            "policies/lib/memory",
+            *(f"--data=policies/lib/{package}" for package in PACKAGES),
             "--data",
             "policies/data",
             "--stdin-input",

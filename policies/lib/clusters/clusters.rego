@@ -8,13 +8,13 @@ package headroom.clusters
 import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.folder
-import data.headroom.least
 import data.headroom.memory
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.memory.parse
+import data.headroom.minimal_plan
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 import data.headroom.vocabulary
 import data.headroom.vocabulary.read
 
@@ -164,7 +164,7 @@ places := {object.union({"inventory": key.inventory, "hosts": union(sets)}, read
 
 # The settings that a member will run with, as far as the inventory decides: what is pinned; for the rest the least that the plan may
 # choose where there is a workload to plan for, else the version's defaults.
-_settings(profile) := least.settings(
+_settings(profile) := minimal_plan.settings(
 	profile.etcd.version,
 	profile.etcd.workload,
 	estimated_settings(profile.etcd.settings),
@@ -189,7 +189,7 @@ estimated := {object.union(profile, {"settings": settings, "estimate": estimate}
 unreadable := {profile: problems |
 	some profile in profiles
 	count(profile.unknown) == 0
-	problems := reading.problems(profile.etcd.version, profile.etcd.workload, estimated_settings(profile.etcd.settings), profile.members)
+	problems := parse.problems(profile.etcd.version, profile.etcd.workload, estimated_settings(profile.etcd.settings), profile.members)
 	count(problems) > 0
 }
 

@@ -5,7 +5,7 @@ package headroom.files.compose
 
 import data.headroom.files.reading
 import data.headroom.files.words
-import data.headroom.memory.units
+import data.headroom.units
 
 # Service → statement.
 statements(document) := {name: _statement(service) |

@@ -5,7 +5,7 @@ package headroom.files.manifest
 
 import data.headroom.files.reading
 import data.headroom.files.words
-import data.headroom.memory.units
+import data.headroom.units
 
 # Pod or workload → statement.
 statements(document) := object.union_n([{_name(document, container, containers): _statement(document, container)} |

@@ -4,7 +4,7 @@
 package headroom.files.reading
 
 import data.headroom.files.words
-import data.headroom.memory.units
+import data.headroom.units
 import data.headroom.vocabulary.foreign
 import data.headroom.vocabulary.spelling
 import data.headroom.vocabulary.stated

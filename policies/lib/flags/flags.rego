@@ -3,12 +3,12 @@
 # description: The config-file keys of each release, their types, and what somebody probably meant. As plugins/module_utils/_model/releases.py has it.
 package headroom.flags
 
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 # Key → type; keys of a section are "section.key". Undefined for an unknown version.
-known(version) := model.series[reading.series(version)].config_keys
+known(version) := model.series[releases.series(version)].config_keys
 
 has_type(value, "string") if is_string(value)
 
@@ -60,14 +60,14 @@ type_hint(value, kind) := sprintf(": that is %d", [units.parse_size(value)]) if 
 remedy(version, entry) := _remedy(version, entry, as_flag(entry.form, entry.spelling))
 
 _remedy(version, entry, flag) := sprintf("; %s", [text]) if {
-	text := model.series[reading.series(version)].removed[flag]
+	text := model.series[releases.series(version)].removed[flag]
 } else := sprintf("; %s", [text]) if {
-	text := model.series[reading.series(version)].misread[entry.spelling]
+	text := model.series[releases.series(version)].misread[entry.spelling]
 } else := sprintf("; here it is called %s", [spelt]) if {
 	spelt := _spelt(version, entry.form, flag)
 } else := "; it is a flag only, and the config file has no key for it" if {
 	entry.form == "key"
-	entry.spelling in model.series[reading.series(version)].flags_only
+	entry.spelling in model.series[releases.series(version)].flags_only
 } else := _elsewhere(version, entry.form, others[0]) if {
 	others := sort({name |
 		some name, spellings in model.settings
@@ -75,7 +75,7 @@ _remedy(version, entry, flag) := sprintf("; %s", [text]) if {
 		_underscored(flag) in {_underscored(spelling.flag), _underscored(_text(spelling.key))}
 	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
-	close := nearest(entry.spelling, _candidates[reading.series(version)][entry.form])
+	close := nearest(entry.spelling, _candidates[releases.series(version)][entry.form])
 } else := ""
 
 # The flag's name of what is given: ETCD_SNAPSHOT_COUNT is snapshot-count.
@@ -84,7 +84,7 @@ as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-
 } else := spelling
 
 _spelt(version, form, name) := spelt if {
-	spelt := model.settings[_underscored(name)][reading.series(version)][form]
+	spelt := model.settings[_underscored(name)][releases.series(version)][form]
 	spelt != null
 }
 
@@ -98,7 +98,7 @@ _candidates := {series: {
 
 _elsewhere(version, form, name) := sprintf("; here it is called %s", [_spelt(version, form, name)]) if {
 	_spelt(version, form, name)
-} else := sprintf("; %s has none", [reading.series(version)])
+} else := sprintf("; %s has none", [releases.series(version)])
 
 _underscored(name) := replace(name, "-", "_")
 

@@ -1,7 +1,7 @@
 package headroom.memory
 
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.units
 
 # The components that live all the time. Those of `spikes` come for a moment.
 heap := {"base", "raft log", "peers", "index", "watches", "connections", "leases", "requests", "write batch", "freelist"}

@@ -3,12 +3,13 @@
 # description: |
 #   The formulas of plugins/module_utils/_model/estimate.py, to the byte: integers only, factors in parts per thousand, every division rounds
 #   up. `figures(version, workload, settings, members)` gives the same numbers, as far as rules ask for them; it is undefined where
-#   reading.rego's `problems` says why. Sizes may carry a unit.
+#   parse.rego's `problems` says why. Sizes may carry a unit.
 package headroom.memory
 
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.memory.parse
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 # A database without a quota is reckoned no larger than this: it keeps the figures finite.
 no_quota := 1125899906842624
@@ -27,11 +28,11 @@ figures(version, workload, settings, members) := {
 	"beside_go": beside_go,
 	"memory_max_least": units.divide_up(units.scale_up(restarting + beside_go, 1000, constants.memory_high), _mib) * _mib,
 } if {
-	count(reading.problems(version, workload, settings, members)) == 0
-	series_name := reading.series(version)
+	count(parse.problems(version, workload, settings, members)) == 0
+	series_name := releases.series(version)
 	constants := model.constants[series_name]
-	work := reading.workload(workload)
-	effective := reading.settings(version, settings)
+	work := parse.workload(workload)
+	effective := parse.settings(version, settings)
 	db := _database(constants, work, effective)
 	entries := _raft_entries(constants, effective)
 	parts := _parts(constants, work, members, db, entries)
@@ -58,9 +59,9 @@ database(version, workload, settings) := {
 	"db_in_use": db.in_use,
 	"index": _index(constants, work, db.history),
 } if {
-	constants := model.constants[reading.series(version)]
-	work := reading.workload(workload)
-	db := _database(constants, work, reading.settings(version, settings))
+	constants := model.constants[releases.series(version)]
+	work := parse.workload(workload)
+	db := _database(constants, work, parse.settings(version, settings))
 }
 
 _database(constants, work, settings) := {
@@ -90,7 +91,7 @@ _history(_, work, _, room) := min([(work.revisions_per_key - 1) * work.keys, roo
 _history(constants, work, settings, room) := revisions if {
 	work.revisions_per_key == null
 	mode := settings.auto_compaction_mode
-	amount := reading.retention_amount(mode, settings.auto_compaction_retention)
+	amount := parse.retention_amount(mode, settings.auto_compaction_retention)
 	revisions := _kept(constants, mode, amount, work.puts_per_second, room)
 }
 

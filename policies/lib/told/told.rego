@@ -4,9 +4,9 @@
 #   Questions that many rules ask of a profile's `etcd`. What cannot be known is neither set nor unset: a rule that needs it is silent.
 package headroom.told
 
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 # Nobody sets it, and nothing that is unknown could.
 unset(etcd, name) if {
@@ -26,7 +26,7 @@ whole(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.names[name]] 
 	etcd.names[name]
 } else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
 	unset(etcd, name)
-	series := reading.series(etcd.version)
+	series := releases.series(etcd.version)
 }
 
 # As Ansible's `bool` filter reads it: INI files give texts.

@@ -5,7 +5,7 @@
 #   environment in a map, from a host's variables. stated.rego says what a statement is.
 package headroom.vocabulary.foreign
 
-import data.headroom.memory.units
+import data.headroom.units
 import data.headroom.vocabulary.spelling
 import data.headroom.vocabulary.stated
 

@@ -7,9 +7,9 @@
 package headroom.vocabulary.spelling
 
 import data.headroom.flags
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 # The environment variable that etcd derives from a flag.
 env(flag) := sprintf("ETCD_%s", [upper(replace(flag, "-", "_"))])
@@ -39,7 +39,7 @@ spellings := {series: {"flag": flags_of_series, "env": (variables | _beside_flag
 }
 
 # Whether a release takes a spelling. Without a release (null), whether any does.
-known(version, form, spelling) if spelling in spellings[reading.series(version)][form]
+known(version, form, spelling) if spelling in spellings[releases.series(version)][form]
 
 known(_, "env", spelling) if _runtime[spelling]
 
@@ -68,7 +68,7 @@ _runtime := {"GOGC": "gogc", "GOMEMLIMIT": "gomemlimit"}
 setting(_, "env", spelling) := _runtime[spelling]
 
 setting(version, form, spelling) := name if {
-	name := _settings[reading.series(version)][form][spelling]
+	name := _settings[releases.series(version)][form][spelling]
 } else := name if {
 	known(version, form, spelling)
 	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
@@ -85,7 +85,7 @@ _kind(version, form, spelling) := found if {
 	found := flags.known(version)[spelling]
 } else := found if {
 	form != "key"
-	found := model.settings[setting(version, form, spelling)][reading.series(version)].type
+	found := model.settings[setting(version, form, spelling)][releases.series(version)].type
 } else := flags.known(version)[flags.as_flag(form, spelling)] if {
 	form != "key"
 }

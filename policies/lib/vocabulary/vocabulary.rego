@@ -17,9 +17,9 @@
 #   names and unknown as above. `name` is the member's own name, undefined where it is the host's.
 package headroom.vocabulary
 
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 _beside_etcd := {"gogc", "gomemlimit", "memory_high", "memory_max"}
 
@@ -121,7 +121,7 @@ _given(version, config) := array.concat(
 
 _is_filled_section(version, section, keys) if {
 	is_object(keys)
-	some other, _ in model.series[reading.series(version)].config_keys
+	some other, _ in model.series[releases.series(version)].config_keys
 	startswith(other, sprintf("%s.", [section]))
 }
 
@@ -133,7 +133,7 @@ _by_key := {series: {entries[series].key: name | some name, entries in model.set
 # What is given and a setting of the model counts as that setting; one key can be spelt in two ways, with its section and below it.
 _settings_given(version, given) := {name: entries[0] |
 	count(given) > 0
-	canonical := _by_key[reading.series(version)]
+	canonical := _by_key[releases.series(version)]
 	some name in {canonical[entry.spelling] | some entry in given; entry.value != null}
 	entries := [entry | some entry in given; entry.value != null; canonical[entry.spelling] == name]
 }

@@ -11,11 +11,11 @@
 package headroom.rules.defragmentation.no_room
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("defragmentation/no_room", problems)
 
@@ -40,5 +40,5 @@ _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
 } else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
 	told.unplanned(etcd)
 	told.unset(etcd, "quota_backend_bytes")
-	series := reading.series(etcd.version)
+	series := releases.series(etcd.version)
 }

@@ -12,7 +12,7 @@
 package headroom.rules.disk.slow_accepted
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
 import data.headroom.told
 

@@ -13,7 +13,7 @@ package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
 import data.headroom.flags
-import data.headroom.memory.reading
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.vocabulary.spelling
 
@@ -33,7 +33,7 @@ problems contains result.problem(profile, entry.name, text) if {
 	])
 }
 
-_subject(version) := sprintf("etcd %s", [version]) if reading.series(version)
+_subject(version) := sprintf("etcd %s", [version]) if releases.series(version)
 
 # Where the release is not known: what none of them knows.
 _subject(null) := "etcd, whatever its release,"

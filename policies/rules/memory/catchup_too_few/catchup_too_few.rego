@@ -12,9 +12,9 @@
 package headroom.rules.memory.catchup_too_few
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
-import data.headroom.memory.units
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/catchup_too_few", problems)
 

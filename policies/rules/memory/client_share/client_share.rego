@@ -12,12 +12,13 @@
 package headroom.rules.memory.client_share
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
+import data.headroom.effective_thresholds.threshold
 import data.headroom.memory
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.memory.parse
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/client_share", problems)
 
@@ -26,9 +27,9 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
 	settings := clusters.estimated_settings(profile.etcd.settings)
-	count(reading.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
-	constants := model.constants[reading.series(profile.etcd.version)]
-	workload := reading.workload(profile.etcd.workload)
+	count(parse.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
+	constants := model.constants[releases.series(profile.etcd.version)]
+	workload := parse.workload(profile.etcd.workload)
 	bytes := memory.watches(constants, workload) + memory.connections(constants, workload)
 	bytes * 1000 > limit * threshold.client_share_permille
 	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [

@@ -12,8 +12,8 @@
 package headroom.rules.memory.default_limit
 
 import data.headroom.clusters
-import data.headroom.memory.units
 import data.headroom.result
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/default_limit", problems)
 

@@ -12,8 +12,8 @@
 package headroom.rules.memory.gomemlimit_ignored
 
 import data.headroom.clusters
-import data.headroom.memory.reading
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_ignored", problems)
@@ -21,7 +21,7 @@ deny contains finding if some finding in result.findings("memory/gomemlimit_igno
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
-	since := model.series[reading.series(profile.etcd.version)].gomemlimit_since
+	since := model.series[releases.series(profile.etcd.version)].gomemlimit_since
 	semver.compare(profile.etcd.version, since) < 0
 	text := sprintf("%s is %v, and etcd %s ignores it: it needs %s", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since])
 }

@@ -11,9 +11,9 @@
 package headroom.rules.memory.gomemlimit_range
 
 import data.headroom.clusters
-import data.headroom.memory.units
 import data.headroom.model
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_range", problems)
 

@@ -11,11 +11,11 @@
 package headroom.rules.memory.gomemlimit_unset
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/gomemlimit_unset", problems)
 
@@ -25,7 +25,7 @@ problems contains result.problem(profile, limit.name, text) if {
 	told.unset(profile.etcd, "gomemlimit")
 	told.unset(profile.etcd, "gogc")
 	limit := profile.etcd.limit
-	series := reading.series(profile.etcd.version)
+	series := releases.series(profile.etcd.version)
 	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
 	text := sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
 		units.format_size(limit.bytes),

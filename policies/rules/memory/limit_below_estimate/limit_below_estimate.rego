@@ -13,8 +13,8 @@ package headroom.rules.memory.limit_below_estimate
 
 import data.headroom.clusters
 import data.headroom.memory
-import data.headroom.memory.units
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 

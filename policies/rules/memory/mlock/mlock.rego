@@ -12,11 +12,11 @@
 package headroom.rules.memory.mlock
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/mlock", problems)
 
@@ -38,4 +38,4 @@ problems contains result.problem(profile, name, text) if {
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[reading.series(etcd.version)].quota_default
+} else := model.constants[releases.series(etcd.version)].quota_default

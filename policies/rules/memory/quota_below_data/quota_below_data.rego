@@ -12,10 +12,10 @@ package headroom.rules.memory.quota_below_data
 
 import data.headroom.clusters
 import data.headroom.memory
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.memory.parse
 import data.headroom.model
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/quota_below_data", problems)
 
@@ -25,7 +25,7 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 	settings := profile.estimate.settings
 
 	# Without compaction no quota is enough: compaction/off speaks of that.
-	reading.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
+	parse.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
 	quota := _bytes(profile.estimate)
 	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
 	needed := memory.database(profile.etcd.version, profile.etcd.workload, unlimited).db_in_use

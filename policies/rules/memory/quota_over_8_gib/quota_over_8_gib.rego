@@ -11,9 +11,9 @@
 package headroom.rules.memory.quota_over_8_gib
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
-import data.headroom.memory.units
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/quota_over_8_gib", problems)
 

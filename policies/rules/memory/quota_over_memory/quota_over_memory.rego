@@ -11,10 +11,10 @@
 package headroom.rules.memory.quota_over_memory
 
 import data.headroom.clusters
-import data.headroom.least
-import data.headroom.memory.units
+import data.headroom.minimal_plan
 import data.headroom.model
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/quota_over_memory", problems)
 
@@ -40,7 +40,7 @@ _chosen(profile, _) if not profile.etcd.planned
 _chosen(profile, quota) if {
 	profile.etcd.names.quota_backend_bytes
 	pinned := clusters.estimated_settings(profile.etcd.settings)
-	quota > least.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
+	quota > minimal_plan.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
 }
 
 _bytes(quota, _) := quota if quota > 0

@@ -11,8 +11,8 @@
 package headroom.rules.memory.quota_unlimited
 
 import data.headroom.clusters
-import data.headroom.memory.units
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/quota_unlimited", problems)
 

@@ -11,11 +11,11 @@
 package headroom.rules.memory.quota_unset
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/quota_unset", problems)
 
@@ -23,6 +23,6 @@ problems contains result.problem(profile, "etcd_quota_backend_bytes", text) if {
 	some profile in clusters.profiles
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "quota_backend_bytes")
-	series := reading.series(profile.etcd.version)
+	series := releases.series(profile.etcd.version)
 	text := sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)])
 }

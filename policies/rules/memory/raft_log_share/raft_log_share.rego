@@ -12,10 +12,10 @@
 package headroom.rules.memory.raft_log_share
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
+import data.headroom.effective_thresholds.threshold
 import data.headroom.memory
-import data.headroom.memory.units
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 

@@ -13,12 +13,12 @@
 package headroom.rules.memory.snapshot_count
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.effective_thresholds.threshold
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/snapshot_count", problems)
 
@@ -30,7 +30,7 @@ problems contains result.problem(profile, about, text) if {
 		units.format_count(entries),
 		origin,
 		excess,
-		_effect(reading.series(profile.etcd.version)),
+		_effect(releases.series(profile.etcd.version)),
 	])
 }
 
@@ -39,7 +39,7 @@ _stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), na
 } else := [entries, "etcd_version", sprintf("the default of %s", [series])] if {
 	told.unplanned(profile.etcd)
 	told.unset(profile.etcd, "snapshot_count")
-	series := reading.series(profile.etcd.version)
+	series := releases.series(profile.etcd.version)
 	entries := model.settings.snapshot_count[series].default
 }
 

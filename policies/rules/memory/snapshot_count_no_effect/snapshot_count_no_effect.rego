@@ -12,17 +12,17 @@
 package headroom.rules.memory.snapshot_count_no_effect
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_no_effect", problems)
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	series := reading.series(profile.etcd.version)
+	series := releases.series(profile.etcd.version)
 	model.constants[series].raft_compacts_every > 0
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)

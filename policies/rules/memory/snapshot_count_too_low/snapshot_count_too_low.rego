@@ -11,10 +11,10 @@
 package headroom.rules.memory.snapshot_count_too_low
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.effective_thresholds.threshold
+import data.headroom.releases
 import data.headroom.result
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_too_low", problems)
 
@@ -23,7 +23,7 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
-	least := _least(reading.series(profile.etcd.version))
+	least := _least(releases.series(profile.etcd.version))
 	entries < least
 	text := sprintf("%s is %s, under %s: a snapshot each %s writes", [
 		name,

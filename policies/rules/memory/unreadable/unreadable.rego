@@ -11,9 +11,9 @@
 package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.releases
 import data.headroom.result
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
 
@@ -33,7 +33,7 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 }
 
 # version/unknown and version/end_of_life; memory/gomemlimit_ignored and memory/gomemlimit_range.
-_said_elsewhere(etcd, _) if not reading.series(etcd.version)
+_said_elsewhere(etcd, _) if not releases.series(etcd.version)
 
 _said_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
 

@@ -11,10 +11,10 @@
 package headroom.rules.memory.zero_is_default
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/zero_is_default", problems)
 
@@ -23,6 +23,6 @@ problems contains result.problem(profile, name, text) if {
 	some setting in ["snapshot_count", "snapshot_catchup_entries"]
 	name := profile.etcd.names[setting]
 	units.parse_count(profile.etcd.settings[setting]) == 0
-	entries := model.settings[setting][reading.series(profile.etcd.version)].default
+	entries := model.settings[setting][releases.series(profile.etcd.version)].default
 	text := sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, units.format_count(entries)])
 }

@@ -11,8 +11,8 @@
 package headroom.rules.placement.shared_host
 
 import data.headroom.clusters
+import data.headroom.effective_thresholds.threshold
 import data.headroom.inventory
-import data.headroom.limits.threshold
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("placement/shared_host", problems)

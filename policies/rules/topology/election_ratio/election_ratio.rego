@@ -11,7 +11,7 @@
 package headroom.rules.topology.election_ratio
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
 import data.headroom.told
 

@@ -11,7 +11,7 @@
 package headroom.rules.topology.too_many_members
 
 import data.headroom.clusters
-import data.headroom.limits.threshold
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/too_many_members", problems)

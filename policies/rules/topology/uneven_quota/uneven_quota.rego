@@ -11,11 +11,11 @@
 package headroom.rules.topology.uneven_quota
 
 import data.headroom.clusters
-import data.headroom.memory.reading
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
+import data.headroom.units
 
 warn contains finding if some finding in result.findings("topology/uneven_quota", problems)
 
@@ -32,7 +32,7 @@ problems contains result.cluster_problem(inventory, clusters.members[[inventory,
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[reading.series(etcd.version)].quota_default if {
+} else := model.constants[releases.series(etcd.version)].quota_default if {
 	told.unplanned(etcd)
 	not "quota_backend_bytes" in etcd.unknown
 	not _unlimited(etcd)

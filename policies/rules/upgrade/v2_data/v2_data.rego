@@ -11,7 +11,7 @@
 package headroom.rules.upgrade.v2_data
 
 import data.headroom.clusters
-import data.headroom.memory.reading
+import data.headroom.releases
 import data.headroom.result
 import data.headroom.told
 
@@ -19,7 +19,7 @@ warn contains finding if some finding in result.findings("upgrade/v2_data", prob
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	reading.series(profile.etcd.version) == "3.5"
+	releases.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2
 	told.true_like(profile.etcd.settings.enable_v2)
 	text := sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name])

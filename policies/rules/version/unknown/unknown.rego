@@ -11,7 +11,6 @@
 package headroom.rules.version.unknown
 
 import data.headroom.clusters
-import data.headroom.memory.reading
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
@@ -23,7 +22,7 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	version := profile.etcd.version
 	not "version" in profile.etcd.unknown
 	version != null
-	not reading.series(version)
+	not releases.series(version)
 
 	# That is version/end_of_life's.
 	not releases.outlived(version)
@@ -35,7 +34,7 @@ _newest := concat(", ", [release.newest | some release in model.series])
 _what(version) := sprintf("written without the v: %s", [bare]) if {
 	bare := trim_prefix(version, "v")
 	startswith(version, "v")
-	reading.series(bare)
+	releases.series(bare)
 } else := sprintf("which names no release; name a full one, such as %s, the newest that is known of %s", [newest, version]) if {
 	newest := model.series[version].newest
 } else := sprintf("of a series that is not known; the newest that are: %s", [_newest]) if {

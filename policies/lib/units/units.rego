@@ -2,7 +2,7 @@
 # title: Sizes, durations and counts
 # description: |
 #   Read and written as plugins/module_utils/_base/units.py does, to the byte. A function is undefined for what it cannot read.
-package headroom.memory.units
+package headroom.units
 
 _units := ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
 

@@ -1,6 +1,6 @@
-package headroom_test.least
+package headroom_test.minimal_plan
 
-import data.headroom.least
+import data.headroom.minimal_plan
 
 work := {"value_size": "10KB", "keys": 1000}
 
@@ -22,11 +22,11 @@ settled := [
 test_settings[note] if {
 	some [version, pinned, members, expected] in settled
 	note := sprintf("%s %v %d", [version, pinned, members])
-	found := least.settings(version, work, pinned, members)
+	found := minimal_plan.settings(version, work, pinned, members)
 	object.subset(found, expected)
 }
 
-test_unknown_version if not least.settings("1.2.3", work, {}, 3)
+test_unknown_version if not minimal_plan.settings("1.2.3", work, {}, 3)
 
 quotas := [
 	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"quota_backend_bytes": 1}, 2147483648],
@@ -37,10 +37,10 @@ quotas := [
 test_quota[note] if {
 	some [workload, pinned, expected] in quotas
 	note := sprintf("%v %v", [workload, pinned])
-	least.quota("3.7.3", workload, pinned, limit) == expected
+	minimal_plan.quota("3.7.3", workload, pinned, limit) == expected
 }
 
 # Beyond five minutes the database has to fit the memory.
 test_more_memory_allows_a_longer_history if {
-	least.quota("3.7.3", work, {}, 67108864) < least.quota("3.7.3", work, {}, 1099511627776)
+	minimal_plan.quota("3.7.3", work, {}, 67108864) < minimal_plan.quota("3.7.3", work, {}, 1099511627776)
 }

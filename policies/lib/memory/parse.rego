@@ -3,21 +3,13 @@
 # description: |
 #   A workload and settings as plugins/module_utils/_model/workload.py reads them. `problems` says what cannot be; where it is not empty,
 #   nothing else here is defined.
-package headroom.memory.reading
+package headroom.memory.parse
 
-import data.headroom.memory.units
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 max_members := 99
-
-# The series of a full release number, "3.6" of "3.6.16"; undefined for unknown ones.
-series(version) := name if {
-	is_string(version)
-	regex.match(`^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$`, version)
-	[major, minor, _] := split(version, ".")
-	name := concat(".", [major, minor])
-	model.series[name]
-}
 
 # The workload with every default filled in; undefined where a value cannot be read.
 workload(given) := object.union(_workload_defaults, _read(given, "workload")) if _all_readable(given, "workload")
@@ -27,7 +19,7 @@ _workload_defaults := {name: field.default | some name, field in model.workload}
 # The settings with the version's own defaults; undefined where a value cannot be read.
 settings(version, given) := object.union_n([defaults, found, meant]) if {
 	_all_readable(given, "settings")
-	defaults := _settings_defaults(series(version))
+	defaults := _settings_defaults(releases.series(version))
 	found := _read(given, "settings")
 	meant := {name: defaults[name] | some name in _zero_is_default; found[name] == 0}
 }
@@ -94,10 +86,10 @@ retention_amount("periodic", retention) := units.divide_up(units.parse_duration(
 _whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
 
 # What is wrong with the input, as texts for people.
-problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not series(version)
+problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not releases.series(version)
 
 problems(version, given_workload, given_settings, members) := found if {
-	series(version)
+	releases.series(version)
 	single := (_field_problems(given_workload, "workload") | _field_problems(given_settings, "settings")) | _member_problems(members)
 	found := _with_contradictions(single, version, given_workload, given_settings)
 }
@@ -149,7 +141,7 @@ _member_problems(members) := set() if {
 } else := {sprintf("members is %v: a cluster has between 1 and %d members", [members, max_members])}
 
 _contradictions(version, work, effective) := (ignored | inverted) | (retention | too_large) if {
-	since := model.series[series(version)].gomemlimit_since
+	since := model.series[releases.series(version)].gomemlimit_since
 	ignored := {sprintf("settings.gomemlimit has no effect on etcd %s: GOMEMLIMIT needs %s or later", [version, since]) |
 		effective.gomemlimit != null
 		semver.compare(version, since) < 0

@@ -2,7 +2,7 @@
 # title: Thresholds
 # description: |
 #   The limits of policies/data/thresholds.yml, each of which a user may override with a file of their own below `headroom.thresholds`.
-package headroom.limits
+package headroom.effective_thresholds
 
 import data.headroom.defaults
 

@@ -3,12 +3,13 @@
 # description: |
 #   The settings with which a member needs the least memory, as the plan has them last on its ladder (plugins/module_utils/_plan/search.py):
 #   where even these do not fit, the plan refuses the workload. What is pinned stays as it is.
-package headroom.least
+package headroom.minimal_plan
 
 import data.headroom.memory
-import data.headroom.memory.reading
-import data.headroom.memory.units
+import data.headroom.memory.parse
 import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
 
 # settings: the pinned ones, by canonical name.
 settings(version, workload, pinned, members) := object.union_n([
@@ -20,7 +21,7 @@ settings(version, workload, pinned, members) := object.union_n([
 	_compaction(shortest),
 	pinned,
 ]) if {
-	series := reading.series(version)
+	series := releases.series(version)
 	floors := model.plan[series]
 	mode := _mode(pinned)
 	candidates := _retentions(series, mode, pinned)
@@ -32,7 +33,7 @@ quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_byt
 	free := object.remove(pinned, {"quota_backend_bytes"})
 	mode := _mode(free)
 	trials := [trial |
-		some retention in _retentions(reading.series(version), mode, free)
+		some retention in _retentions(releases.series(version), mode, free)
 		trial := _trial(version, workload, free, mode, retention)
 	]
 	sound := [trial | some trial in trials; _sound(trial, limit)]
@@ -61,7 +62,7 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 # What a history leads to, without a quota: {series, compaction, db_size, db_in_use, index}.
 _trial(version, workload, pinned, mode, retention) := object.union(
 	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
-	{"series": reading.series(version), "compaction": compaction},
+	{"series": releases.series(version), "compaction": compaction},
 ) if {
 	compaction := {"auto_compaction_mode": mode, "auto_compaction_retention": sprintf("%v", [retention])}
 }
@@ -77,7 +78,7 @@ _sound(trial, limit) if {
 
 _short_or_modest(rules, trial, _) if {
 	trial.compaction.auto_compaction_mode == "periodic"
-	reading.retention_amount("periodic", trial.compaction.auto_compaction_retention) <= rules.retention_enough
+	parse.retention_amount("periodic", trial.compaction.auto_compaction_retention) <= rules.retention_enough
 }
 
 _short_or_modest(rules, trial, limit) if {
