@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare, text_lines
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES
@@ -112,18 +112,9 @@ def _done(changed: bool, check_mode: bool) -> str:
 
 def _write(target: str, content: bytes) -> None:
     """Write the file as a whole or not at all, with the mode that a new file has."""
-    folder, name = os.path.split(target)
     umask = os.umask(0)
     os.umask(umask)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_atomically(target, content, 0o666 & ~umask)
     except OSError as error:
         raise AnsibleActionFail(f"report {target} cannot be written: {error.strerror}") from error

@@ -116,7 +116,6 @@ records:
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from typing import Any
@@ -130,6 +129,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
     problems,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_all
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_state
 
 PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
 LAUNCHER = """#!{python} -I
@@ -206,28 +206,6 @@ def with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | None:
     if bucket is None or not any(keys.values()):
         return bucket
     return replace(bucket, credentials_file="", **keys)
-
-
-def timer_state(name: str) -> dict[str, Any]:
-    """Return what systemd knows of a timer."""
-    properties = ("UnitFileState", "ActiveState", "NextElapseUSecRealtime")
-    try:
-        done = subprocess.run(
-            ["systemctl", "show", name, *(f"--property={item}" for item in properties)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {"enabled": False, "active": False, "next": ""}
-    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    return {
-        "enabled": found.get("UnitFileState") == "enabled",
-        "active": found.get("ActiveState") == "active",
-        "next": found.get("NextElapseUSecRealtime", ""),
-    }
 
 
 def main() -> None:

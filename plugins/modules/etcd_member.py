@@ -153,7 +153,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
-    EtcdctlError,
     move_leader,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
@@ -161,7 +160,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_membe
     connection,
     local_member,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import SettingError, compare
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 PAUSE = 0.3
@@ -319,7 +318,7 @@ def main() -> None:
         if module.params["state"] == "drained":
             drain(module, link)
         serve(module, link)
-    except (EtcdctlError, SettingError) as error:
+    except ValueError as error:
         module.fail_json(msg=str(error))
 
 

@@ -101,7 +101,7 @@ metadata:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 
 
@@ -144,7 +144,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    end_orderly()
+    exit_on_signals()
     try:
         rescue(module)
     except ValueError as error:

@@ -163,7 +163,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
 # What a member's new data is made of.
@@ -264,7 +264,7 @@ def main() -> None:
         required_if=[("state", "prepared", ["id", *DESCRIBED]), ("state", "placed", ["id"])],
         supports_check_mode=True,
     )
-    end_orderly()
+    exit_on_signals()
     asked = module.params
     restore = backup_restore.Restore(
         asked["id"] or "", asked["data_dir"].rstrip("/"), (asked["wal_dir"] or "").rstrip("/")

@@ -161,7 +161,7 @@ seconds:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
     CONNECTION_ARGUMENTS,
@@ -229,7 +229,7 @@ def main() -> None:
         mutually_exclusive=[("src", "path")],
         supports_check_mode=True,
     )
-    end_orderly()
+    exit_on_signals()
     try:
         drill(module)
     except ValueError as error:

@@ -296,7 +296,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bu
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket_copies, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
     CONNECTION_ARGUMENTS,
@@ -472,7 +472,7 @@ def main() -> None:
     state = module.params["state"]
     if not module.params[NEEDED[state][0]]:  # given, but null or ""
         module.fail_json(msg=f"{NEEDED[state][0]} is empty: write a path, for example /var/backups/etcd")
-    end_orderly()
+    exit_on_signals()
     try:
         tools = snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
         if state == "saved":

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer, Connection, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_program
 
 from bench.common.member import Member, binary, releases, running
 
@@ -219,7 +220,7 @@ def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
     try:
         first = save(cluster, folder)
 
-        def fill(argv: list[str], timeout: float, name: str) -> Answer:
+        def fill(argv: list[str], timeout: float, name: str) -> ProcessResult:
             room = os.statvfs(folder)
             (folder / "filler").write_bytes(bytes((room.f_bavail - 64) * room.f_frsize))
             return run_program(argv, timeout, name)
@@ -242,7 +243,7 @@ def test_an_unreachable_member(cluster: list[Member], tmp_path: Path) -> None:
     with pytest.raises(store.SnapshotError, match="no member of the cluster answers"):
         snapshot.save(asked(tmp_path, keep=1), tools(version), ["http://127.0.0.1:1"])
 
-    def elsewhere(argv: list[str], timeout: float, name: str) -> Answer:
+    def elsewhere(argv: list[str], timeout: float, name: str) -> ProcessResult:
         moved = ["--endpoints=http://127.0.0.1:1" if word.startswith("--endpoints=") else word for word in argv]
         return run_program([word.replace("=2s", "=1s") for word in moved], timeout, name)
 
@@ -256,7 +257,7 @@ def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) ->
     """Pages that do not hold together, under a digest that is right."""
     version = cluster[0].version
 
-    def corrupt(argv: list[str], timeout: float, name: str) -> Answer:
+    def corrupt(argv: list[str], timeout: float, name: str) -> ProcessResult:
         answer = run_program(argv, timeout, name)
         if name == "etcdctl":
             path = Path(argv[argv.index("save") + 1])

@@ -20,10 +20,11 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer, failure, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure, run_program
 
 # Runs a program: its arguments, the seconds that it has, its name for messages. Raises EtcdctlError.
-Runner = Callable[[list[str], float, str], Answer]
+Runner = Callable[[list[str], float, str], ProcessResult]
 
 # etcd appends the SHA-256 of the database file, whose size is a multiple of a disk sector.
 # Source: hasChecksum in etcdutl/snapshot/v3_snapshot.go.

@@ -22,8 +22,8 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import Bounds, DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
-    Answer,
     Connection,
     command,
     failure,
@@ -270,7 +270,7 @@ def _range(side: Side, first: bytes, last: bytes, limit: int, revision: int, bou
     return None
 
 
-def _keys(answer: Answer, side: Side) -> dict[bytes, Key]:
+def _keys(answer: ProcessResult, side: Side) -> dict[bytes, Key]:
     if answer.returncode != 0:
         raise DrillError(f"{side.name} did not name its keys: {failure(answer)}")
     return {
@@ -281,19 +281,19 @@ def _keys(answer: Answer, side: Side) -> dict[bytes, Key]:
     }
 
 
-def _run(side: Side, *words: str, form: str = "json") -> Answer:
+def _run(side: Side, *words: str, form: str = "json") -> ProcessResult:
     argv = [*command(side.link, [side.url]), "-w", form, *words]
     return run_program(argv, side.link.timeout + 1.0, "etcdctl")
 
 
-def _ask(side: Side, *words: str) -> Answer:
+def _ask(side: Side, *words: str) -> ProcessResult:
     answer = _run(side, *words)
     if answer.returncode != 0:
         raise DrillError(f"{side.name}: {' '.join(words)}: {failure(answer)}")
     return answer
 
 
-def _json(answer: Answer, side: Side) -> Any:
+def _json(answer: ProcessResult, side: Side) -> Any:
     try:
         return json.loads(answer.stdout)
     except ValueError as error:

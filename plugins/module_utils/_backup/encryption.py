@@ -10,17 +10,16 @@ SnapshotError; what was written by then is removed.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_program
 
 _AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
-_CHUNK = 1 << 20
 
 
 def method(recipients: Sequence[str]) -> str:
@@ -114,10 +113,7 @@ def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
 
 
 def sha256_of(path: str) -> tuple[int, str]:
-    """Return size in bytes and SHA-256 of a file, and see it on disk."""
-    running = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for chunk in iter(lambda: stream.read(_CHUNK), b""):
-            running.update(chunk)
-        os.fsync(stream.fileno())
-        return stream.tell(), running.hexdigest()
+    """Return the size in bytes and the SHA-256 of a file that has been flushed to the disk."""
+    found = sha256_of_file(path)
+    sync_path(path)
+    return found

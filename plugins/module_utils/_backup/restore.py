@@ -24,6 +24,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import Runner
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure, run_program
 
@@ -174,7 +175,7 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_program) ->
         for swap in restore.swaps:
             _hand_over(swap.prepared + _PART, request.owner, request.group)
             os.rename(swap.prepared + _PART, swap.prepared)
-            store.synchronise(os.path.dirname(swap.prepared))
+            sync_path(os.path.dirname(swap.prepared))
     return True, metadata
 
 
@@ -219,11 +220,7 @@ def _hand_over(folder: str, owner: int, group: int) -> None:
         for path in (parent, *(os.path.join(parent, name) for name in files)):
             os.chown(path, owner, group)
             os.chmod(path, 0o700 if path == parent else 0o600)
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_path(path)
 
 
 def place(restore: Restore, marker: str, now: float) -> list[str]:
@@ -246,7 +243,7 @@ def place(restore: Restore, marker: str, now: float) -> list[str]:
                 aside.append(_free_name(f"{swap.live}.before-{restore.id}"))
                 os.rename(swap.live, aside[-1])
             os.rename(swap.prepared, swap.live)
-            store.synchronise(os.path.dirname(swap.live))
+            sync_path(os.path.dirname(swap.live))
     return aside
 
 
@@ -282,7 +279,7 @@ def _write_marker(marker: str, name: str, now: float) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     os.rename(f"{marker}{_PART}", marker)
-    store.synchronise(os.path.dirname(marker))
+    sync_path(os.path.dirname(marker))
 
 
 def finish(marker: str) -> bool:
@@ -292,7 +289,7 @@ def finish(marker: str) -> bool:
             os.unlink(marker)
         except FileNotFoundError:
             return False
-        store.synchronise(os.path.dirname(marker))
+        sync_path(os.path.dirname(marker))
     return True
 
 

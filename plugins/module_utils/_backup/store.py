@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+
 METADATA = ".json"
 CHECKSUM = ".sha256"
 RECORDS = (METADATA, CHECKSUM)
@@ -309,9 +311,9 @@ def publish(temporary: str, path: str, metadata: Metadata) -> None:
     directory = os.path.dirname(path)
     for suffix in RECORDS:
         os.rename(temporary + suffix, path + suffix)
-    synchronise(directory)
+    sync_path(directory)
     os.rename(temporary, path)
-    synchronise(directory)
+    sync_path(directory)
 
 
 def record_drill(path: str, record: dict[str, Any] | None) -> None:
@@ -323,7 +325,7 @@ def record_drill(path: str, record: dict[str, Any] | None) -> None:
     if record:
         _write(temporary, json.dumps({"format": _FORMAT, **record}, indent=2) + "\n")
         os.rename(temporary, path + DRILL)
-        synchronise(os.path.dirname(path))
+        sync_path(os.path.dirname(path))
 
 
 def _write(path: str, text: str) -> None:
@@ -332,11 +334,3 @@ def _write(path: str, text: str) -> None:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def synchronise(directory: str) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes, durations and counts: read and written.
-
-Private to the collection. Pure: bad input raises ValueError.
-"""
+"""Parse and format sizes and counts. Pure: bad input raises ValueError."""
 
 from __future__ import annotations
 
@@ -17,20 +14,6 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _SIZE = re.compile(r"(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,9}))?\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
 _COUNT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-
-# As Go's time.ParseDuration, without signs.
-_DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+")
-_DURATION_PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|ms|s|m|h)")
-_NANOSECONDS = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "m": 60_000_000_000,
-    "h": 3_600_000_000_000,
-}
-SECOND = _NANOSECONDS["s"]
 
 
 def parse_size(value: Any, name: str) -> int:
@@ -61,17 +44,6 @@ def parse_count(value: Any, name: str) -> int:
     if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
         return int(value)
     raise ValueError(f"{name} is {value!r}, which is no whole number")
-
-
-def parse_duration(value: str, name: str) -> int:
-    """Return nanoseconds from a Go duration such as "5m", "1h30m" or "500ms". Raises ValueError."""
-    if not isinstance(value, str) or _DURATION.fullmatch(value) is None:
-        raise ValueError(f"{name} is {value!r}, which is no duration: write for example 30s, 5m or 1h30m")
-    total = 0
-    for whole, fraction, unit in _DURATION_PART.findall(value):
-        scale = _NANOSECONDS[unit]
-        total += int(whole) * scale + int(fraction or "0") * scale // 10 ** len(fraction)
-    return total
 
 
 def format_size(size: int) -> str:

@@ -9,11 +9,10 @@ server/storage/mvcc/metrics.go, and the counters of gRPC's server.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-# A line of Prometheus' text format without its optional time.
-_SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)", re.MULTILINE)
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
+
 _SNAPSHOT = 'grpc_method="Snapshot"'
 
 
@@ -54,12 +53,13 @@ def parse(page: str, in_use: int) -> Activity:
     """Read a page of metrics of a member whose database has ``in_use`` bytes of data."""
     sums: dict[str, float] = {}
     downloads = 0.0
-    for name, labels, value in _SAMPLE.findall(page):
+    for sample in parse_samples(page):
+        name = sample.name
         try:
-            number = float(value)
+            number = sample.value
         except ValueError:
             continue
-        if _SNAPSHOT in labels and name in ("grpc_server_started_total", "grpc_server_handled_total"):
+        if _SNAPSHOT in sample.labels and name in ("grpc_server_started_total", "grpc_server_handled_total"):
             downloads += number if name == "grpc_server_started_total" else -number
         elif name != "grpc_server_handled_total":
             sums[name] = sums.get(name, 0.0) + number

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import https
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Alarm,
-    Answer,
     Connection,
     EtcdctlError,
     Health,
@@ -175,7 +175,7 @@ def _probe_all(pool: ThreadPoolExecutor, connection: Connection, urls: list[str]
     return dict(zip(urls, pool.map(lambda url: https.probe(url, connection.timeout), urls)))
 
 
-def _output(answer: Answer) -> str:
+def _output(answer: ProcessResult) -> str:
     """Return standard output, which holds what did answer even when the exit status is not 0."""
     return answer.stdout or "null"
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from dataclasses import dataclass, field
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, run_process
 
 
 class EtcdctlError(ValueError):
@@ -31,15 +32,6 @@ class Connection:
     client_cert: str | None
     client_key: str | None
     timeout: float
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one run of etcdctl left behind. ``returncode`` is None if it had to be killed."""
-
-    returncode: int | None
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True)
@@ -95,7 +87,7 @@ class Alarm:
     type: str
 
 
-def run(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> Answer:
+def run(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> ProcessResult:
     """Run one etcdctl command, with ``text`` to read, and never wait longer than the connection's timeout and a second."""
     argv = [*command(connection, endpoints), *words, "-w", "json"]
     return run_program(argv, connection.timeout + 1.0, "etcdctl", text)
@@ -128,7 +120,7 @@ def command(connection: Connection, endpoints: list[str]) -> list[str]:
     return argv
 
 
-def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> Answer:
+def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> ProcessResult:
     """Run etcdctl or etcdutl (``name``) and kill it after ``timeout`` seconds; raises EtcdctlError if it cannot run.
 
     ``text`` is what it reads from standard input.
@@ -136,26 +128,14 @@ def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> A
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
     try:
-        done = subprocess.run(
-            argv,
-            input=text,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env=environment,
-            timeout=timeout,
-            check=False,
-        )
+        return run_process(argv, timeout, text=text, environment=environment)
     except FileNotFoundError as error:
         raise EtcdctlError(f"{argv[0]} does not exist: install {name} or set {name}_path") from error
     except PermissionError as error:
         raise EtcdctlError(f"{argv[0]} may not be run by this user: {error.strerror}") from error
-    except subprocess.TimeoutExpired:
-        return Answer(returncode=None, stdout="", stderr="")
-    return Answer(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
-def failure(answer: Answer) -> str:
+def failure(answer: ProcessResult) -> str:
     """Return in one line why etcdctl failed.
 
     The retry interceptor logs the cause as a JSON line on standard error ("connection refused", a certificate that

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import http.client
-import re
 import socket
 import ssl
 from urllib.parse import urlsplit
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     EtcdctlError,
@@ -55,8 +55,8 @@ def metrics(connection: Connection, url: str) -> str:
 
 def parse_quota(page: str) -> int | None:
     """Read ``etcd_server_quota_backend_bytes`` (a float in Prometheus' text form) from a page of metrics."""
-    found = re.search(r"^etcd_server_quota_backend_bytes (\S+)$", page, re.MULTILINE)
-    return int(float(found.group(1))) if found else None
+    found = (sample.value for sample in parse_samples(page) if sample.name == "etcd_server_quota_backend_bytes")
+    return next((int(quota) for quota in found), None)
 
 
 def _request(connection: Connection, url: str, method: str, path: str, body: str | None) -> str:

@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer, Connection, failure, run
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, failure, run
 
 KEY = "/headroom/lock"
 
@@ -67,11 +69,6 @@ class Held:
     def __str__(self) -> str:
         where = f" of {self.holder.member}" if self.holder.member else ""
         return f"{self.holder.host} holds the cluster's lock since {self.since} for a {self.holder.operation}{where}"
-
-
-def stamp(now: float) -> str:
-    """Return a time (seconds since 1970) as UTC, ISO 8601."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
 
 
 def read(link: Connection, endpoints: list[str]) -> Held | None:
@@ -149,7 +146,7 @@ def _put(
 
 def request(holder: Holder, lease: str, revision: int, now: float) -> str:
     """Return what ``etcdctl txn`` reads: comparison, what to do then, what else, each ended by an empty line."""
-    value = json.dumps({**asdict(holder), "since": stamp(now)})
+    value = json.dumps({**asdict(holder), "since": format_utc(now)})
     return f'mod("{KEY}") = "{revision}"\n\nput "{KEY}" {json.dumps(value)} --lease={lease}\n\nget "{KEY}"\n\n'
 
 
@@ -231,13 +228,13 @@ def held(
         release(link, endpoints, lease)
 
 
-def _answered(answer: Answer, what: str) -> str:
+def _answered(answer: ProcessResult, what: str) -> str:
     if answer.returncode != 0:
         raise LockError(f"{what}: {failure(answer)}")
     return answer.stdout
 
 
-def _refuse_without_space(answer: Answer) -> None:
+def _refuse_without_space(answer: ProcessResult) -> None:
     if answer.returncode != 0 and "database space exceeded" in answer.stderr:
         raise NoSpaceError("the alarm NOSPACE is set, so that etcd takes no lock: playbooks/nospace.yml clears it")
 

@@ -10,8 +10,13 @@ and 3.7.3, whose line "starting an etcd server" spells settings as below and dur
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import (
+    HOUR,
+    parse_go_duration,
+    shorten_duration,
+)
 
 # Where the log line's name is not the flag's.
 LOG_NAMES = {
@@ -39,30 +44,6 @@ MODE = "auto_compaction_mode"
 QUOTA = "quota_backend_bytes"
 DEFAULT_QUOTA = 2 * 1024**3  # storage.DefaultQuotaBytes: what a quota of 0 stands for in every version
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
-
-
-class SettingError(ValueError):
-    """A value that cannot be read as what its setting is."""
-
-
-def parse_duration(text: str) -> int:
-    """Return a Go duration ("1h30m", "100ms", "1.5s", "0") in nanoseconds."""
-    parts = _PART.findall(text)
-    if text.strip("+") == "0":
-        return 0
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise SettingError(f"{text!r} is no duration; write it like 30m, 1h30m or 100ms")
-    return int(sum(Fraction(number) * _UNITS[unit] for number, unit in parts))
-
-
-def shorten_duration(text: str) -> str:
-    """Drop the zeros that Go prints: "30m0s" is "30m", "1h0m0s" is "1h", "0s" is "0"."""
-    if text == "0s":
-        return "0"
-    return re.sub(r"(?<=[hm])0[ms]", "", re.sub(r"(?<=[hm])0s$", "", text))
-
 
 def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
     """Return the settings in etcd's start line by canonical name.
@@ -78,12 +59,12 @@ def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
             settings[name] = value
     for name in MILLISECONDS:
         if name in settings:
-            settings[name] = parse_duration(settings[name]) // 10**6
+            settings[name] = parse_go_duration(settings[name]) // 10**6
     for name in DURATIONS:
         if name in settings and isinstance(settings[name], str):
             settings[name] = shorten_duration(settings[name])
     if RETENTION in settings:
-        nanoseconds = parse_duration(settings[RETENTION])
+        nanoseconds = parse_go_duration(settings[RETENTION])
         revision = settings.get(MODE) == "revision"
         settings[RETENTION] = nanoseconds if revision else shorten_duration(settings[RETENTION])
     return settings
@@ -117,7 +98,7 @@ def _normal(name: str, value: Any, settings: dict[str, Any]) -> Any:
         heartbeat = _integer("heartbeat_interval", settings.get("heartbeat_interval") or 100)
         return _integer(name, value) // heartbeat * heartbeat
     if name in DURATIONS:
-        return parse_duration(str(value))
+        return parse_go_duration(str(value))
     if name in LISTS:
         return sorted(value.split(",") if isinstance(value, str) else value)
     if isinstance(value, (bool, list, dict)):
@@ -132,12 +113,12 @@ def _retention(value: Any, mode: str) -> int:
     if mode == "revision":
         return _integer(RETENTION, value)
     if text.isdigit():
-        return int(text) * _UNITS["h"]
-    return parse_duration(text)
+        return int(text) * HOUR
+    return parse_go_duration(text)
 
 
 def _integer(name: str, value: Any) -> int:
     text = str(value)
     if not re.fullmatch(r"-?\d+", text):
-        raise SettingError(f"{name}: {value!r} is not an integer")
+        raise ValueError(f"{name}: {value!r} is not an integer")
     return int(text)

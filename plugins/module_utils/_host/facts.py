@@ -9,7 +9,6 @@ Parsers of what Linux and systemd show, and readers of files and folders. Nothin
 from __future__ import annotations
 
 import grp
-import hashlib
 import importlib.util
 import ipaddress
 import os
@@ -18,9 +17,11 @@ import re
 import shutil
 import socket
 import stat
-import subprocess
 from collections.abc import Sequence
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 
 # `uname -m` -> GOARCH, as in the names of etcd's release archives.
 GO_ARCHITECTURES = {
@@ -80,17 +81,10 @@ def run(command: Sequence[str]) -> tuple[int, str]:
     if program is None:
         return 127, ""
     try:
-        done = subprocess.run(
-            [program, *command[1:]],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=10,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_process([program, *command[1:]], 10)
+    except OSError:
         return 124, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace")
+    return (124, "") if done.returncode is None else (done.returncode, done.stdout)
 
 
 def read_text(path: str) -> str:
@@ -196,14 +190,10 @@ def process_executable(pid: int, proc: str = "/proc") -> str | None:
 def _digest(path: str, size: int) -> str | None:
     if size > DIGEST_LIMIT:
         return None
-    digest = hashlib.sha256()
     try:
-        with open(path, "rb") as stream:
-            for block in iter(lambda: stream.read(1 << 20), b""):
-                digest.update(block)
+        return sha256_of_file(path)[1]
     except OSError:
         return None
-    return digest.hexdigest()
 
 
 def _owner(uid: int) -> str:

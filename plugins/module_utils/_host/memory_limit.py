@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
 
@@ -113,18 +112,11 @@ def _set(unit: str, values: dict[str, str]) -> None:
 
 def _systemctl(*words: str) -> str:
     try:
-        done = subprocess.run(
-            ["systemctl", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=60,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_process(["systemctl", *words], 60)
+    except OSError as error:
         raise LimitError(f"systemctl {words[0]}: {error}") from error
+    if done.returncode is None:
+        raise LimitError(f"systemctl {words[0]} did not end within 60 s")
     if done.returncode != 0:
         raise LimitError(f"systemctl {words[0]}: {done.stderr.strip() or f'exit status {done.returncode}'}")
     return done.stdout

@@ -11,6 +11,8 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+
 # Journals grow for as long as a process lives; what etcd says at its start is among the first lines.
 START_LINES = 2000
 START_MESSAGE = "starting an etcd server"
@@ -169,17 +171,8 @@ def _plain(value: Any) -> str:
 
 def _run(argv: list[str], timeout: float) -> str:
     try:
-        return subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            errors="replace",
-            timeout=timeout,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
+        return run_process(argv, timeout).stdout
+    except OSError:
         return ""
 
 

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
@@ -23,12 +20,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import CalendarError, next_runs
 
 PATH = "/etc/etcd/maintenance.json"
 _LONGEST = 86400
 _MOST = 100_000
-# As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
-_ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, which may be given with a unit.
 _SIZES = ("free_size", "reserve", "memory_max")
@@ -225,8 +221,8 @@ def problems(config: Config) -> list[str]:
         section: Defrag | Snapshot | Drill = getattr(config, name)
         if section.enabled:
             try:
-                elapses(section.calendar)
-            except ConfigError as error:
+                next_runs(section.calendar)
+            except CalendarError as error:
                 found.append(f"{variable(name, 'calendar')}: {error}")
     folders = []
     if config.snapshot.enabled:
@@ -261,39 +257,3 @@ def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
 def _writable(path: str) -> bool:
     """Root may write where the permissions say no, but not on a filesystem that is mounted read-only."""
     return os.access(path, os.W_OK | os.X_OK) and not os.statvfs(path).f_flag & os.ST_RDONLY
-
-
-def elapses(calendar: str) -> list[datetime]:
-    """Return the next times of a calendar expression, as systemd reads it. Raises ConfigError."""
-    try:
-        done = subprocess.run(
-            ["systemd-analyze", "calendar", "--iterations=3", calendar],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env={**os.environ, "TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"},
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ConfigError(f"systemd-analyze cannot be run: {error}") from error
-    if done.returncode != 0:
-        raise ConfigError(f"{calendar!r} is no calendar that systemd reads, such as daily, Sun 03:00 or *-*-* 02:30")
-    found = parse_elapses(done.stdout)
-    if not found:
-        raise ConfigError(f"{calendar!r} never comes")
-    return found
-
-
-def parse_elapses(text: str) -> list[datetime]:
-    """Read what ``systemd-analyze calendar`` prints."""
-    return [
-        datetime.strptime(found, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc) for found in _ELAPSE.findall(text)
-    ]
-
-
-def period(times: list[datetime]) -> int | None:
-    """Return the shortest time between two of them in seconds, None for fewer than two."""
-    steps = [(later - earlier).total_seconds() for earlier, later in zip(times, times[1:])]
-    return round(min(steps)) if steps else None

@@ -12,20 +12,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read, stamp
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import (
     configuration,
     defrag,
     drill,
     snapshot,
+    timers,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records as maintenance_records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
@@ -53,7 +55,7 @@ def main(argv: list[str]) -> int:
     commands.add_parser("status", help="show what was done last, and what comes next")
     commands.add_parser("settle", help="put back what a run that was killed left: the memory limit")
     asked = parser.parse_args(argv)
-    end_orderly()
+    exit_on_signals()
     try:
         config = configuration.load(asked.config)
     except ValueError as error:
@@ -83,7 +85,7 @@ def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
         "operation": operation,
         "result": found["result"],
         "reason": found["reason"],
-        "started_at": stamp(began),
+        "started_at": format_utc(began),
         "seconds": round(time.monotonic() - clock, 3),
         "cluster": config.cluster,
         "host": os.uname().nodename,
@@ -105,34 +107,22 @@ def publish(config: Config) -> None:
     if config.metrics_dir:
         records = maintenance_records.read_all(config.state_dir)
         text = maintenance_records.metrics(config.cluster, config.member, records)
-        maintenance_records.write(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
+        write_atomically(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
 
 
 def status(config: Config) -> list[str]:
     """Return what was done last, what comes next, and who holds the cluster's lock, for a person to read."""
     records = maintenance_records.read_all(config.state_dir)
-    timers = {name: next_elapse(f"headroom-{name}.timer") for name in maintenance_records.OPERATIONS}
+    states = {name: timers.timer_state(f"headroom-{name}.timer") for name in maintenance_records.OPERATIONS}
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:
         held = read(config.link, config.endpoints)
         lines.append(str(held) if held else "nobody holds the cluster's lock")
     except LockError as error:
         lines.append(f"who holds the cluster's lock is not known: {error}")
-    return [*lines, *maintenance_records.summary(records, timers)]
-
-
-def next_elapse(timer: str) -> str:
-    """Return when a timer elapses next, in systemd's words; empty if it is off."""
-    try:
-        done = subprocess.run(
-            ["systemctl", "show", timer, "--property=ActiveState", "--property=NextElapseUSecRealtime"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    return found.get("NextElapseUSecRealtime", "") if found.get("ActiveState") == "active" else ""
+    return [
+        *lines,
+        *maintenance_records.summary(
+            records, {name: state["next"] if state["active"] else "" for name, state in states.items()}
+        ),
+    ]

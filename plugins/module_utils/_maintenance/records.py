@@ -11,13 +11,15 @@ A record is a map: ``operation``, ``result`` (done, skipped, failed), ``reason``
 from __future__ import annotations
 
 import calendar
-import contextlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
 
 OPERATIONS = ("defrag", "snapshot", "drill")
 # Where the role etcd_maintenance has the program keep its records.
@@ -32,10 +34,6 @@ def _ended(record: Mapping[str, Any]) -> float:
 
 def _seconds(date: str) -> float:
     return float(calendar.timegm(time.strptime(date, _DATE)))
-
-
-def _stamp(seconds: float) -> str:
-    return time.strftime(_DATE, time.gmtime(seconds))
 
 
 # Name, help and what it says of a record; None where the record says nothing of it.
@@ -63,9 +61,9 @@ def keep(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     kept = {
         **record,
         "last_done": dict(record) if record["result"] == "done" else before.get("last_done"),
-        "last_settled_at": _stamp(_ended(record)) if record.get("settled") else before.get("last_settled_at"),
+        "last_settled_at": format_utc(_ended(record)) if record.get("settled") else before.get("last_settled_at"),
     }
-    write(path, json.dumps(kept, indent=2) + "\n")
+    write_atomically(path, json.dumps(kept, indent=2) + "\n")
     return kept
 
 
@@ -86,47 +84,23 @@ def read_all(state_dir: str) -> dict[str, dict[str, Any]]:
     return {name: record for name, record in found.items() if record is not None}
 
 
-def write(path: str, text: str) -> None:
-    """Replace a file at once, readable by everyone."""
-    handle, temporary = tempfile.mkstemp(prefix=".headroom-", dir=os.path.dirname(path))
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            os.fchmod(stream.fileno(), 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
 def metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the records in Prometheus' text format, for the node exporter's textfile collector."""
+    labels = {"cluster": cluster, "member": member}
     lines = []
-    for name, text, value in _GAUGES:
-        samples = [(operation, value(record)) for operation, record in sorted(records.items())]
-        known = [(operation, number) for operation, number in samples if number is not None]
-        lines += _gauge(f"headroom_maintenance_{name}", text, cluster, member, known)
+    for name, description, value in _GAUGES:
+        samples = [({**labels, "operation": operation}, value(record)) for operation, record in sorted(records.items())]
+        known = [(labelled, number) for labelled, number in samples if number is not None]
+        lines += format_gauge(f"headroom_maintenance_{name}", description, known)
     defrag = (records.get("defrag") or {}).get("last_done")
     if defrag:
         freed = defrag["before"]["size"] - defrag["after"]["size"]
-        lines += _gauge("headroom_defrag_freed_bytes", "What the last one gave back.", cluster, member, [("", freed)])
+        lines += format_gauge("headroom_defrag_freed_bytes", "What the last one gave back.", [(labels, freed)])
     backup = (records.get("snapshot") or {}).get("newest_at")
     if backup:
-        text = "When the newest backup of the cluster was taken, on whichever host."
-        lines += _gauge("headroom_backup_newest_timestamp_seconds", text, cluster, member, [("", _seconds(backup))])
+        description = "When the newest backup of the cluster was taken, on whichever host."
+        lines += format_gauge("headroom_backup_newest_timestamp_seconds", description, [(labels, _seconds(backup))])
     return "".join(f"{line}\n" for line in lines)
-
-
-def _gauge(name: str, text: str, cluster: str, member: str, samples: list[tuple[str, float]]) -> list[str]:
-    if not samples:
-        return []
-    lines = [f"# HELP {name} {text}", f"# TYPE {name} gauge"]
-    for operation, value in samples:
-        labels = {"cluster": cluster, "member": member, **({"operation": operation} if operation else {})}
-        listed = ",".join(f"{key}={json.dumps(text)}" for key, text in labels.items())
-        lines.append(f"{name}{{{listed}}} {value}")
-    return lines
 
 
 def summary(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:

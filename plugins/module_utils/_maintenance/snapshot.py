@@ -18,12 +18,14 @@ import time
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, observe
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run as ask
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, elapses, period
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import next_runs, shortest_interval
 
 KEY = "/headroom/backup"
 OPERATION = "backup"
@@ -37,7 +39,7 @@ _HALF_DAY = 43200
 
 def run(config: Config, check: bool) -> dict[str, Any]:
     """Take the backup if nobody has yet. Returns the record. Raises ValueError."""
-    window = due_window(period(elapses(config.snapshot.calendar)))
+    window = due_window(shortest_interval(next_runs(config.snapshot.calendar)))
     newest = _newest(config)
     if not _due(newest, window, time.time()):
         return _not_due(newest)
@@ -110,7 +112,7 @@ def _due(newest: dict[str, Any], window: int, now: float) -> bool:
 
 
 def _not_due(newest: dict[str, Any]) -> dict[str, Any]:
-    taken = lock.stamp(newest["taken"])
+    taken = format_utc(newest["taken"])
     return {
         "result": "skipped",
         "reason": f"{newest['host']} took the backup of this interval at {taken}",
@@ -152,7 +154,7 @@ def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[
         "would": True,
         "path": plan.path,
         "removed": plan.removed,
-        **({"newest_at": lock.stamp(newest["taken"])} if newest else {}),
+        **({"newest_at": format_utc(newest["taken"])} if newest else {}),
     }
 
 
@@ -173,5 +175,5 @@ def _described(saved: backup_snapshot.Saved) -> dict[str, Any]:
         "removed": saved.removed,
         "copies": saved.copies,
         "left_alone": saved.plan.left_alone,
-        "newest_at": lock.stamp(saved.metadata.taken_at),
+        "newest_at": format_utc(saved.metadata.taken_at),
     }

@@ -11,12 +11,11 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import SECOND, parse_duration
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
-    SECOND,
     format_count,
     format_size,
     parse_count,
-    parse_duration,
     parse_size,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (

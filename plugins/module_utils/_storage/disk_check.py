@@ -12,12 +12,12 @@ import glob
 import hashlib
 import os
 import re
-import subprocess
 import tempfile
 import time
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import end_orderly, restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals, restore_handlers
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio as storage_fio
@@ -166,7 +166,7 @@ def measure(
     path: str, profile: storage_fio.Profile, seconds: int, warmup: int, repeats: int
 ) -> storage_fio.Measurement:
     """Run fio in path, warm-up and all runs within the seconds; its files are gone afterwards, whatever happened."""
-    before = end_orderly()
+    before = exit_on_signals()
     try:
         remove_leftovers(path, time.time() - seconds - 10 * GRACE_SECONDS)
         deadline = time.monotonic() + seconds
@@ -179,7 +179,7 @@ def measure(
         ]
         return storage_fio.combine(runs)
     finally:
-        restore(before)
+        restore_handlers(before)
 
 
 def _run(path: str, profile: storage_fio.Profile, seconds: int) -> str:
@@ -189,24 +189,16 @@ def _run(path: str, profile: storage_fio.Profile, seconds: int) -> str:
     try:
         command = storage_fio.command(profile, os.path.basename(name), seconds)
         command[0] = host_facts.find_command("fio") or command[0]
-        # fio runs as one process (--thread), and run() kills it when the time is over or this module is stopped.
-        fio = subprocess.run(
-            command,
-            cwd=path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds + GRACE_SECONDS,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired as problem:
-        raise storage_fio.FioError(
-            f"fio did not end within {seconds + GRACE_SECONDS} s: the disk hangs or is far too slow for etcd."
-        ) from problem
+        # fio runs as one process (--thread), and run_process() kills it when the time is over or this module is stopped.
+        fio = run_process(command, seconds + GRACE_SECONDS, directory=path)
     except OSError as problem:
         raise storage_fio.FioError(f"{command[0]} cannot be run ({problem.strerror}): install fio anew.") from problem
     finally:
         os.unlink(name)
+    if fio.returncode is None:
+        raise storage_fio.FioError(
+            f"fio did not end within {seconds + GRACE_SECONDS} s: the disk hangs or is far too slow for etcd."
+        )
     if fio.returncode < 0:
         raise storage_fio.FioError(f"fio was killed by signal {-fio.returncode} before it had measured.")
-    return (fio.stdout or fio.stderr).decode("utf-8", "replace")
+    return fio.stdout or fio.stderr

@@ -12,10 +12,10 @@ etcd warning 'failed to send out heartbeat on time' mean?").
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.fio import Limits, milliseconds
 
 WAL_FSYNC = "etcd_disk_wal_fsync_duration_seconds"
@@ -26,9 +26,6 @@ STARTED = "process_start_time_seconds"
 
 # One sample lies above the 99th percentile then.
 MIN_SAMPLES = 100
-
-# A line of Prometheus' text format without its optional time.
-_SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)", re.MULTILINE)
 
 
 class MetricsError(ValueError):
@@ -89,17 +86,17 @@ def parse(text: str) -> Page:
     """Read a page of metrics. Raises MetricsError if it lacks one of those needed."""
     plain: dict[str, float] = {}
     buckets: dict[str, dict[float, float]] = {WAL_FSYNC: {}, BACKEND_COMMIT: {}}
-    for name, labels, value in _SAMPLE.findall(text):
-        base, bucket, _rest = name.partition("_bucket")
+    for sample in parse_samples(text):
+        base, bucket, _rest = sample.name.partition("_bucket")
         try:
-            if not labels:
-                plain[name] = float(value)
+            if not sample.labels:
+                plain[sample.name] = sample.value
             elif bucket and base in buckets:
-                bound = re.search(r'le="([^"]+)"', labels)
+                bound = sample.label("le")
                 if bound:
-                    buckets[base][float(bound[1])] = float(value)
+                    buckets[base][float(bound)] = sample.value
         except ValueError as problem:
-            raise MetricsError(f"the metrics say {name} is {value!r}, which is no number") from problem
+            raise MetricsError(f"the metrics say {sample.name} is {sample.text!r}, which is no number") from problem
     return Page(
         wal_fsync=_histogram(WAL_FSYNC, buckets[WAL_FSYNC]),
         backend_commit=_histogram(BACKEND_COMMIT, buckets[BACKEND_COMMIT]),

@@ -17,13 +17,17 @@ Afterwards, with the member serving, settle() removes SOURCE.moved and the link.
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import re
 import shutil
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import (
+    drop_page_cache,
+    sha256_of_file,
+    sync_path,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
@@ -178,17 +182,17 @@ def move(source: str, target: str, step: Step) -> None:
     if step.name == "begin":
         _copy(source, staging(target))
         os.rename(source, aside(source))
-        _sync_folder(os.path.dirname(source))
+        sync_path(os.path.dirname(source))
     if step.name == "swap" and not _equal(aside(source), staging(target)):
         _copy(aside(source), staging(target))
     if step.name in ("begin", "swap"):
         if os.path.isdir(target):
             os.rmdir(target)
         os.rename(staging(target), target)
-        _sync_folder(os.path.dirname(target))
+        sync_path(os.path.dirname(target))
     if not os.path.lexists(source):
         os.symlink(target, source)
-        _sync_folder(os.path.dirname(source))
+        sync_path(os.path.dirname(source))
 
 
 def unsettled(source: str, target: str) -> list[str]:
@@ -212,22 +216,10 @@ def settle(source: str, target: str) -> None:
             shutil.rmtree(path)
 
 
-def _sync_folder(folder: str) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _digest(path: str) -> str:
     """SHA-256 of a file as the disk has it: what the page cache holds of it is dropped before."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        for block in iter(lambda: stream.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
+    drop_page_cache(path)
+    return sha256_of_file(path)[1]
 
 
 def _equal(folder: str, copy: str) -> bool:
@@ -250,19 +242,11 @@ def _copy(source: str, copy: str) -> None:
         os.chown(made, status.st_uid, status.st_gid)
         shutil.copystat(origin, made)
         if name:
-            _sync_file(made)
-    _sync_folder(copy)
-    _sync_folder(os.path.dirname(copy))
+            sync_path(made)
+    sync_path(copy)
+    sync_path(os.path.dirname(copy))
     if not _equal(source, copy):
         raise WalError(
             f"the copy in {copy} is not what is in {source}: the new disk does not keep what it is given, or something "
             f"writes to the log. The member's log is unchanged in {source}."
         )
-
-
-def _sync_file(path: str) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Answer
 
 REQUEST = backup_snapshot.Request("/nowhere", "etcd", "", keep=1, keep_days=None, reserve=0, timeout=10)
 STATUS = '{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}'
@@ -34,7 +34,7 @@ def of(*members: Member, alarms: tuple[tuple[str, str], ...] = (), error: str = 
 
 def answering(stdout: str = STATUS, stderr: str = "", returncode: int | None = 0) -> check.Runner:
     """A runner whose programs all say the same."""
-    return lambda _argv, _timeout, _name: Answer(returncode, stdout, stderr)
+    return lambda _argv, _timeout, _name: ProcessResult(returncode, stdout, stderr)
 
 
 @pytest.fixture

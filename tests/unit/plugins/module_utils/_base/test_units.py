@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes, counts and durations."""
+"""Sizes and counts."""
 
 from __future__ import annotations
 
@@ -51,28 +51,6 @@ def test_parse_count(value: Any, count: int) -> None:
 def test_parse_count_refuses(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"^keys is .*no whole number"):
         units.parse_count(bad, "keys")
-
-
-@pytest.mark.parametrize(
-    ("text", "nanoseconds"),
-    [
-        ("5m", 300 * 10**9),
-        ("1h30m", 5400 * 10**9),
-        ("0.5h", 1800 * 10**9),
-        ("500ms", 5 * 10**8),
-        ("3us7ns", 3007),
-        ("2µs", 2000),
-        ("1m0.5s", 60_500_000_000),
-    ],
-)
-def test_parse_duration(text: str, nanoseconds: int) -> None:
-    assert units.parse_duration(text, "x") == nanoseconds
-
-
-@pytest.mark.parametrize("bad", ["", "5", "5 m", "m", "-1h", "1d", "1h-5m"])
-def test_parse_duration_refuses(bad: str) -> None:
-    with pytest.raises(ValueError, match="no duration: write for example"):
-        units.parse_duration(bad, "retention")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import etcdctl
 
 VERSIONS = ("3.5", "3.6", "3.7")
@@ -23,8 +24,8 @@ def captured(version: str) -> dict[str, Any]:
     return data
 
 
-def answer(version: str, what: str) -> etcdctl.Answer:
-    return etcdctl.Answer(**captured(version)[what])
+def answer(version: str, what: str) -> ProcessResult:
+    return ProcessResult(**captured(version)[what])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -118,12 +119,12 @@ def test_failure_names_the_connection(version: str) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (etcdctl.Answer(None, "", ""), "etcdctl did not end in time and was killed"),
-        (etcdctl.Answer(3, "", ""), "etcdctl ended with exit status 3"),
-        (etcdctl.Answer(1, "", "{broken\nError: plain words"), "plain words"),
+        (ProcessResult(None, "", ""), "etcdctl did not end in time and was killed"),
+        (ProcessResult(3, "", ""), "etcdctl ended with exit status 3"),
+        (ProcessResult(1, "", "{broken\nError: plain words"), "plain words"),
     ],
 )
-def test_failure_without_a_cause(given: etcdctl.Answer, reason: str) -> None:
+def test_failure_without_a_cause(given: ProcessResult, reason: str) -> None:
     assert etcdctl.failure(given) == reason
 
 

@@ -19,7 +19,12 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, program, records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import (
+    configuration,
+    program,
+    records,
+    timers,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot as maintenance_snapshot
 
 CONFIG: dict[str, Any] = {
@@ -192,11 +197,11 @@ Normalized form: *-*-* 00:00:00
 
 
 def test_calendar() -> None:
-    found = configuration.parse_elapses(CALENDAR)
+    found = timers.parse_next_runs(CALENDAR)
     assert found[0] == datetime(2026, 11, 22, tzinfo=timezone.utc)
-    assert configuration.period(found) == 6 * 3600
-    assert configuration.period(found[:1]) is None
-    assert configuration.parse_elapses("Next elapse: never\n") == []
+    assert timers.shortest_interval(found) == 6 * 3600
+    assert timers.shortest_interval(found[:1]) is None
+    assert timers.parse_next_runs("Next elapse: never\n") == []
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(3600, 1800), (86400, 43200), (30 * 86400, 43200), (None, 43200)])

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse and format durations as Go writes them, and format times."""
+
+from __future__ import annotations
+
+import re
+import time
+from fractions import Fraction
+
+SECOND = 1_000_000_000
+HOUR = 3600 * SECOND
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": HOUR,
+}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+# The linter, which is written in Rego, accepts exactly these.
+_STRICT = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+")
+
+
+def parse_duration(value: object, name: str) -> int:
+    """Return the nanoseconds of a duration such as "5m", "1h30m" or "500ms".
+
+    name: the variable, for the message. Raises ValueError for anything else, a bare number included.
+    """
+    if not isinstance(value, str) or _STRICT.fullmatch(value) is None:
+        raise ValueError(f"{name} is {value!r}, which is no duration: write for example 30s, 5m or 1h30m")
+    return parse_go_duration(value)
+
+
+def parse_go_duration(text: str) -> int:
+    """Return the nanoseconds of any duration without a minus sign that Go's time.ParseDuration accepts ("0", ".5s").
+
+    Raises ValueError.
+    """
+    if text.strip("+") == "0":
+        return 0
+    parts = _PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{text!r} is not a valid duration: write for example 30m, 1h30m or 100ms")
+    return sum(int(Fraction(f"0{number}") * _NANOSECONDS[unit]) for number, unit in parts)
+
+
+def shorten_duration(text: str) -> str:
+    """Drop the zeros that Go prints: "30m0s" becomes "30m", "1h0m0s" becomes "1h", "0s" becomes "0"."""
+    if text == "0s":
+        return "0"
+    return re.sub(r"(?<=[hm])0[ms]", "", re.sub(r"(?<=[hm])0s$", "", text))
+
+
+def format_utc(seconds: float) -> str:
+    """Return a time (seconds since 1970) as UTC in ISO 8601: 2026-11-21T12:40:00Z."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hash files, flush them to the disk, and replace them atomically."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+
+CHUNK_BYTES = 1 << 20
+
+
+def sha256_of_file(path: str) -> tuple[int, str]:
+    """Return the size in bytes and the SHA-256 of a file. Raises OSError."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for chunk in iter(lambda: stream.read(CHUNK_BYTES), b""):
+            digest.update(chunk)
+        return stream.tell(), digest.hexdigest()
+
+
+def drop_page_cache(path: str) -> None:
+    """Make the next reader read the file from the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(handle)
+
+
+def sync_path(path: str) -> None:
+    """Flush a file, or the entries of a directory, to the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomically(path: str, content: str | bytes, mode: int = 0o644) -> None:
+    """Replace a file, so that a reader finds the old content or the new one, never a part.
+
+    mode: the permissions of the new file. The content is not flushed to the disk. Raises OSError; the old file stays.
+    """
+    folder, name = os.path.split(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            os.fchmod(stream.fileno(), mode)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

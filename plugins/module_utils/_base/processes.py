@@ -1,0 +1,51 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run a program with a time limit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ProcessResult:
+    """Exit status and output of a program. ``returncode`` is None if it was killed at its time limit."""
+
+    returncode: int | None
+    stdout: str
+    stderr: str
+
+
+def run_process(
+    argv: Sequence[str],
+    timeout: float,
+    *,
+    text: str = "",
+    environment: Mapping[str, str] | None = None,
+    directory: str | None = None,
+) -> ProcessResult:
+    """Run a program, and kill it after ``timeout`` seconds.
+
+    text: its standard input. environment: all of its variables; by default the caller's, with messages in English.
+    directory: its working directory. Output that is not UTF-8 is returned with replacement characters.
+    Raises OSError if the program cannot be started.
+    """
+    try:
+        done = subprocess.run(
+            list(argv),
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C"} if environment is None else environment,
+            cwd=directory,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return ProcessResult(returncode=None, stdout="", stderr="")
+    return ProcessResult(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)

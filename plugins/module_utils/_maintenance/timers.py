@@ -1,0 +1,70 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Calendars and timers, as systemd parses them and reports them."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+
+# As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
+_ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
+
+
+class CalendarError(ValueError):
+    """A calendar expression that systemd does not accept, or that never elapses."""
+
+
+def next_runs(calendar: str) -> list[datetime]:
+    """Return the next times of a calendar expression. Raises CalendarError."""
+    environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"}
+    try:
+        done = run_process(["systemd-analyze", "calendar", "--iterations=3", calendar], 30, environment=environment)
+    except OSError as error:
+        raise CalendarError(f"systemd-analyze cannot be run: {error}") from error
+    if done.returncode is None:
+        raise CalendarError("systemd-analyze did not end within 30 s")
+    if done.returncode != 0:
+        raise CalendarError(
+            f"{calendar!r} is not a calendar expression of systemd: write for example daily, Sun 03:00 or *-*-* 02:30"
+        )
+    found = parse_next_runs(done.stdout)
+    if not found:
+        raise CalendarError(f"{calendar!r} never elapses: write a date in the future, or a repeating one such as daily")
+    return found
+
+
+def parse_next_runs(text: str) -> list[datetime]:
+    """Parse what ``systemd-analyze calendar`` prints."""
+    return [
+        datetime.strptime(found, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc) for found in _ELAPSE.findall(text)
+    ]
+
+
+def shortest_interval(times: list[datetime]) -> int | None:
+    """Return the shortest time between two consecutive runs in seconds, None for fewer than two runs."""
+    steps = [(later - earlier).total_seconds() for earlier, later in zip(times, times[1:])]
+    return round(min(steps)) if steps else None
+
+
+def timer_state(name: str) -> dict[str, Any]:
+    """Return whether a timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
+
+    Everything is false or empty where systemd does not answer.
+    """
+    properties = ("UnitFileState", "ActiveState", "NextElapseUSecRealtime")
+    try:
+        done = run_process(["systemctl", "show", name, *(f"--property={item}" for item in properties)], 30)
+    except OSError:
+        return {"enabled": False, "active": False, "next": ""}
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    return {
+        "enabled": found.get("UnitFileState") == "enabled",
+        "active": found.get("ActiveState") == "active",
+        "next": found.get("NextElapseUSecRealtime", ""),
+    }
