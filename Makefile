@@ -1,80 +1,92 @@
-# Two targets do everything: `make demo` and `make test`. Both set up what is missing first; `make help` lists the rest.
+# `make demo` and `make test` do everything; each target first sets up what it needs and is missing. `make help` lists the targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-PY := .headroom/venv/bin/python
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model docs requirements bench-site bench-lint bench-plan bench-plan-quick bench-storage bench-storage-quick storage-evidence bench-maintenance bench-maintenance-quick bench-demo bench-model bundle
+.PHONY: help setup demo demo-down check test model accuracy storage-evidence bundle requirements \
+  bench-demo bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick bench-model bench-plan \
+  bench-plan-quick bench-site bench-storage bench-storage-quick
 
-help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+# Headings of `make help` begin with `##@`.
+help: ## list the targets
+	@awk -F ':.*## ' '/^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' Makefile
 
-setup: ## install what the project needs (part of every other target)
-	@python3 tools/setup.py
+# tools/setup/targets.py says what each target needs.
+setup-%:
+	@python3 -m tools.setup $*
 
-demo: setup ## three lab hosts, deployed, with a report; VERSION=3.6.16 or 3.5.35 for another etcd
+##@ Deploy a cluster in the lab
+demo: ## deploy three lab hosts and print the report; VERSION=3.6.16 or 3.5.35 deploys another etcd
+	@python3 -m tools.setup demo $(VERSION:%=etcd-$(basename $(VERSION)))
 	@$(RUN) lab/demo up $(VERSION)
 
-demo-down: setup ## remove the lab of the demo
+demo-down: setup-demo-down ## remove the demo's lab
 	@$(RUN) lab/demo down
 
-check: setup ## the fast checks: lint, types, units, policies
+##@ Check a change
+check: setup-check ## run the fast checks: lint, types, units, policies (under 3 minutes)
 	@$(RUN) python tests/run.py check
 
-test: setup ## every check, on real hosts too
+test: setup-test ## run every check, on lab hosts too
 	@$(RUN) python tests/run.py all
 
-model: setup ## render model/ for Python and Rego
+##@ Generate files from their sources
+model: setup-model ## render model/ for Python and Rego
 	@$(RUN) python model/render.py && python policies/render.py
 
-bench-site: setup ## time the floor, a cold run and a second run of site.yml in a lab of its own
-	@$(RUN) bench/site/run.py
+accuracy: setup-accuracy ## write docs/accuracy.md and its pictures from the recorded measurements
+	@$(RUN) python -m bench.memory.report
 
-bench-lint: setup ## time the linter on 100, 1,000 and 10,000 hosts, both forms; write the table of docs/inventory.md
-	@$(RUN) python -m bench.lint.run --write
-
-bench-memory: setup ## measure real etcd of three releases, case by case, and hold the model against it (about an hour)
-	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
-
-bench-memory-quick: setup ## measure four cases of each release and say how far the model is from them (3 minutes)
-	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
-	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
-
-bench-plan: setup ## run real etcd inside the plan's limit, and its defaults beside it; write docs/proof.md (25 minutes, as root)
-	@$(RUN) python -m bench.plan.run && python -m bench.plan.report
-
-bench-plan-quick: setup ## one workload of bench-plan, once (under 2 minutes, as root)
-	@$(RUN) python -m bench.plan.run --quick && python -m bench.plan.report --print --results .headroom/bench-plan/quick
-
-bench-storage: setup ## measure what each remedy for a slow disk is worth, and write docs/storage-evidence.md (15 minutes, as root)
-	@$(RUN) python -m bench.storage.run && python -m bench.storage.report
-
-bench-storage-quick: setup ## a part of bench-storage, once, and its tables (under 2 minutes, as root)
-	@$(RUN) python -m bench.storage.run --quick && \
-	  python -m bench.storage.report --print --results .headroom/bench-storage/quick.csv
-
-storage-evidence: setup ## write docs/storage-evidence.md and its picture from what was measured
+storage-evidence: setup-storage-evidence ## write docs/storage-evidence.md and its picture from the recorded measurements
 	@$(RUN) python -m bench.storage.report
 
-bench-maintenance: setup ## defragment under load with etcdctl and with Headroom; write docs/maintenance-evidence.md (under 10 minutes)
+bundle: setup-bundle ## pack the policies for `conftest test -p`, in .headroom
+	@$(RUN) python policies/bundle.py
+
+requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHON312 (paths of the two interpreters)
+	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"
+	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
+
+##@ Measure
+bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, and draw the plan beside the measurement (4 minutes)
+	@$(RUN) python -m bench.demo.plan_and_measured
+
+bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md
+	@$(RUN) python -m bench.lint.run --write
+
+bench-maintenance: setup-bench-maintenance ## defragment under load with etcdctl and with Headroom; write docs/maintenance-evidence.md (10 minutes)
 	@$(RUN) python -m bench.maintenance.run && python -m bench.maintenance.report
 
-bench-maintenance-quick: setup ## the same with a smaller database, once, and its tables (under 2 minutes)
+bench-maintenance-quick: setup-bench-maintenance-quick ## the same with a smaller database, once; print the tables (2 minutes)
 	@$(RUN) python -m bench.maintenance.run --quick && \
 	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
 
-bench-demo: setup ## load the demo's hosts as their inventory says, and draw the plan beside what was measured (4 minutes)
-	@$(RUN) python -m bench.demo.plan_and_measured
+bench-memory: setup-bench-memory ## measure real etcd of three releases, and compare the model with it (an hour)
+	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
 
-bench-model: setup ## time the memory model and the plan
+bench-memory-quick: setup-bench-memory-quick ## measure four cases of each release, and print the model's error (3 minutes)
+	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
+	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
+
+bench-model: setup-bench-model ## time the memory model and the plan
 	@$(RUN) python -m bench.model.run
 
-accuracy: setup ## write docs/accuracy.md and its pictures from what was measured
-	@$(RUN) python -m bench.memory.report
+bench-plan: setup-bench-plan ## run real etcd inside the plan's limit and with its defaults; write docs/proof.md (25 minutes, as root)
+	@$(RUN) python -m bench.plan.run && python -m bench.plan.report
 
-bundle: setup ## the policies as an archive for `conftest test -p`, in .headroom
-	@$(RUN) python policies/bundle.py
+bench-plan-quick: setup-bench-plan-quick ## run one workload of bench-plan, once (2 minutes, as root)
+	@$(RUN) python -m bench.plan.run --quick && python -m bench.plan.report --print --results .headroom/bench-plan/quick
 
-requirements: ## pin requirements/requirements.in anew, for PYTHON311 and PYTHON312 (paths of the two interpreters)
-	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"
-	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
+bench-site: setup-bench-site ## time the floor, a cold run and a second run of site.yml in a lab of its own
+	@$(RUN) bench/site/run.py
+
+bench-storage: setup-bench-storage ## measure each remedy for a slow disk; write docs/storage-evidence.md (15 minutes, as root)
+	@$(RUN) python -m bench.storage.run && python -m bench.storage.report
+
+bench-storage-quick: setup-bench-storage-quick ## run a part of bench-storage, once, and print its tables (2 minutes, as root)
+	@$(RUN) python -m bench.storage.run --quick && \
+	  python -m bench.storage.report --print --results .headroom/bench-storage/quick.csv
+
+##@ Install tools
+setup: ## install what all targets need; `python3 -m tools.setup --list` lists the parts
+	@python3 -m tools.setup

@@ -71,6 +71,7 @@ CHECKS = [
         "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
     ),
     pytest("model", "tests/model"),
+    pytest("set-up", "tests/setup"),
     pytest("bench", "tests/bench"),
     pytest("alert rules", "tests/alerts"),
     Check("opa fmt", "opa fmt --fail --list policies tests/policies"),

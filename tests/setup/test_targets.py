@@ -1,0 +1,53 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The targets of the Makefile, and what the set-up installs for each."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.setup import targets
+from tools.setup.debian import GROUPS
+
+PROJECT = Path(__file__).resolve().parents[2]
+MAKEFILE = (PROJECT / "Makefile").read_text()
+RULES = re.findall(r"^([a-z-]+):(.*?)## ", MAKEFILE, re.MULTILINE)
+
+
+def test_every_target_is_phony() -> None:
+    declared = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
+    assert declared
+    assert sorted(declared[1].replace("\\", "").split()) == sorted(name for name, _ in RULES)
+
+
+def test_help_lists_every_target_below_a_heading() -> None:
+    done = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE) == [name for name, _ in RULES]
+
+
+@pytest.mark.parametrize(("name", "prerequisites"), [rule for rule in RULES if "setup-" in rule[1]])
+def test_a_target_sets_up_its_own_needs(name: str, prerequisites: str) -> None:
+    assert prerequisites.split() == [f"setup-{name}"]
+    assert targets.parts([name]) <= targets.parts(["test"])
+
+
+def test_the_demo_builds_etcd_and_conftest_only() -> None:
+    assert targets.parts(["demo"]) - GROUPS.keys() == {"venv", "lab-image", "conftest", "etcd-3.7"}
+
+
+def test_a_test_run_needs_every_part() -> None:
+    assert targets.parts(["test"]) == targets.PURPOSES.keys() | GROUPS.keys()
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.setup", "etcd-3.4"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "nothing is called etcd-3.4: name targets or parts, of demo," in done.stderr

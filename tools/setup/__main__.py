@@ -1,0 +1,100 @@
+"""Set up what the named targets of the Makefile need (everything, if none is named); a second run only looks.
+
+Each result lies in a cache folder under a name that carries the digest of its inputs, and appears there only when it is complete:
+an interrupted run leaves nothing half-made, and several runs may work side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+from tools.setup.steps import CACHE, PROJECT, Step, StepFailed
+from tools.setup.targets import NEEDS, PURPOSES, steps
+
+LINKS = PROJECT / ".headroom"
+ACTIVATE = """# Puts ansible-playbook, conftest, etcdctl and the other pinned tools on PATH: . .headroom/activate
+PATH="{links}/bin:{links}/venv/bin:$PATH"
+export PATH
+"""
+
+
+def link(target: Path, name: str) -> None:
+    """Point .headroom/NAME to the target, and replace an older link in one step."""
+    path = LINKS / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.symlink_to(target)
+    part.replace(path)
+
+
+class Progress:
+    """Prints a line when a step begins and one when it ends."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.lock = total, 0, threading.Lock()
+
+    def run(self, step: Step) -> None:
+        with self.lock:
+            print(f"  ....   {step.name}: {step.purpose}", flush=True)
+        seconds = step.run()
+        with self.lock:
+            self.done += 1
+            print(f"  {self.done:>2}/{self.total:<2}  {step.name}: {seconds:.0f} s", flush=True)
+
+
+def run_two_at_a_time(todo: list[Step], progress: Progress) -> None:
+    """Run the steps; after a failure no further step begins."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for result in concurrent.futures.as_completed([pool.submit(progress.run, step) for step in todo]):
+            try:
+                result.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def set_up(names: list[str]) -> None:
+    packages, others = steps(names)
+    todo = [step for step in others if not step.is_ready()]
+    first = [] if packages.is_ready() else [packages]
+    if first or todo:
+        print(f"Set-up for {', '.join(names)}: {len(first) + len(todo)} steps, into {CACHE}", flush=True)
+        progress = Progress(len(first) + len(todo))
+        for step in first:
+            progress.run(step)
+        run_two_at_a_time(todo, progress)
+    for step in others:
+        for name, target in step.links().items():
+            link(target, name)
+    LINKS.mkdir(exist_ok=True)
+    (LINKS / "activate").write_text(ACTIVATE.format(links=LINKS))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python3 -m tools.setup", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a target of the Makefile, or a part; default: test")
+    parser.add_argument("--list", action="store_true", help="list the parts, and who needs them")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for part, purpose in PURPOSES.items():
+            users = ", ".join(target for target, needs in NEEDS.items() if part in needs)
+            print(f"{part:12} {purpose}\n{'':12} needed by {users}")
+        return 0
+    began = time.monotonic()
+    try:
+        set_up(arguments.names or ["test"])
+    except (StepFailed, ValueError) as error:
+        print(f"Set-up failed: {error}", file=sys.stderr)
+        return 1
+    print(f"Set-up: ready ({time.monotonic() - began:.1f} s)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

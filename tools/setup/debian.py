@@ -1,0 +1,100 @@
+"""Debian packages: one step each for a group of packages that the same targets need, and promtool out of its package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import IO
+
+from tools.setup.steps import CACHE, PROJECT, Step, StepFailed, as_root, complete_folder, locked, run
+
+# The group `lab` is what hosts need while they run; debootstrap only builds their image.
+GROUPS = {
+    "lab": ("podman", "runc", "netavark", "aardvark-dns", "iproute2", "iptables", "openssh-client"),
+    "python3-venv": ("python3-venv",),
+    "debootstrap": ("debootstrap",),
+    "fio": ("fio",),
+    "shellcheck": ("shellcheck",),
+    "encryption": ("age", "gnupg"),
+}
+
+
+def missing(packages: tuple[str, ...]) -> list[str]:
+    """Return the packages that are not installed; none if this is not Debian, where installing them is up to the user."""
+    if not shutil.which("dpkg-query"):
+        return []
+    answer = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    installed = {line.split()[0] for line in answer.stdout.splitlines() if line.endswith(" installed")}
+    return [package for package in packages if package not in installed]
+
+
+def apt_get(*arguments: str) -> list[str]:
+    """Return an apt-get command that runs as root, asks nothing, and waits for other users of dpkg."""
+    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
+    return as_root(*apt, *arguments)
+
+
+def packages_step(groups: list[str]) -> Step:
+    """Return the step that installs all packages of these groups, in one transaction."""
+    packages = tuple(package for group in groups for package in GROUPS[group])
+
+    def install(log: IO[str]) -> None:
+        run(log, *apt_get("update"))
+        run(log, *apt_get("install", "-y", "--no-install-recommends", *missing(packages)))
+
+    return Step("Debian-packages", ", ".join(missing(packages)), lambda: not missing(packages), install)
+
+
+def image_step(purpose: str) -> Step:
+    """Return the step that builds the image of the lab's hosts."""
+    build = [str(PROJECT / "lab" / "image")]
+
+    def is_ready() -> bool:
+        if missing(GROUPS["lab"]):
+            return False
+        return subprocess.run([*build, "--ready"], capture_output=True, check=False).returncode == 0
+
+    return Step("lab-image", purpose, is_ready, lambda log: run(log, *build))
+
+
+def promtool_step(purpose: str) -> Step:
+    """Return the step that unpacks promtool from Debian's package of Prometheus; installing the package would start a server."""
+    folder = CACHE / f"promtool-{os.uname().machine}"
+
+    def is_ready() -> bool:
+        return folder.is_dir() or not shutil.which("dpkg-deb")
+
+    def make(log: IO[str]) -> None:
+        try:
+            with complete_folder(folder) as part:
+                unpack_promtool(log, part)
+        except StepFailed as failure:
+            # One check of many uses promtool, and skips its cases without it.
+            print(f"  promtool is not available, so the alert rules stay untested: {failure}")
+
+    def links() -> dict[str, Path]:
+        return {"bin/promtool": folder / "promtool"} if folder.is_dir() else {}
+
+    return Step("promtool", purpose, is_ready, make, links)
+
+
+def unpack_promtool(log: IO[str], folder: Path) -> None:
+    download = ["apt-get", "-q", "download", "prometheus"]
+    try:
+        run(log, *download, cwd=folder)
+    except StepFailed:  # a fresh machine has no package lists
+        with locked("Debian-packages"):
+            run(log, *apt_get("update"))
+        run(log, *download, cwd=folder)
+    (archive,) = folder.glob("*.deb")
+    run(log, "dpkg-deb", "-x", archive, folder / "unpacked")
+    (folder / "unpacked/usr/bin/promtool").rename(folder / "promtool")
+    shutil.rmtree(folder / "unpacked")
+    archive.unlink()

@@ -1,0 +1,92 @@
+"""Programs built from Go modules: go.sum in tools/NAME pins every source, whatever a proxy answers today."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from pathlib import Path
+from typing import IO
+
+from tools.setup.steps import CACHE, PROJECT, Step, StepFailed, complete_folder, digest, run
+
+# The folder in tools/ and the Go package in it.
+PACKAGES = {
+    "conftest": "github.com/open-policy-agent/conftest",
+    "opa": "github.com/open-policy-agent/opa",
+    "benchmark": "go.etcd.io/etcd/v3/tools/benchmark",
+    "load": ".",
+    "versitygw": "github.com/versity/versitygw/cmd/versitygw",
+}
+ETCD_PACKAGES = {
+    "etcd": "go.etcd.io/etcd/server/v3",
+    "etcdctl": "go.etcd.io/etcd/etcdctl/v3",
+    "etcdutl": "go.etcd.io/etcd/etcdutl/v3",
+}
+# This release's programs are the ones on PATH after `. .headroom/activate`.
+DEFAULT_ETCD = "etcd-3.7"
+
+
+def go_build(log: IO[str], folder: Path, output: Path, package: str) -> None:
+    caches = CACHE / "go"
+    env = {
+        "GOMODCACHE": f"{caches}/mod",
+        "GOCACHE": f"{caches}/build",
+        "GOFLAGS": "-mod=readonly -modcacherw",
+        "CGO_ENABLED": "0",
+    }
+    run(log, "go", "build", "-trimpath", "-o", output, package, cwd=folder, env=env)
+
+
+def architecture() -> str:
+    """Return Go's name of this machine's architecture, as in the names of etcd's archives."""
+    return {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64le", "s390x": "s390x"}[os.uname().machine]
+
+
+def built(name: str) -> Path:
+    """Return the folder in the cache for what is built from tools/NAME."""
+    folder = PROJECT / "tools" / name
+    sources = sorted(folder.rglob("*.go"))
+    return CACHE / f"{name}-{digest(folder / 'go.mod', folder / 'go.sum', architecture(), *sources)}"
+
+
+def program_step(name: str, purpose: str) -> Step:
+    def make(log: IO[str]) -> None:
+        with complete_folder(built(name)) as folder:
+            go_build(log, PROJECT / "tools" / name, folder / name, PACKAGES[name])
+
+    def links() -> dict[str, Path]:
+        return {f"bin/{name}": built(name) / name}
+
+    return Step(name, purpose, lambda: built(name).is_dir(), make, links)
+
+
+def etcd_version(name: str) -> str:
+    """Return the release that tools/NAME/go.mod pins, such as 3.7.3."""
+    for line in (PROJECT / "tools" / name / "go.mod").read_text().splitlines():
+        if line.strip().startswith("go.etcd.io/etcd/server/v3 "):
+            return line.split()[1].lstrip("v")
+    raise StepFailed(f"tools/{name}/go.mod does not require go.etcd.io/etcd/server/v3")
+
+
+def etcd_step(name: str, purpose: str) -> Step:
+    """Return the step that builds and packs a release as upstream does: the archive with SHA256SUMS, and the programs in bin/."""
+
+    def make(log: IO[str]) -> None:
+        with complete_folder(built(name)) as folder:
+            release = f"etcd-v{etcd_version(name)}-linux-{architecture()}"
+            for program, package in ETCD_PACKAGES.items():
+                go_build(log, PROJECT / "tools" / name, folder / release / program, package)
+            archive = folder / f"{release}.tar.gz"
+            with tarfile.open(archive, "w:gz", compresslevel=3) as tar:
+                tar.add(folder / release, arcname=release)
+            (folder / release).rename(folder / "bin")
+            sha256 = hashlib.sha256(archive.read_bytes()).hexdigest()
+            (folder / "SHA256SUMS").write_text(f"{sha256}  {archive.name}\n")
+
+    def links() -> dict[str, Path]:
+        archives = {f"archives/v{etcd_version(name)}": built(name)}
+        on_path = {f"bin/{program}": built(name) / "bin" / program for program in ETCD_PACKAGES}
+        return archives | (on_path if name == DEFAULT_ETCD else {})
+
+    return Step(name, purpose, lambda: built(name).is_dir(), make, links)
