@@ -1,4 +1,4 @@
-"""How the benchmarks reach the hosts of a running lab: the one that LAB_NAME names, or the demo's."""
+"""Reach the hosts of a running lab: the one named by LAB_NAME, or the demo's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ STATE = PROJECT / ".headroom" / "labs" / os.environ.get("LAB_NAME", "demo")
 
 
 def addresses() -> dict[str, str]:
-    """The lab's hosts and their addresses."""
+    """Return the address of each lab host."""
     return dict(json.loads((STATE / "hosts.json").read_text()))
 
 
 def on(host: str, command: str) -> str:
-    """Run a shell script as root on a host, over the connection that Ansible keeps open; its output."""
+    """Run a shell script as root on a host and return its output. Reuses the connection that Ansible keeps open."""
     listed = subprocess.run([PROJECT / "lab/inventory.py"], capture_output=True, text=True, check=True).stdout
     facts = json.loads(listed)["_meta"]["hostvars"][host]
     control = facts["ansible_control_path"].replace("%%", "%")
@@ -28,7 +28,7 @@ def on(host: str, command: str) -> str:
 
 
 def certificates(host: str) -> Path:
-    """A folder with the CA's and the client's certificate, and the client's key, for programs that are no lab hosts."""
+    """Return a folder with the CA certificate and the client's certificate and key, for programs outside the lab."""
     folder = STATE / "client"
     folder.mkdir(mode=0o700, exist_ok=True)
     for name in ("ca.crt", "client.crt", "client.key"):

@@ -1,4 +1,4 @@
-"""Real members of etcd for the benchmarks: started with given flags on loopback, and watched as the kernel sees them."""
+"""Run real etcd members on loopback for the benchmarks, and sample their memory from /proc."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READY_SECONDS = 120
 
 
 def binary(version: str, name: str = "etcd") -> Path:
-    """A program of this release; the project's set-up builds them."""
+    """Return the path of a program of this release, which the project's set-up builds."""
     path = ARCHIVES / f"v{version}" / "bin" / name
     if not path.exists():
         raise SystemExit(f"there is no {name} {version}: `make setup` builds {', '.join(releases())}")
@@ -31,7 +31,7 @@ def binary(version: str, name: str = "etcd") -> Path:
 
 
 def releases() -> list[str]:
-    """The releases that the project's set-up built, oldest first."""
+    """Return the releases that the project's set-up built, oldest first."""
     return sorted(
         (folder.name[1:] for folder in ARCHIVES.glob("v*")), key=lambda text: [int(n) for n in text.split(".")]
     )
@@ -39,7 +39,7 @@ def releases() -> list[str]:
 
 @dataclass
 class Peaks:
-    """The highest figures of a process, in bytes, as /proc says them."""
+    """The highest memory figures of a process in bytes, from /proc/PID/status."""
 
     rss_anon: int = 0
     rss_file: int = 0
@@ -47,7 +47,7 @@ class Peaks:
 
 
 class Sampler(threading.Thread):
-    """Keeps the peaks of a process until it ends or `stop` is called."""
+    """A thread that records the memory peaks of a process until it ends or `stop` is called."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -67,7 +67,7 @@ class Sampler(threading.Thread):
         except (FileNotFoundError, ProcessLookupError):
             return False
         kib = {name: int(value) for name, value in re.findall(r"^(VmHWM|RssAnon|RssFile):\s+(\d+) kB$", status, re.M)}
-        if len(kib) < 3:  # a zombie has none
+        if len(kib) < 3:  # a zombie reports none
             return False
         peaks = self.peaks
         peaks.rss_anon = max(peaks.rss_anon, kib["RssAnon"] * 1024)
@@ -76,14 +76,14 @@ class Sampler(threading.Thread):
         return True
 
     def stop(self) -> Peaks:
-        """End the sampling; the peaks."""
+        """Stop sampling and return the peaks."""
         self._done.set()
         self.join()
         return self.peaks
 
 
 def metrics(url: str) -> dict[str, float]:
-    """The plain metrics of a member, by name; those with labels are left out."""
+    """Return the metrics of a member by name, without those that have labels."""
     with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
         text = answer.read().decode()
     return {name: float(value) for name, value in re.findall(r"^([a-z0-9_]+) (\S+)$", text, re.M)}
@@ -93,8 +93,9 @@ def metrics(url: str) -> dict[str, float]:
 class Member:
     """One member of a cluster on loopback.
 
-    flags: beside those for addresses and the data dir. environment: for Go (GOGC, GOMEMLIMIT). prefix: a command that
-    starts the member in another surrounding, for example a cgroup. The client port may have TLS; metrics never do.
+    flags: in addition to those for addresses and the data dir. environment: for Go's runtime (GOGC, GOMEMLIMIT). prefix: a
+    command that starts the member, for example inside a control group. tls: the folder with certificates for the client port;
+    metrics are always served without TLS.
     """
 
     version: str
@@ -112,16 +113,16 @@ class Member:
 
     @property
     def endpoint(self) -> str:
-        """Where clients connect."""
+        """Return the client URL."""
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def metrics_url(self) -> str:
-        """Where /metrics and /health are, without TLS."""
+        """Return the URL of /metrics and /health, without TLS."""
         return f"http://127.0.0.1:{self.port + 2}"
 
     def command(self) -> list[str]:
-        """The whole command line."""
+        """Return the whole command line."""
         peer = f"http://127.0.0.1:{self.port + 1}"
         cluster = ",".join(
             f"{name}=http://127.0.0.1:{port + 1}" for name, port in (self.peers or {self.name: self.port}).items()
@@ -147,11 +148,11 @@ class Member:
         ]
 
     def start(self) -> None:
-        """Start the process and its sampler; does not wait until it serves."""
+        """Start the process and its sampler without waiting until it serves."""
         for port in range(self.port, self.port + 3):
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(("127.0.0.1", port))  # raises where another process has it
+                probe.bind(("127.0.0.1", port))  # raises OSError if another process uses the port
         self.folder.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("ETCD_", "GO"))}
         with (self.folder / f"{self.name}.log").open("ab") as log:
@@ -162,7 +163,7 @@ class Member:
         self.sampler.start()
 
     def wait_ready(self) -> None:
-        """Wait until the member says that it is healthy."""
+        """Wait until the member reports that it is healthy."""
         assert self.process
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
@@ -176,11 +177,11 @@ class Member:
         raise RuntimeError(f"{self.name} was not healthy after {READY_SECONDS} s:\n{self.log_tail()}")
 
     def log_tail(self) -> str:
-        """The last lines that the member logged."""
+        """Return the last lines of the member's log."""
         return "\n".join((self.folder / f"{self.name}.log").read_text(errors="replace").splitlines()[-5:])
 
     def stop(self) -> Peaks:
-        """End the member as systemd would; its peaks."""
+        """Stop the member as systemd would and return its peaks."""
         assert self.process and self.sampler
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -194,7 +195,7 @@ class Member:
 
 @contextlib.contextmanager
 def running(members: Sequence[Member]) -> Iterator[Sequence[Member]]:
-    """Start members, wait until all are healthy, and stop them whatever happens."""
+    """Start members, wait until all are healthy, and always stop them at the end."""
     try:
         for member in members:
             member.start()

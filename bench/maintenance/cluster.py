@@ -1,4 +1,4 @@
-"""Three members with a fragmented database: filled once, then copied for each run."""
+"""Three members with a fragmented database, filled once and copied for each run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from bench.maintenance.load import fill
 
 NAMES = ("m1", "m2", "m3")
 PORTS_PER_MEMBER = 3
-VALUE_SIZE = 3800  # two records of it fill a leaf page of the database
+VALUE_SIZE = 3800  # two such records fill a leaf page of the database
 RECORD = 2 * 4096 // 2
 SETTLE_SECONDS = 60
-# While it is filled, a log as short as can be: a member that starts from a copy replays it.
+# The shortest possible log while filling, because a member that starts from a copy replays it.
 SHORT_LOG = {
     "3.5": ["--snapshot-count=200", "--experimental-snapshot-catchup-entries=100"],
     "3.6": ["--snapshot-count=200", "--snapshot-catchup-entries=100"],
     "3.7": ["--snapshot-count=200", "--snapshot-catchup-entries=100"],
 }
-# The health service of a member that defragments says that it does not serve.
+# With these flags a defragmenting member reports through its health service that it does not serve.
 GATE = {
     "3.5": ["--experimental-stop-grpc-service-on-defrag"],
     "3.6": ["--feature-gates=StopGRPCServiceOnDefrag=true"],
@@ -36,34 +36,34 @@ GATE = {
 
 @dataclass(frozen=True)
 class Filling:
-    """How large the database is to be. keys stay, gone are deleted again."""
+    """The size of the database: `keys` stay, `gone` are deleted again."""
 
     keys: int
     gone: int
 
     @classmethod
     def of(cls, size: int, free: float) -> Filling:
-        """A database of at least this many bytes, of which this share is free."""
+        """Return the filling for a database of at least this many bytes, of which this share is free."""
         records = size // RECORD + 1
         return cls(round(records * (1 - free)), round(records * free))
 
 
 @dataclass(frozen=True)
 class Size:
-    """A member's database in bytes: the file, and what of it is in use."""
+    """The size of a member's database file in bytes, and the bytes in use."""
 
     total: int
     in_use: int
 
     @property
     def free(self) -> float:
-        """The share that a defragmentation gives back."""
+        """Return the share that a defragmentation frees."""
         return 1 - self.in_use / self.total
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a member logged. at: Unix time, of its begin. seconds: 0 for what has no duration."""
+    """An event from a member's log. at: Unix time of its start. seconds: its duration, 0 for an instant."""
 
     kind: str
     member: str
@@ -72,12 +72,12 @@ class Event:
 
 
 def series(version: str) -> str:
-    """The series of a release."""
+    """Return the series of a release."""
     return ".".join(version.split(".")[:2])
 
 
 def members(version: str, folder: Path, port: int, flags: Iterable[str] = ()) -> list[Member]:
-    """A cluster of three on the ports from this one on; its members log what they do."""
+    """Return a cluster of three members on the ports starting here, with logs at level info."""
     peers = {name: port + number * PORTS_PER_MEMBER for number, name in enumerate(NAMES)}
     return [
         Member(version, folder, peers[name], ["--log-level=info", *flags], name=name, peers=peers) for name in NAMES
@@ -85,12 +85,12 @@ def members(version: str, folder: Path, port: int, flags: Iterable[str] = ()) ->
 
 
 def endpoints(cluster: Sequence[Member]) -> list[str]:
-    """Where clients connect."""
+    """Return the client URL."""
     return [member.endpoint for member in cluster]
 
 
 def sizes(cluster: Sequence[Member]) -> dict[str, Size]:
-    """The databases, as the members' metrics say."""
+    """Return the size of each member's database, from its metrics."""
     found = {}
     for member in cluster:
         values = metrics(member.metrics_url)
@@ -101,7 +101,7 @@ def sizes(cluster: Sequence[Member]) -> dict[str, Size]:
 
 
 def leader(cluster: Sequence[Member]) -> str:
-    """The name of the member that leads."""
+    """Return the name of the leader."""
     for member in cluster:
         if metrics(member.metrics_url)["etcd_server_is_leader"]:
             return member.name
@@ -109,14 +109,14 @@ def leader(cluster: Sequence[Member]) -> str:
 
 
 def etcdctl(version: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run etcdctl of this release; its output, also where it failed."""
+    """Run etcdctl of this release and return its output, even if it failed."""
     return subprocess.run(
         [binary(version, "etcdctl"), *arguments], capture_output=True, text=True, timeout=300, check=False
     )
 
 
 def seed(version: str, folder: Path, port: int, filling: Filling) -> dict[str, Size]:
-    """Fill a cluster below the folder and leave it stopped; its sizes."""
+    """Fill a cluster below the folder, stop it, and return its sizes."""
     shutil.rmtree(folder, ignore_errors=True)
     with running(members(version, folder, port, ["--log-level=error", *SHORT_LOG[series(version)]])) as cluster:
         fill(endpoints(cluster), filling.keys, filling.gone, VALUE_SIZE)
@@ -132,7 +132,7 @@ def seed(version: str, folder: Path, port: int, filling: Filling) -> dict[str, S
 
 
 def copied(seeded: Path, folder: Path) -> None:
-    """A fresh copy of a filled cluster, on the disk when this returns: writing back would disturb what is measured."""
+    """Copy a filled cluster and flush the copy, because later write-back would disturb the measurement."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in NAMES:
@@ -141,7 +141,7 @@ def copied(seeded: Path, folder: Path) -> None:
 
 
 def events(cluster: Sequence[Member]) -> list[Event]:
-    """Defragmentations and elections by the members' own logs, in their order."""
+    """Return defragmentations and elections from the members' logs, in order."""
     found = []
     for member in cluster:
         begin = 0.0
@@ -161,5 +161,5 @@ def events(cluster: Sequence[Member]) -> list[Event]:
 
 
 def moment(text: str) -> float:
-    """The Unix time of a time stamp in etcd's log."""
+    """Return the Unix time of a time stamp in etcd's log."""
     return datetime.strptime(text.replace("Z", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()

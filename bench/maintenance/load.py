@@ -1,4 +1,4 @@
-"""The load of tools/load: etcd's Go client through all endpoints, and what it says that its users noticed."""
+"""Run tools/load, which uses etcd's Go client through all endpoints, and read what its clients noticed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WINDOW = 0.5  # seconds
 
 @dataclass(frozen=True)
 class Sample:
-    """A request or a watch event. at: when it was due, as Unix time. latency: in seconds. error: empty if there was none."""
+    """A request or a watch event. at: Unix time at which it was due. latency: in seconds. error: empty on success."""
 
     group: str
     kind: str
@@ -37,7 +37,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class StreamResult:
-    """What a group's leases and watchers came to. longest_renewal_pause: in seconds."""
+    """The results of a group's leases and watchers. longest_renewal_pause: in seconds."""
 
     leases: int
     leases_lost: int
@@ -49,7 +49,7 @@ class StreamResult:
 
 @dataclass(frozen=True)
 class Window:
-    """What was due within half a second. start: seconds since the maintenance began; latencies in milliseconds."""
+    """The requests due within half a second. start: seconds since the maintenance began; latencies in milliseconds."""
 
     group: str
     kind: str
@@ -62,7 +62,7 @@ class Window:
 
 
 class Load:
-    """A running load. After `stop`, samples and kept say what there was."""
+    """A running load. After `stop`, `samples` and `streams` hold its results."""
 
     def __init__(self, process: subprocess.Popen[str], file: Path) -> None:
         self.process, self.file = process, file
@@ -70,7 +70,7 @@ class Load:
         self.streams: dict[str, StreamResult] = {}
 
     def stop(self) -> None:
-        """End the load and read what it says."""
+        """Stop the load and read its results."""
         out, _ = self.process.communicate("", timeout=END_SECONDS)
         if self.process.returncode:
             raise RuntimeError(f"the load ended with {self.process.returncode}")
@@ -80,7 +80,7 @@ class Load:
 
 
 def read(file: Path, began: float) -> list[Sample]:
-    """The samples of a file; its times are microseconds since the load began."""
+    """Read the samples of a file, whose times are microseconds since the load began."""
     with file.open(newline="") as lines:
         return [
             Sample(
@@ -91,14 +91,14 @@ def read(file: Path, began: float) -> list[Sample]:
 
 
 def fill(endpoints: Sequence[str], keys: int, gone: int, value_size: int) -> None:
-    """Write keys that stay, and others that are deleted again and leave free pages."""
+    """Write keys that stay, and keys that are deleted again and leave free pages."""
     sizes = ["--live-keys", str(keys), "--fill", str(gone), "--value-size", str(value_size)]
     subprocess.run([PROGRAM, "--endpoints", ",".join(endpoints), *sizes], check=True, timeout=FILL_SECONDS)
 
 
 @contextlib.contextmanager
 def loaded(endpoints: Sequence[str], keys: int, rate: int, file: Path) -> Iterator[Load]:
-    """Drive the cluster; the load ends with the block at the latest."""
+    """Drive the cluster until `stop`, or at the latest until the block ends."""
     command = ["setpriv", "--pdeathsig", "KILL", "--", str(PROGRAM), "--endpoints", ",".join(endpoints)]
     command += ["--live-keys", str(keys), "--rate", str(rate), "--samples", str(file)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -114,14 +114,14 @@ def loaded(endpoints: Sequence[str], keys: int, rate: int, file: Path) -> Iterat
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The nearest rank: the least value that this share of all stay within."""
+    """Return the nearest-rank quantile: the smallest value that this share of all values does not exceed."""
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
 def windows(samples: Sequence[Sample], zero: float) -> list[Window]:
-    """Samples by group, kind and half second since `zero` (Unix time); the last half second, not whole, is left out.
+    """Group samples by group, kind and half second since `zero` (Unix time), without the last, incomplete half second.
 
-    A request that failed counts among the latencies, with the time after which it was given up.
+    The latency of a failed request is the time after which the client gave up.
     """
     found: dict[tuple[str, str, int], list[Sample]] = {}
     for sample in samples:

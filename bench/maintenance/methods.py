@@ -1,4 +1,4 @@
-"""The methods to defragment a cluster that are compared."""
+"""The compared methods to defragment a cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from bench.common.member import Member, binary
 from bench.maintenance.cluster import endpoints, etcdctl
 
-# As on hosts, where a launcher does the same: all hosts' timers elapse together, and the program finds out whose turn it is.
+# Does what the launcher does on hosts: all timers elapse together, and the programs agree on an order.
 PROGRAM = "import sys; from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.program import main; sys.exit(main(sys.argv[1:]))"
 PAUSE_SECONDS = 3
 HEADROOM_SECONDS = 240
@@ -21,9 +21,9 @@ HEADROOM_SECONDS = 240
 
 @dataclass(frozen=True)
 class Method:
-    """One method: whether the members' health service says that they defragment, and how it is done.
+    """A method, and whether the members run with the feature gate that stops serving during a defragmentation.
 
-    do: takes the members and a folder for what it needs; returns what went wrong, empty if nothing did.
+    do: takes the members and a scratch folder; returns an error message, empty on success.
     """
 
     name: str
@@ -32,14 +32,14 @@ class Method:
 
 
 def by_etcdctl(cluster: Sequence[Member], _folder: Path) -> str:
-    """What etcd's documentation says: one command for the whole cluster, with its defaults."""
+    """Defragment as etcd's documentation says: one command for the whole cluster, with its defaults."""
     done = etcdctl(cluster[0].version, f"--endpoints={endpoints(cluster)[0]}", "defrag", "--cluster")
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("Failed")]
     return "; ".join(said) if said or done.returncode == 0 else done.stderr.strip()[-300:]
 
 
 def by_headroom(cluster: Sequence[Member], folder: Path) -> str:
-    """Headroom's program on every host at the same moment."""
+    """Run Headroom's program for every member at the same moment."""
     running = []
     for member in cluster:
         (folder / f"{member.name}-state").mkdir()
@@ -58,7 +58,7 @@ def by_headroom(cluster: Sequence[Member], folder: Path) -> str:
 
 
 def configuration(member: Member, cluster: Sequence[Member], folder: Path) -> dict[str, Any]:
-    """What the role writes for a host, with a shorter pause between two members."""
+    """Return the configuration that the role writes for a host, with a shorter pause between members."""
     others = [url for url in endpoints(cluster) if url != member.endpoint]
     return {
         "cluster": "bench",

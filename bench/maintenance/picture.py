@@ -1,4 +1,4 @@
-"""The picture of the evidence: latency over time, with the defragmentations of each member shaded."""
+"""Draw latency over time, with the defragmentation of each member shaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.maintenance.load import WINDOW
 from bench.maintenance.results import Run
 from bench.maintenance.verdict import MOST_P99, by_start
 
-# Colours that the colour-blind tell apart (Okabe and Ito).
+# Colours that colour-blind readers can distinguish (Okabe and Ito).
 COLOURS = {"plain": "#D55E00", "health": "#0072B2"}
 LABELS = {"plain": "plain clients", "health": "clients with health checks"}
 SHADES = {"m1": "#dddddd", "m2": "#c4d9cf", "m3": "#ded1e6"}
@@ -39,7 +39,7 @@ def draw(runs: Sequence[Run], folder: Path) -> None:
 
 
 def _run(axes: Axes, run: Run) -> None:
-    """The higher p99 of puts and ranges, half second by half second, for both groups."""
+    """Draw the higher p99 of puts and ranges for each half second, for both groups."""
     for row in run.rows:
         points = [(start, max(window.p99 for window in windows)) for start, windows in by_start(run, row.group)]
         axes.step(*zip(*points, strict=True), where="post", color=COLOURS[row.group], lw=1.2, label=LABELS[row.group])

@@ -24,12 +24,12 @@ GIB = 1 << 30
 
 
 def mark(text: str, good: bool) -> str:
-    """A figure, marked where it breaks the aim."""
+    """Mark a figure that misses the aim."""
     return text if good else f"**{text}** ✗"
 
 
 def claims(verdicts: Sequence[Verdict]) -> list[str]:
-    """For each method and group whether the aim was reached, and what broke it."""
+    """Return for each method and group whether the aim was reached, and what missed it."""
     lines = []
     for verdict in verdicts:
         broken = []
@@ -49,7 +49,7 @@ def claims(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def figures(verdicts: Sequence[Verdict]) -> list[str]:
-    """The table of all verdicts; the worst of the repeats, counts over all of them."""
+    """Return the table of all verdicts: the worst of the repeats, and counts over all repeats."""
     head = ["", "clients", "took", "requests failed", "leases lost", "events missed", "idle p99, put / range"]
     head += ["p99 during it", "slowest", "p99 too high (idle)", "in total"]
     rows = []
@@ -74,7 +74,7 @@ def figures(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def errors(runs: Sequence[Run]) -> list[str]:
-    """What went wrong in each run; one line if nothing did."""
+    """Return the errors of each run; a single line if there were none."""
     lines = []
     for run in runs:
         where = f"{run.method}, repeat {run.repeat + 1}"
@@ -84,7 +84,7 @@ def errors(runs: Sequence[Run]) -> list[str]:
 
 
 def happened(runs: Sequence[Run]) -> list[str]:
-    """Each run's defragmentations and elections in their order."""
+    """Return the table of each run's defragmentations and elections."""
     rows = []
     for run in runs:
         first = run.rows[0]
@@ -100,7 +100,7 @@ def happened(runs: Sequence[Run]) -> list[str]:
 
 
 def measurement_method() -> str:
-    """The description of the measurement, from the docstring of the program that measures."""
+    """Return the description of the measurement, from the docstring of the program that measures."""
     text = measuring.__doc__ or ""
     return text[text.index("Three real members") :].strip()
 

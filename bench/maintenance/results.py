@@ -1,4 +1,4 @@
-"""The files that a measurement leaves and the report reads: runs, half seconds of latency, and what the members logged."""
+"""Results files of the maintenance benchmark: runs, latency by half second, and events from the members' logs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bench.maintenance.load import Window
 
 @dataclass(frozen=True)
 class Row:
-    """What one group of clients noticed of one maintenance.
+    """The results of one group of clients in one run.
 
-    seconds: from the begin of the maintenance to its end. Sizes in bytes, the largest of the members'; rest_*: before it began, in
-    milliseconds. message: what the maintenance said where it failed.
+    seconds: the duration of the maintenance. Sizes in bytes, the largest of the members; idle_*: before it began, in milliseconds.
+    message: the error of the maintenance if it failed.
     """
 
     method: str
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Run:
-    """One maintenance: a row for each group, the windows of both, and events with times since it began."""
+    """One maintenance: a row for each group, the windows of both groups, and events with times since it began."""
 
     rows: tuple[Row, ...]
     windows: tuple[Window, ...]
@@ -59,22 +59,22 @@ class Run:
 
     @property
     def method(self) -> str:
-        """How it was done."""
+        """Return the name of the method."""
         return self.rows[0].method
 
     @property
     def repeat(self) -> int:
-        """Which repeat it is, from 0 on."""
+        """Return the number of the repeat, from 0."""
         return self.rows[0].repeat
 
 
-# What names a run in each file.
+# The columns that identify a run in each file.
 IDENTITY = ("method", "repeat")
 FILES = ("runs.csv", "windows.csv", "events.csv")
 
 
 def write(folder: Path, machine: dict[str, str], runs: Sequence[Run]) -> None:
-    """Write all runs, the machine above them."""
+    """Write all runs, with the machine above them."""
     head = {
         "runs.csv": machine,
         "windows.csv": {"start": "seconds since the maintenance began; p50, p99 and slowest in milliseconds"},
@@ -99,7 +99,7 @@ def _identity(run: Run) -> dict[str, Any]:
 
 
 def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
-    """Read what was measured: the machine, and all runs in the order of their rows."""
+    """Return the machine that was measured, and all runs in the order of their rows."""
     machine, rows = read_table(folder / "runs.csv")
     windows, events = (read_table(folder / name)[1] for name in FILES[1:])
     return machine, [

@@ -56,9 +56,9 @@ STATE = PROJECT / ".headroom" / "bench-maintenance"
 RESULTS = PROJECT / "bench" / "maintenance"
 SIZE, QUICK_SIZE, FREE = int(1.15 * GIB), 3 * GIB // 8, 0.6
 SPARE_DISK = 2 * GIB
-# Puts and as many ranges per second, of each group. Twice as many keep two cores, which run three members beside their clients, busy when idle.
+# Puts, and as many ranges, per second and group. Twice as many keep two cores busy before any maintenance.
 RATE = 50
-# Where p99 when idle is above this, the machine has other work, and nothing that is measured tells of etcd. In milliseconds.
+# An idle p99 above this, in milliseconds, means that other work disturbs the measurement.
 BUSY = 150.0
 WARM_SECONDS, IDLE_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
 
@@ -66,7 +66,7 @@ WARM_SECONDS, IDLE_SECONDS, AFTER_SECONDS = 4.0, 12.0, 6.0
 def measure(
     method: Method, repeat: int, version: str, folder: Path, port: int, filling: Filling, rate: int
 ) -> results.Run:
-    """Defragment a fresh copy in this method, under load."""
+    """Defragment a fresh copy with this method, under load."""
     copied(folder / "seed", folder / "run")
     cluster = members(version, folder / "run", port, GATE[series(version)] if method.gate else [])
     with running(cluster), loaded(endpoints(cluster), filling.keys, rate, folder / "samples.csv") as load:
@@ -103,13 +103,13 @@ def measure(
 
 
 def not_smaller(before: dict[str, Size], after: dict[str, Size]) -> str:
-    """Which members' databases still have as many free pages as before; empty if all were defragmented."""
+    """Return a message that names the members that were not defragmented; empty if there are none."""
     left = [name for name in before if after[name].total > 0.8 * before[name].total]
     return f"not defragmented: {', '.join(left)}" if left else ""
 
 
 def row(common: dict[str, Any], group: str, load: Load, moments: tuple[float, float, float]) -> results.Row:
-    """What a group noticed; moments: since when the cluster was when idle, and when the maintenance began and ended."""
+    """Return a group's results row. moments: when the idle time began, and when the maintenance began and ended."""
     idle_since, began, ended = moments
     requests = [sample for sample in load.samples if sample.group == group and sample.kind in REQUESTS]
     late = [sample for sample in requests if sample.at >= began]
@@ -134,12 +134,12 @@ def row(common: dict[str, Any], group: str, load: Load, moments: tuple[float, fl
 
 
 def latencies(samples: Sequence[Sample], kind: str, since: float, until: float) -> list[float]:
-    """The ordered latencies of the requests of this kind that were due in this time, in seconds."""
+    """Return the sorted latencies in seconds of the requests of this kind that were due in this interval."""
     return sorted(sample.latency for sample in samples if sample.kind == kind and since <= sample.at < until)
 
 
 def line(run: results.Run) -> list[str]:
-    """What a run came to, in a line for each group."""
+    """Return the results of a run, in a line for each group."""
     first = run.rows[0]
     head = f"  {first.size_before / GIB:.2f} GiB, {first.free_before:.0%} free, to {first.size_after / GIB:.2f} GiB in {first.seconds:.1f} s"
     return [
@@ -154,12 +154,12 @@ def line(run: results.Run) -> list[str]:
 
 
 def busy(run: results.Run) -> bool:
-    """Whether the machine was too busy when idle for its figures to mean anything."""
+    """Return whether other work made the idle figures too high to be meaningful."""
     return any(max(row.idle_put_p99, row.idle_range_p99) > BUSY for row in run.rows)
 
 
 def releases_by_series() -> dict[str, str]:
-    """The releases that can be measured, by their series."""
+    """Return the releases that can be measured, by series."""
     return {series(version): version for version in releases()}
 
 

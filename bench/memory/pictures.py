@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from bench.memory.cases import MIB
 
-# Colours that the colour-blind tell apart (Okabe and Ito).
+# Colours that colour-blind readers can distinguish (Okabe and Ito).
 COLOURS = {"3.5": "#0072B2", "3.6": "#D55E00", "3.7": "#009E73"}
 MARKERS = {"RssAnon peak": "o", "after a restart": "^"}
 

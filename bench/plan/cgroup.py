@@ -1,7 +1,7 @@
-"""Control groups of the benchmark's own, with a memory limit that kills: cgroup v1 and v2.
+"""Control groups with a memory limit that kills, for cgroup v1 and v2.
 
-Sources: kernel, Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst. Swap is left out of every group, so that a limit is the
-end of memory and not the beginning of swapping.
+Sources: kernel, Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst. Swap is disabled in every group, so that
+reaching the limit kills instead of swapping.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ PREFIX = "headroom-bench-"
 
 
 class NoMemoryCgroup(RuntimeError):
-    """This machine has no memory controller that we may use; the text says what is missing."""
+    """The machine has no usable memory controller; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where groups can be made."""
+    """The mount point of the memory controller."""
 
     version: int
     top: Path
 
 
 def find(mountinfo: str) -> Hierarchy:
-    """Find the memory controller in /proc/self/mountinfo: v1's where it is mounted (a hybrid machine has it there), else v2's."""
+    """Find the memory controller in /proc/self/mountinfo: cgroup v1 if it is mounted (as on a hybrid machine), else v2."""
     mounts = parse_mountinfo(mountinfo)
     for mount in mounts:
         if mount.fstype == "cgroup" and "memory" in mount.super_options.split(","):
@@ -46,7 +46,7 @@ def find(mountinfo: str) -> Hierarchy:
 
 
 def usable(hierarchy: Hierarchy) -> None:
-    """Check that groups with limits can be made here; raises NoMemoryCgroup. Removes what a killed run left behind."""
+    """Check that groups with limits can be created, and remove the groups of killed runs. Raises NoMemoryCgroup."""
     top = hierarchy.top
     if not os.access(top, os.W_OK):
         raise NoMemoryCgroup(
@@ -64,14 +64,14 @@ def usable(hierarchy: Hierarchy) -> None:
 
 @dataclass(frozen=True)
 class Group:
-    """A group that exists."""
+    """An existing control group."""
 
     hierarchy: Hierarchy
     path: Path
 
     @classmethod
     def make(cls, hierarchy: Hierarchy, name: str, limit: int | None, high: int | None = None) -> Group:
-        """Make a group. limit: MemoryMax in bytes, None for none; high: MemoryHigh, which only v2 has."""
+        """Create a group. limit: MemoryMax in bytes or None; high: MemoryHigh in bytes, for v2 only."""
         group = cls(hierarchy, control_groups.group_path(hierarchy.top, PREFIX, name))
         group.path.mkdir()
         try:
@@ -85,37 +85,37 @@ class Group:
         if self.hierarchy.version == 1:
             if limit is not None:
                 (self.path / "memory.limit_in_bytes").write_text(str(limit))
-                with contextlib.suppress(OSError):  # not there without swap accounting
+                with contextlib.suppress(OSError):  # the file does not exist without swap accounting
                     (self.path / "memory.memsw.limit_in_bytes").write_text(str(limit))
             return
         if limit is not None:
             (self.path / "memory.max").write_text(str(limit))
         if high is not None:
             (self.path / "memory.high").write_text(str(high))
-        with contextlib.suppress(OSError):  # not there without swap
+        with contextlib.suppress(OSError):  # the file does not exist without swap
             (self.path / "memory.swap.max").write_text("0")
 
     def prefix(self) -> list[str]:
-        """What to put before a command so that it runs in the group from its first moment, and ends when this process does."""
+        """Return a command prefix that starts a process in the group and kills it when this process ends."""
         return control_groups.command_prefix(self.path)
 
     def oom_kills(self) -> int:
-        """How many processes the limit killed."""
+        """Return how many processes the limit killed."""
         name = "memory.oom_control" if self.hierarchy.version == 1 else "memory.events"
         found = re.search(r"^oom_kill (\d+)$", (self.path / name).read_text(), re.M)
         return int(found[1]) if found else 0
 
     def major_faults(self) -> int:
-        """How often a page of a file had to be read from disk again: what reclaim costs."""
+        """Return how often a page of a file was read from disk again, which is the cost of reclaim."""
         found = re.search(r"^pgmajfault (\d+)$", (self.path / "memory.stat").read_text(), re.M)
         return int(found[1]) if found else 0
 
     def peak(self) -> int:
-        """The most that was counted, in bytes, page cache included; 0 where the kernel does not say."""
+        """Return the peak usage in bytes, page cache included; 0 if the kernel does not report it."""
         name = "memory.max_usage_in_bytes" if self.hierarchy.version == 1 else "memory.peak"
         found = words(self.path / name)
         return int(found[0]) if found else 0
 
     def remove(self) -> None:
-        """Kill what is left in the group and remove it."""
+        """Kill the processes in the group and remove it."""
         control_groups.remove(self.path)

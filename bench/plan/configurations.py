@@ -1,4 +1,4 @@
-"""The three configurations that are compared: members of etcd in control groups of their own."""
+"""The three compared configurations, each with etcd members in control groups."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bench.plan.cgroup import Group, Hierarchy
 from bench.plan.load import Slice, put
 from bench.plan.workloads import Workload
 
-# The plan under its MemoryMax; default flags under the same; default flags without a limit.
+# The plan under its MemoryMax; default flags under the same limit; default flags without a limit.
 PLAN, LIMITED, UNLIMITED = CONFIGURATIONS = ("plan", "defaults, limited", "defaults")
-# What the defaults get from the plan: the database is treated alike, or its quota would stop the defaults before memory does.
+# The defaults use these of the plan's settings: the default quota would stop them before memory does.
 ALIKE = ("quota_backend_bytes", "auto_compaction_mode", "auto_compaction_retention")
 PORTS_PER_CONFIGURATION = 30
 
 
 def flags(version: str, settings: dict[str, Any]) -> list[str]:
-    """Settings as this version's command line has them."""
+    """Return settings as command-line flags of this version."""
     return [f"--{SETTINGS[name][series(version)]['flag']}={value}" for name, value in settings.items()]
 
 
@@ -82,29 +82,29 @@ class Configuration:
             member.wait_ready()
 
     def alive(self) -> bool:
-        """Whether all members run."""
+        """Return whether all members run."""
         return all(member.process is not None and member.process.poll() is None for member in self.members)
 
     @property
     def running(self) -> bool:
-        """Whether there is more to measure."""
+        """Return whether the members still run."""
         return self.outcome == "running"
 
     def drive(self, puts: int) -> Slice | None:
-        """Put to all members; None, and the outcome is set, if they did not bear it."""
+        """Send puts to all members. Returns None, and sets the outcome, if members died or stalled."""
         done = put([member.endpoint for member in self.members], self.workload, puts, self.alive)
         if done is None:
             self._fell("killed")
         return done
 
     def slice(self) -> None:
-        """Drive one slice that counts."""
+        """Drive one slice and keep its result."""
         done = self.drive(self.workload.slice_puts)
         if done is not None:
             self.slices.append(done)
 
     def _fell(self, outcome: str) -> None:
-        """Set the outcome after members died or went silent."""
+        """Set the outcome after members died or stopped answering."""
         if self.alive():
             self.outcome = "stalled"
             return
@@ -116,7 +116,7 @@ class Configuration:
         self.outcome = outcome
 
     def restart(self) -> None:
-        """Restart a member whose WAL is as full as it gets, and go on putting: the replayed log is in memory then."""
+        """Restart a member with its longest possible WAL and continue the load, while the replayed log is in memory."""
         followers = [member for member in self.members if not metrics(member.metrics_url)["etcd_server_is_leader"]]
         member = (followers or self.members)[0]
         count = self.snapshot_count
@@ -137,22 +137,22 @@ class Configuration:
                 self.outcome = "killed at restart"
 
     def default(self, name: str) -> int:
-        """This version's default of a setting."""
+        """Return this version's default of a setting."""
         return int(SETTINGS[name][series(self.workload.version)]["default"])
 
     @property
     def snapshot_count(self) -> int:
-        """The plan's, or the default."""
+        """Return the plan's snapshot-count, or the default."""
         return int(self.plan["settings"]["snapshot_count"]) if self.name == PLAN else self.default("snapshot_count")
 
     def _entries(self, member: Member) -> int:
-        """Entries since the member's last disk snapshot: those that it would replay."""
+        """Return the entries since the member's last disk snapshot, which a restart replays."""
         applied = metrics(member.metrics_url)["etcd_server_proposals_applied_total"]
         snapshots = (self.folder / member.name / "member" / "snap").glob("*.snap")
         return int(applied) - max((snapshot_index(path.name) for path in snapshots), default=0)
 
     def close(self) -> None:
-        """End the members, keep what was counted, and remove groups and data. May be called twice."""
+        """Stop the members, record the counters, and remove groups and data. Safe to call twice."""
         for member in self.members:
             if member.process is not None and member.process.poll() is None:
                 member.process.kill()
@@ -173,13 +173,13 @@ class Configuration:
 
 
 def snapshot_index(name: str) -> int:
-    """The raft index in the name of a disk snapshot, TERM-INDEX.snap, both in hexadecimal."""
+    """Return the raft index from the name of a disk snapshot, TERM-INDEX.snap, both in hexadecimal."""
     found = re.fullmatch(r"[0-9a-f]+-([0-9a-f]+)\.snap", name)
     return int(found[1], 16) if found else 0
 
 
 def close_all(configurations: Sequence[Configuration]) -> None:
-    """Close every configuration, whatever happens to one of them."""
+    """Close every configuration, then raise the first error if there was one."""
     errors = []
     for configuration in configurations:
         try:

@@ -1,4 +1,4 @@
-"""etcd's benchmark tool, and what it prints."""
+"""Run etcd's benchmark tool and parse its report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bench.common.member import BENCHMARK
 from bench.plan.workloads import KEY_SIZE, Workload
 
-# A slice takes seconds; one that takes this long is a member that does nothing but reclaim memory.
+# A slice takes seconds. After this time the member only reclaims memory.
 SLICE_SECONDS = 90
 
 
@@ -27,7 +27,7 @@ class Slice:
 
 
 def parse(output: str) -> Slice:
-    """Read the benchmark's report (it must have been run with --precise)."""
+    """Parse the report of a benchmark that ran with --precise. Raises ValueError."""
 
     def number(pattern: str) -> float:
         found = re.search(pattern, output)
@@ -45,9 +45,9 @@ def parse(output: str) -> Slice:
 
 
 def quantile(slices: Sequence[Slice], share: float) -> float:
-    """The latency that this share of all puts stay within, in seconds.
+    """Return the latency in seconds that this share of all puts does not exceed.
 
-    Between the points that the benchmark prints of each slice (… 95, 99, 99.9 %) the distribution is taken to be straight.
+    Interpolates linearly between the percentiles that the benchmark prints for each slice (… 95, 99, 99.9 %).
     """
     puts = sum(part.puts for part in slices)
     low, high = min(part.quantiles[0][1] for part in slices), max(part.quantiles[-1][1] for part in slices)
@@ -61,7 +61,7 @@ def quantile(slices: Sequence[Slice], share: float) -> float:
 
 
 def below(quantiles: Sequence[tuple[float, float]], seconds: float) -> float:
-    """The share of a slice's puts that took no longer than this."""
+    """Return the share of a slice's puts that took no longer than this."""
     if seconds < quantiles[0][1]:
         return 0.0
     for (low, from_), (high, to) in zip(quantiles, quantiles[1:]):
@@ -71,7 +71,7 @@ def below(quantiles: Sequence[tuple[float, float]], seconds: float) -> float:
 
 
 def put(endpoints: Sequence[str], workload: Workload, puts: int, alive: Callable[[], bool]) -> Slice | None:
-    """Put values, keys in turn; None if the members died meanwhile or answered nothing for long."""
+    """Put values to one key after the other. Returns None if the members died or did not answer for SLICE_SECONDS."""
     command = ["setpriv", "--pdeathsig", "KILL", "--", str(BENCHMARK), "--precise", "--endpoints", ",".join(endpoints)]
     command += ["--conns", str(workload.connections), "--clients", str(workload.clients)]
     command += ["put", "--sequential-keys", "--key-size", str(KEY_SIZE), "--val-size", str(workload.value_size)]
@@ -90,7 +90,7 @@ def put(endpoints: Sequence[str], workload: Workload, puts: int, alive: Callable
             if tool.poll() is None:
                 tool.kill()
             tool.wait()
-        # The members may have died in the last moment: then the report says so with errors.
+        # Members that die at the end leave a report with errors.
         if not alive():
             return None
         out.seek(0)

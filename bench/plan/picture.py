@@ -1,4 +1,4 @@
-"""The picture of the proof: memory against the limit, throughput and latency against unlimited defaults."""
+"""Draw the proof: memory relative to the limit, throughput and latency relative to unlimited defaults."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _label(verdict: Verdict) -> str:
 
 
 def _memory(axes: Axes, verdicts: Sequence[Verdict]) -> None:
-    """Bars of RssAnon in percent of the limit; the highest of the repeats."""
+    """Draw bars of RssAnon in percent of the limit, the highest of the repeats."""
     height = 0.27
     for index, verdict in enumerate(verdicts):
         limit = verdict.rows(PLAN)[0].memory_max
@@ -65,7 +65,7 @@ def _memory(axes: Axes, verdicts: Sequence[Verdict]) -> None:
 
 
 def _ratios(axes: Axes, spreads: Sequence[Spread], good: Sequence[bool]) -> None:
-    """Dots with whiskers; those that break a claim in red."""
+    """Draw dots with whiskers, red where a claim is not met."""
     for index, (spread, fine) in enumerate(zip(spreads, good, strict=True)):
         colour = OURS if fine else LIMIT
         axes.plot([spread.low, spread.high], [index, index], color=colour, lw=1.4)

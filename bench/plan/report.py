@@ -25,17 +25,17 @@ MIB = 1 << 20
 
 
 def mib(size: int) -> str:
-    """Bytes as whole MiB."""
+    """Format bytes as whole MiB."""
     return f"{size / MIB:,.0f}"
 
 
 def percent(spread: Spread) -> str:
-    """A ratio and its spread in percent."""
+    """Format a ratio and its spread in percent."""
     return f"{spread.middle:.0%} ({spread.low:.0%}–{spread.high:.0%})".replace("%–", "–")
 
 
 def most(rows: Sequence[Row], value: Callable[[Row], float]) -> float:
-    """The highest of a figure among the repeats."""
+    """Return the highest value of a figure among the repeats."""
     return max(value(row) for row in rows)
 
 
@@ -51,7 +51,7 @@ def fate(verdict: Verdict) -> str:
 
 
 def memory(verdicts: Sequence[Verdict]) -> list[str]:
-    """Peaks against limits; the highest of the repeats."""
+    """Return the table of memory peaks and limits, the highest of the repeats."""
     head = [
         "workload",
         "MemoryMax",
@@ -78,7 +78,7 @@ def memory(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def speed(verdicts: Sequence[Verdict]) -> list[str]:
-    """Throughput and latency of the plan, and against defaults without a limit."""
+    """Return the table of the plan's throughput and latency, and their ratios to defaults without a limit."""
     head = ["workload", "puts/s", "ratio to the defaults (quartiles)", "p50, p99, slowest put in ms", "defaults: ms"]
     head += ["p99 against theirs (lowest–highest)", "restart in s"]
     rows = []
@@ -101,12 +101,12 @@ def speed(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def mark(text: str, good: bool) -> str:
-    """The text, with a mark where a claim does not hold."""
+    """Mark the text if the claim is not met."""
     return text if good else f"{text} ✗"
 
 
 def settings(verdicts: Sequence[Verdict]) -> list[str]:
-    """What was driven, and the flags that the plan chose for it."""
+    """Return the table of loads and of the flags that the plan chose."""
     head = [
         "workload",
         "etcd",
@@ -139,7 +139,7 @@ def settings(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def claims(verdicts: Sequence[Verdict]) -> list[str]:
-    """Each claim, and how often it holds."""
+    """Return each claim and how often it is met."""
     every = len(verdicts)
     plans = [row for verdict in verdicts for row in verdict.rows(PLAN)]
     limited = [row for verdict in verdicts for row in verdict.rows(LIMITED)]
@@ -163,7 +163,7 @@ def claims(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def method() -> list[str]:
-    """The description of the measurement, from the docstring of the program that measures."""
+    """Return the description of the measurement, from the docstring of the program that measures."""
     text = (Path(__file__).parent / "run.py").read_text().split('"""')[1]
     return text[text.index("Three configurations") : text.index("Needs root")].strip().splitlines()
 

@@ -1,4 +1,4 @@
-"""The files that a run leaves and the report reads: a row for each configuration of each repeat, and a row for each slice."""
+"""Results files of the proof: a row for each configuration of each repeat, and a row for each slice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from bench.common.tables import column_names, parse_row, read_table, write_table
 from bench.plan.load import Slice
 
-# The points of a slice's distribution of latencies that the benchmark prints, as shares of the puts.
+# The percentiles of latency that the benchmark prints for a slice, as shares of the puts.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One configuration of one workload in one repeat. Sizes in bytes; limits are 0 where there is none."""
+    """One configuration of one workload in one repeat. Sizes in bytes; a limit of 0 means none."""
 
     workload: str
     repeat: int
@@ -51,14 +51,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Run:
-    """A row, and its slices in the order in which they were driven."""
+    """A row and its slices, in the order in which they were driven."""
 
     row: Row
     slices: tuple[Slice, ...]
 
 
 def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
-    """Read what was measured: the machine, and all runs."""
+    """Return the machine that was measured, and all runs."""
     machine, rows = read_table(folder / "results.csv")
     slices: dict[tuple[str, str, str], list[Slice]] = {}
     for line in read_table(folder / "slices.csv")[1]:
@@ -72,12 +72,12 @@ def read(folder: Path) -> tuple[dict[str, str], list[Run]]:
 
 
 def column(share: float) -> str:
-    """The column of a point of the distribution."""
+    """Return the column name of a percentile."""
     return f"p{share * 100:g}"
 
 
 def write(folder: Path, machine: dict[str, str], runs: Sequence[Run]) -> None:
-    """Write all runs, the machine above them."""
+    """Write all runs, with the machine above them."""
     write_table(folder / "results.csv", machine, column_names(Row), [asdict(run.row) for run in runs])
     names = ["workload", "repeat", "configuration", "slice", "puts", "seconds", "errors", *map(column, SHARES)]
     note = {"latencies in seconds": "p0 is the fastest put, p100 the slowest"}
@@ -94,6 +94,6 @@ def _slice_lines(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def merge(kept: Sequence[Run], new: Sequence[Run]) -> list[Run]:
-    """All runs, the new ones in place of older ones of the same workloads."""
+    """Return all runs; new runs replace older ones of the same workloads."""
     names = {run.row.workload for run in new}
     return [run for run in kept if run.row.workload not in names] + list(new)

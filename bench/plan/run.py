@@ -50,17 +50,17 @@ RESULTS = PROJECT / "bench" / "plan"
 
 
 def machine(folder: Path) -> dict[str, str]:
-    """What the figures were measured on."""
+    """Return what the figures depend on."""
     return {**facts(folder), "cgroup": f"v{cgroup.find(mountinfo()).version}"}
 
 
 def mountinfo() -> str:
-    """The mounts that this process sees."""
+    """Return the mounts of this process."""
     return Path("/proc/self/mountinfo").read_text()
 
 
 def obstacles(workloads: list[Workload], folder: Path, ports: range) -> list[str]:
-    """Why this cannot run here: too little disk or memory, no real disk, or somebody else on our ports."""
+    """Return why this cannot run here: too little disk or memory, no real disk, or ports that are in use."""
     found = []
     if busy := ports_in_use(ports):
         found.append(f"port {busy[0]} is taken: name the first of {len(ports)} free ports with --port")
@@ -80,7 +80,7 @@ def obstacles(workloads: list[Workload], folder: Path, ports: range) -> list[str
 def measure(
     work: Workload, repeat: int, restart: bool, hierarchy: cgroup.Hierarchy, folder: Path, port: int
 ) -> list[results.Run]:
-    """Run the three configurations of a workload in turns, once."""
+    """Run the three configurations of a workload alternately, once."""
     planned = plan(work.version, work.stated(), work.members, work.budget, work.compaction)
     configurations = [Configuration(name, work, planned, folder / name.replace(", ", "-")) for name in CONFIGURATIONS]
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def measure(
 
 
 def row(configuration: Configuration, repeat: int) -> results.Row:
-    """What is kept of a configuration."""
+    """Return the results row of a configuration."""
     work, planned, is_plan = configuration.workload, configuration.plan, configuration.name == PLAN
     settings: dict[str, Any] = planned["settings"] if is_plan else {}
     environment: dict[str, str] = planned["environment"] if is_plan else {}
@@ -144,7 +144,7 @@ def row(configuration: Configuration, repeat: int) -> results.Row:
 
 
 def line(run: results.Run) -> str:
-    """One configuration's outcome in a line."""
+    """Return one configuration's outcome in a line."""
     row, slices = run.row, run.slices
     seconds = sum(part.seconds for part in slices)
     speed = f"{sum(part.puts for part in slices) / seconds:,.0f} puts/s" if seconds else "no whole slice"
@@ -196,7 +196,7 @@ def main() -> int:
     new: list[results.Run] = []
     began = time.monotonic()
     try:
-        # Repeats are the outer loop: those of one workload are minutes apart, and see the machine in different moods.
+        # Repeats are the outer loop, so that those of one workload are minutes apart and average over the machine's drift.
         for repeat in range(repeats):
             for work in chosen:
                 print(f"{work.name}, {repeat + 1} of {repeats}, after {time.monotonic() - began:.0f} s", flush=True)
@@ -204,7 +204,7 @@ def main() -> int:
                 print("\n".join(map(line, found)), flush=True)
                 new += found
     except BaseException:
-        # The kept results stay whole; what there is may tell why.
+        # Keep the earlier results; the unfinished ones may show the cause.
         results.write(STATE / "unfinished", here, new)
         raise
     finally:

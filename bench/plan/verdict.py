@@ -1,4 +1,4 @@
-"""What the measurements say about the plan's claims. Pure."""
+"""Judge the plan's claims by the measurements. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
 from bench.plan.load import Slice, quantile
 from bench.plan.results import Row, Run
 
-# The claims: the plan's flags under MemoryMax against default flags without a limit.
+# The claims compare the plan's flags under MemoryMax with default flags without a limit.
 LEAST_THROUGHPUT = 0.95
 MOST_P99 = 1.10
-# A paced load may be this much above its rate for a slice.
+# A paced load may exceed its rate by this factor for a slice.
 PACING = 1.02
 
 
@@ -21,8 +21,8 @@ PACING = 1.02
 class Verdict:
     """One workload.
 
-    throughput: plan / unlimited defaults, of slices driven one after the other; median and quartiles.
-    p99: the same ratio of the latency that 99 % of a repeat's puts stay within; median, least and most of the repeats.
+    throughput: plan / unlimited defaults, for slices driven one after the other; median and quartiles.
+    p99: the same ratio of the latency that 99 % of a repeat's puts do not exceed; median, minimum and maximum of the repeats.
     """
 
     name: str
@@ -31,53 +31,53 @@ class Verdict:
     p99: Spread
 
     def rows(self, configuration: str) -> list[Row]:
-        """The rows of a configuration, one for each repeat."""
+        """Return the rows of a configuration, one for each repeat."""
         return [run.row for run in self.runs if run.row.configuration == configuration]
 
     def slices(self, configuration: str) -> list[Slice]:
-        """All slices of a configuration."""
+        """Return all slices of a configuration."""
         return [part for run in self.runs if run.row.configuration == configuration for part in run.slices]
 
     @property
     def survived(self) -> bool:
-        """Whether the plan was never killed, nor stalled, in steady state and at the restart."""
+        """Return whether the plan was never killed or stalled, in steady state and at the restart."""
         return all(row.outcome == "survived" for row in self.rows(PLAN))
 
     @property
     def fast_enough(self) -> bool:
-        """Whether the plan keeps the throughput."""
+        """Return whether the plan keeps the throughput."""
         return self.throughput.middle >= LEAST_THROUGHPUT
 
     @property
     def prompt_enough(self) -> bool:
-        """Whether the plan keeps the latency."""
+        """Return whether the plan keeps the latency."""
         return self.p99.middle <= MOST_P99
 
     @property
     def covered(self) -> bool:
-        """Whether the plan was told at least what was driven."""
+        """Return whether the load stayed within the stated rate."""
         stated = self.runs[0].row.stated_puts_per_second
         fastest = max(part.puts / part.seconds for run in self.runs for part in run.slices)
         return fastest <= stated * PACING
 
     @property
     def errors(self) -> int:
-        """Puts that were refused, of the plan and of the unlimited defaults."""
+        """Return how many puts failed, of the plan and of the unlimited defaults."""
         return sum(part.errors for name in (PLAN, UNLIMITED) for part in self.slices(name))
 
     @property
     def killed(self) -> int:
-        """How often default flags were killed under the plan's limit."""
+        """Return how often members with default flags were killed under the plan's limit."""
         return sum(row.outcome.startswith("killed") for row in self.rows(LIMITED))
 
     @property
     def holds(self) -> bool:
-        """Whether every claim holds."""
+        """Return whether every claim is met."""
         return self.survived and self.fast_enough and self.prompt_enough and self.covered and not self.errors
 
 
 def judge(runs: Sequence[Run]) -> list[Verdict]:
-    """A verdict for each workload, in the order of the runs."""
+    """Return a verdict for each workload, in the order of the runs."""
     names = list(dict.fromkeys(run.row.workload for run in runs))
     return [_judge(name, [run for run in runs if run.row.workload == name]) for name in names]
 

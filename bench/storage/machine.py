@@ -20,7 +20,7 @@ PROGRAMS = ("fio", "losetup", "addpart", "mkfs.ext4", "ionice", "setpriv")
 
 
 def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
-    """What the figures were measured on."""
+    """Return what the figures depend on."""
     return {
         "machine": one_line(),
         "disk": disk_below(real)

@@ -155,7 +155,7 @@ def layouts() -> list[str]:
 
 
 def method() -> list[str]:
-    """The description of the measurement, from the docstring of the program that measures."""
+    """Return the description of the measurement, from the docstring of the program that measures."""
     text = (Path(__file__).parent / "run.py").read_text().split('"""')[1]
     return text[text.index("A disk is") : text.index("Needs root")].strip().splitlines()
 
