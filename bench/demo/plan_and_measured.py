@@ -1,4 +1,4 @@
-"""Load the demo's cluster as its inventory says it will be loaded, and draw the plan beside what was measured.
+"""Load the demo's cluster with its planned workload, and draw the plan beside the measurement.
 
 Writes values of the planned size through all members with etcd's own benchmark tool, bounded in count, then restarts one follower, while
 the memory of every member is sampled as the kernel sees it. Leaves plan_and_measured.csv and .svg in docs/images.
@@ -35,7 +35,7 @@ RESTARTED = "etcd-1"
 
 
 def sample(host: str, began: float, rows: list[dict[str, float | str]], stop: threading.Event) -> None:
-    """Read a member's memory about twice a second until told to stop."""
+    """Read a member's memory about twice a second until the event is set."""
     while not stop.is_set():
         try:
             text = on(host, SAMPLE)
@@ -44,12 +44,12 @@ def sample(host: str, began: float, rows: list[dict[str, float | str]], stop: th
                 {"seconds": round(time.monotonic() - began, 1), "host": host, "rss_anon": anon, "rss_file": file}
             )
         except (subprocess.CalledProcessError, ValueError):
-            pass  # between two processes there is nothing to read
+            pass  # no process to read during a restart
         stop.wait(0.5)
 
 
 def draw(rows: list[dict[str, float | str]], plan_lines: dict[str, int]) -> None:
-    """Draw the members' memory over time, and the plan's lines."""
+    """Draw the members' memory over time, with the plan's figures as lines."""
     figure, axes = plt.subplots(figsize=(9, 3.6))
     for host in sorted({str(row["host"]) for row in rows}):
         own = [row for row in rows if row["host"] == host]
@@ -74,7 +74,7 @@ def draw(rows: list[dict[str, float | str]], plan_lines: dict[str, int]) -> None
 
 
 def write(rows: list[dict[str, float | str]]) -> None:
-    """Keep the samples beside the picture."""
+    """Write the samples beside the picture."""
     with (OUT / "plan_and_measured.csv").open("w") as out:
         writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
@@ -82,7 +82,7 @@ def write(rows: list[dict[str, float | str]]) -> None:
 
 
 def planned() -> tuple[dict[str, int], int]:
-    """The plan of the example inventory for its three members, and the size of a value, all in bytes."""
+    """Return the plan of the example inventory for three members, and the value size, all in bytes."""
     variables = yaml.safe_load((PROJECT / "inventory/group_vars/etcd.yml").read_text())
     result = plan(variables["etcd_version"], variables["etcd_workload"], 3, variables["etcd_memory_budget"])
     flags = {flag["name"]: flag["value"] for flag in result["flags"]}

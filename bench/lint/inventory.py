@@ -1,9 +1,9 @@
-"""Inventories of any size as people have them, in both forms that the linter reads.
+"""Generate realistic inventories of any size, in both forms that the linter reads.
 
-Clusters of five members. What all hosts share lies in group_vars/all.yml and group_vars/etcd.yml, what a cluster is for in a file of its
-own in group_vars, addresses and places beside the hosts, and one host of each cluster has a file in host_vars. One cluster in twenty has a
-defect, and one variable is a template, as there always is one. `distinct` is the number of different workloads: 0 is one for each
-cluster, so that the model of memory has to be asked for each.
+Clusters have five members. Shared variables are in group_vars/all.yml and group_vars/etcd.yml, each cluster's workload in its own file in
+group_vars, addresses and places beside the hosts, and one host of each cluster has a file in host_vars. One cluster in twenty has a defect,
+and one variable is a template. `distinct` is the number of different workloads; 0 gives each cluster its own, so that the linter computes
+an estimate for each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import yaml
 Variables = dict[str, Any]
 
 MEMBERS = 5
-# One cluster in twenty has one of these.
+# One cluster in twenty has one of these defects.
 DEFECTS: list[Variables] = [
     {"etcd_version": "3.5.2"},
     {"etcd_quota_backend_bytes": "16GB"},
@@ -51,12 +51,12 @@ ETCD: Variables = {
 
 
 def name(cluster: int) -> str:
-    """A cluster's name, which is that of its group too."""
+    """Return a cluster's name, which is also its group's."""
     return f"cluster-{cluster:05d}"
 
 
 def workload(number: int) -> Variables:
-    """The number-th workload: none is like another."""
+    """Return the workload with this number; no two are equal."""
     return {
         "value_size": f"{1 + number % 16}KB",
         "key_size": 64,
@@ -68,7 +68,7 @@ def workload(number: int) -> Variables:
 
 
 def cluster_variables(cluster: int, distinct: int) -> Variables:
-    """What group_vars says of a cluster."""
+    """Return a cluster's group_vars."""
     found: Variables = {
         "etcd_cluster_name": name(cluster),
         "etcd_workload": workload(cluster % distinct if distinct else cluster),
@@ -80,7 +80,7 @@ def cluster_variables(cluster: int, distinct: int) -> Variables:
 
 
 def members(cluster: int) -> dict[str, Variables]:
-    """The hosts of a cluster with what is said beside them."""
+    """Return the hosts of a cluster with their inline variables."""
     return {
         f"{name(cluster)}-{member}": {
             "ansible_host": f"10.{cluster // 250 % 250}.{cluster % 250}.{member}",
@@ -91,12 +91,12 @@ def members(cluster: int) -> dict[str, Variables]:
 
 
 def host_variables(cluster: int) -> dict[str, Variables]:
-    """The hosts of a cluster that have a file in host_vars."""
+    """Return the host_vars of a cluster's hosts that have a file."""
     return {f"{name(cluster)}-1": {"etcd_storage_wal_device": "/dev/disk/by-id/virtio-etcd-wal-2", "asset": cluster}}
 
 
 def write_folder(folder: Path, hosts: int, distinct: int = 0) -> Path:
-    """Write the folder form; its path."""
+    """Write the folder form and return its path."""
     (folder / "group_vars").mkdir(parents=True)
     (folder / "host_vars").mkdir()
     clusters = range(hosts // MEMBERS)
@@ -113,7 +113,7 @@ def write_folder(folder: Path, hosts: int, distinct: int = 0) -> Path:
 
 
 def write_listed(path: Path, hosts: int, distinct: int = 0) -> Path:
-    """Write what `ansible-inventory --list` prints of the folder form; its path."""
+    """Write what `ansible-inventory --list` prints for the folder form and return its path."""
     clusters = range(hosts // MEMBERS)
     document: dict[str, Any] = {
         "_meta": {

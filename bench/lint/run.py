@@ -1,10 +1,10 @@
-"""Lint inventories of 100, 1,000 and 10,000 hosts with all rules, as a user would, and hold the figures to their limits.
+"""Lint inventories of 100, 1,000 and 10,000 hosts with all rules, as a user would, and compare the figures with their limits.
 
-    python -m bench.lint.run --write    and put the table into docs/inventory.md
+    python -m bench.lint.run --write    and write the table into docs/inventory.md
     python -m bench.lint.run 100 1000   other sizes
 
-Wall time and peak memory are conftest's alone, the latter as the kernel counts it. Exits 1 if a limit is passed. The last rows, a workload
-of its own for each cluster, have no limit but that of growth: there the model of memory takes most of the time.
+Wall time and peak memory are those of the conftest process alone, from the kernel's accounting. Exits 1 if a limit is exceeded. The last
+rows, with a different workload for each cluster, only have a limit on growth, because the memory model takes most of their time.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ WORKLOADS = 16
 RUNS = 3
 RUNS_SMALL = 5
 CONFTEST = ("conftest", "test")
-# The same, with Go's collector at rest in what is small.
+# The pre-commit hook, which keeps Go's garbage collector off for small inventories.
 HOOK = (str(PROJECT / "tools/hooks/lint"),)
-# The limits: of the largest size, of growth by ten, and of an inventory as small as the example.
+# Limits for the largest size, for ten times the hosts, and for the example inventory.
 LIMIT_SECONDS = 5.0
 LIMIT_BYTES = 1 << 30
 LIMIT_GROWTH = 12.0
@@ -46,7 +46,7 @@ LIMIT_SMALL_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds, bytes, and findings of one run of conftest."""
+    """Seconds, bytes and findings of one run of conftest."""
 
     seconds: float
     peak: int
@@ -54,12 +54,12 @@ class Run:
 
 
 def lint(path: Path, command: tuple[str, ...]) -> Run:
-    """Run `conftest test` where conftest.toml says what with, or the hook that calls it."""
+    """Run `conftest test` with the project's conftest.toml, or the hook that calls it."""
     if shutil.which("conftest") is None:
         raise SystemExit("conftest is not on PATH: `. .headroom/activate` puts it there")
     with tempfile.TemporaryFile("w+") as out:
         began = time.monotonic()
-        # Not waited for by subprocess: wait4 gives what the kernel counted for this one process.
+        # wait4 returns the kernel's accounting of this one process.
         process = subprocess.Popen(
             [*command, str(path), "--output", "json"], cwd=PROJECT, stdout=out, stdin=subprocess.DEVNULL
         )
@@ -75,13 +75,13 @@ def lint(path: Path, command: tuple[str, ...]) -> Run:
 
 
 def best(path: Path, runs: int = RUNS, command: tuple[str, ...] = CONFTEST) -> Run:
-    """The fastest of several runs: what else the machine does only adds."""
+    """Return the fastest of several runs, because other work on the machine only adds time."""
     return min((lint(path, command) for _ in range(runs)), key=lambda run: run.seconds)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A run of an inventory, and how much longer it took than one with a tenth of the hosts, where there was one."""
+    """A run on an inventory, and its time as a multiple of that for a tenth of the hosts, if measured."""
 
     hosts: int
     form: str
@@ -90,7 +90,7 @@ class Row:
     growth: float | None = None
 
     def cells(self) -> list[str]:
-        """The row as texts, in the order of HEADER."""
+        """Return the row as text, in the order of HEADER."""
         return [
             f"{self.hosts:,}",
             self.form,
@@ -102,7 +102,7 @@ class Row:
         ]
 
     def broken(self) -> list[str]:
-        """What passes a limit."""
+        """Return the limits that the row exceeds."""
         what = f"{self.hosts:,} hosts ({self.form}, {self.workloads:,} workloads)"
         small = self.form.startswith("example")
         limited = small or self.workloads <= WORKLOADS
@@ -123,7 +123,7 @@ HEADER = ["hosts", "form", "workloads", "seconds", "peak RSS", "findings", "time
 
 
 def rows(sizes: list[int], scratch: Path) -> Iterator[Row]:
-    """Measure, from small to large."""
+    """Measure all sizes, from small to large."""
     for form, command in (("example", CONFTEST), ("example, by the hook", HOOK)):
         yield Row(3, form, 1, best(PROJECT / "inventory", RUNS_SMALL, command))
     for form, distinct in (("folder", WORKLOADS), ("listed", WORKLOADS), ("folder", 0)):
@@ -141,10 +141,10 @@ def rows(sizes: list[int], scratch: Path) -> Iterator[Row]:
 
 
 def machine() -> str:
-    """What the figures were measured on, and what else it did."""
+    """Return what the figures depend on, and the load of other work."""
     version = subprocess.run(["conftest", "--version"], capture_output=True, text=True, check=True, timeout=60)
     conftest, opa = (re.search(rf"^{name}: v?(\S+)$", version.stdout, re.MULTILINE) for name in ("Conftest", "OPA"))
-    # One that is built from source says "dev".
+    # A build from source reports "dev".
     names = [
         f"{name} {found[1]}" for name, found in (("conftest", conftest), ("OPA", opa)) if found and found[1] != "dev"
     ]
@@ -155,7 +155,7 @@ def machine() -> str:
 
 
 def write(found: list[Row], about: str) -> None:
-    """Put the table into the documentation."""
+    """Write the table into the documentation."""
     lines = [
         f"Best of {RUNS} runs (example: {RUNS_SMALL}, last rows: one) on {about}.",
         "",

@@ -1,8 +1,8 @@
-"""The cases that the memory model is calibrated on (part "fit") and held against (parts "check" and "unseen").
+"""The cases that the memory model is fitted to (part "fit") and compared with (parts "check" and "unseen").
 
-A case says how a member is started and what is done to it. Each component of the model has cases of the first two parts; those of
-the part "check" differ from all others in their sizes and counts, and no constant was fitted to them. What a restart takes was
-corrected once they had been seen, so those of the part "unseen" were measured after that; accuracy.md.in says what was changed since.
+A case describes how a member is started and loaded. Each component of the model has cases in the first two parts. Those of part
+"check" have different sizes and counts, and no constant was fitted to them. The figures for a restart were corrected after they had
+been seen, so the cases of part "unseen" were measured later; accuracy.md.in lists what has changed since.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 MIB = 1 << 20
 GIB = 1 << 30
-# In 3.5 the log grows to catch-up + snapshot-count: its default of 100,000 is only for small values.
+# In 3.5 the log grows to catch-up + snapshot-count; the default of 100,000 suits only small values.
 SERIES = ("3.5", "3.6", "3.7")
 
 
@@ -57,19 +57,19 @@ class Case:
 
     @property
     def held(self) -> bool:
-        """Whether connections or watches are held, beside a small load of puts."""
+        """Return whether the case holds connections or watches, with only a small load of puts."""
         return not self.puts and (self.connections > 0 or self.streams > 0)
 
     @property
     def puts_after_restart(self) -> int:
-        """Puts until the raft log is as long as it gets and the collector has run."""
+        """Return the puts needed for the longest raft log and a garbage collection."""
         refill = self.catchup + (self.snapshot_count if self.series == "3.5" else 200)
         least = 500 if self.value_size > 4096 else max(3000, self.keys // 100)
         return max(refill, least) * self.txn_ops
 
 
 def log(name: str, value: int, catchup: int, snapshot: int, part: str, series: str, **more: Any) -> Case:
-    """A case that fills the raft log, and leaves nearly snapshot-count entries in the WAL for the restart."""
+    """Return a case that fills the raft log and leaves nearly snapshot-count entries in the WAL for the restart."""
     teeth = 4 if series == "3.5" else 1
     puts = max(catchup, teeth * snapshot) // snapshot * snapshot + snapshot * 19 // 20
     while puts < catchup + snapshot:
@@ -88,7 +88,7 @@ def log(name: str, value: int, catchup: int, snapshot: int, part: str, series: s
 
 
 def raft_log(series: str) -> Iterator[Case]:
-    """Value sizes, catch-up entries, snapshot-count, the collector's settings, one member and three."""
+    """Vary value sizes, catch-up entries, snapshot-count, the collector's settings, and one or three members."""
     yield log("log-512B-slow", 512, 500, 1000, "fit", series, rate=300)
     yield log("log-256B", 256, 5000, 10000, "fit", series)
     yield log("log-10k", 10240, 5000, 10000, "fit", series, defrag=True)
@@ -120,7 +120,7 @@ def raft_log(series: str) -> Iterator[Case]:
 
 
 def index(series: str) -> Iterator[Case]:
-    """Many keys, and many revisions of each."""
+    """Vary the number of keys and of revisions per key."""
 
     def keys(name: str, part: str, count: int, size: int, versions: int, **more: Any) -> Case:
         return Case(

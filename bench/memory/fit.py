@@ -22,7 +22,7 @@ from bench.memory.run import RESULTS, read
 
 AIM = 1.05
 FIGURES = {"rss_anon_peak": "running", "restart_rss_anon_peak": "restart"}
-# constant -> (least, largest, step), in its own unit; maps have their high end fitted, which is what the peaks use.
+# constant -> (minimum, maximum, step) in its own unit. Of a range, only the high end is fitted, because the peaks use it.
 RANGES: dict[str, tuple[int, int, int]] = {
     "base_heap": (4 << 20, 12 << 20, 128 << 10),
     "peer_connection": (0, 12 << 20, 256 << 10),
@@ -41,13 +41,13 @@ RANGES: dict[str, tuple[int, int, int]] = {
 
 
 def high(series: str, name: str) -> int:
-    """The value that the peaks are computed with."""
+    """Return the value that the peaks are computed with."""
     value = CONSTANTS[series][name]
     return int(value["high"] if isinstance(value, dict) else value)
 
 
 def put(series: str, name: str, value: int) -> None:
-    """Change a constant, in this process only."""
+    """Change a constant in this process only."""
     if isinstance(CONSTANTS[series][name], dict):
         CONSTANTS[series][name]["high"] = value
     else:
@@ -55,13 +55,13 @@ def put(series: str, name: str, value: int) -> None:
 
 
 def share(row: dict[str, str], name: str) -> float:
-    """A figure of the model as a share of the measured one."""
+    """Return a figure of the model as a share of the measured one."""
     estimate: dict[str, Any] = predicted(row, FIGURES[name])
     return float(estimate[name] / float(row[name]))
 
 
 def misses(rows: Sequence[dict[str, str]]) -> Iterator[float]:
-    """How far the model is from its aim, as a logarithm, for each figure of each row."""
+    """Yield the logarithm of the model's distance from its aim, for each figure of each row."""
     for row in rows:
         for name in FIGURES:
             if float(row[name]):
@@ -69,12 +69,12 @@ def misses(rows: Sequence[dict[str, str]]) -> Iterator[float]:
 
 
 def loss(rows: Sequence[dict[str, str]]) -> float:
-    """What is to be made small: the squares, those of estimates that are too low three times."""
+    """Return the loss to minimise: squared distances, with those of estimates that are too low counted three times."""
     return sum(miss * miss * (3 if miss < 0 else 1) for miss in misses(rows))
 
 
 def fit(series: str, rows: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Fit the constants of one series; (before, after) of each. The model is left as fitted."""
+    """Fit the constants of one series in place and return (before, after) of each."""
     before = {name: high(series, name) for name in names}
     moved = True
     turns = 0

@@ -1,4 +1,4 @@
-"""Loads on real members, by etcd's own benchmark tool; what it cannot do goes through etcd's JSON gateway."""
+"""Loads on real members, by etcd's own benchmark tool, and through etcd's JSON gateway where the tool has no option."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from bench.common.member import BENCHMARK, Member
 from bench.memory.cases import Case
 
 HOLD_SECONDS = 8
-LOAD_SECONDS = 900  # no load takes longer
+LOAD_SECONDS = 900  # longer than any load takes
 LEASES_AT_ONCE = 8
 WORK_PUTS, WORK_RATE = 40000, 4000
 LEASES_A_TXN = 100
 
 
 class LoadFailed(RuntimeError):
-    """The benchmark tool failed; the text is the end of what it said."""
+    """The benchmark tool failed; the message is the end of its output."""
 
 
 def benchmark(members: Sequence[Member], arguments: Sequence[str | bytes]) -> str:
-    """Run etcd's benchmark against members; its output."""
+    """Run etcd's benchmark against members and return its output."""
     command: list[str | bytes] = [str(BENCHMARK), "--endpoints", ",".join(member.endpoint for member in members)]
     tls = members[0].tls
     if tls:
@@ -45,12 +45,12 @@ def benchmark(members: Sequence[Member], arguments: Sequence[str | bytes]) -> st
 
 
 def seconds(output: str) -> float:
-    """The duration that the benchmark reports."""
+    """Return the duration that the benchmark reports."""
     return float(re.findall(r"Total:\s+([0-9.]+) secs", output)[-1])
 
 
 def put(members: Sequence[Member], case: Case, total: int, rate: int) -> float:
-    """Put values, keys in turn; puts a second as they were done."""
+    """Put values to one key after the other and return the puts a second."""
     sizes = ["--val-size", str(case.value_size), "--key-size", str(case.key_size), "--key-space-size", str(case.keys)]
     shared = ["--clients", str(case.clients), "--conns", str(case.connections or case.clients)]
     if case.txn_ops > 1:
@@ -65,7 +65,7 @@ def put(members: Sequence[Member], case: Case, total: int, rate: int) -> float:
 
 
 def connect(members: Sequence[Member], case: Case) -> None:
-    """Hold connections, each of which puts now and then."""
+    """Hold connections that each send an occasional put."""
     rate = 200
     benchmark(
         members,
@@ -77,7 +77,7 @@ def connect(members: Sequence[Member], case: Case) -> None:
 
 
 def watch(members: Sequence[Member], case: Case) -> None:
-    """Hold watch streams with their watchers, of which one key's hear a put each second."""
+    """Hold watch streams with their watchers; one watched key receives a put each second."""
     connections = str(case.connections)
     benchmark(
         members,
@@ -91,7 +91,7 @@ def watch(members: Sequence[Member], case: Case) -> None:
 
 
 def lease(members: Sequence[Member], case: Case) -> None:
-    """Grant leases, a few at a time, and attach a key to each; the benchmark grants one for each client that it has."""
+    """Grant leases, a few at a time, and attach a key to each. The benchmark tool would need a client for each lease."""
     with ThreadPoolExecutor(LEASES_AT_ONCE) as pool:
         shares = [range(first, case.leases, LEASES_AT_ONCE) for first in range(LEASES_AT_ONCE)]
         granted = [found for part in pool.map(lambda share: grant(members[0], len(share)), shares) for found in part]
@@ -104,7 +104,7 @@ def lease(members: Sequence[Member], case: Case) -> None:
 
 
 def grant(member: Member, count: int) -> list[str]:
-    """Grant so many leases of an hour over one connection; their ids."""
+    """Grant leases of an hour over one connection and return their ids."""
     connection = http.client.HTTPConnection("127.0.0.1", member.port, timeout=60)
     found = []
     for _ in range(count):
@@ -115,13 +115,13 @@ def grant(member: Member, count: int) -> list[str]:
 
 
 def work(members: Sequence[Member]) -> float:
-    """Put small values for a while, so that the collector runs as it does on a member at work; puts a second."""
+    """Put small values for a while, so that the garbage collector runs as in production, and return the puts a second."""
     small = Case("", "", "", members[0].version.rpartition(".")[0], value_size=200, key_size=24, keys=1000, clients=8)
     return put(members, small, WORK_PUTS, WORK_RATE)
 
 
 def hold(members: Sequence[Member], case: Case) -> float:
-    """Hold connections or watches on a member at work; the puts a second beside them."""
+    """Hold connections or watches on a loaded member and return the puts a second."""
     rates: list[float] = []
     beside = threading.Thread(target=lambda: rates.append(work(members)))
     beside.start()
@@ -131,7 +131,7 @@ def hold(members: Sequence[Member], case: Case) -> float:
 
 
 def range_all(members: Sequence[Member], case: Case) -> None:
-    """Read all keys, by many clients at once. The benchmark's keys are varints: this range has them all but the first."""
+    """Read all keys with many clients at once. The benchmark's keys are varints, so this range contains all but the first."""
     clients = str(case.range_clients)
     benchmark(
         members,
@@ -150,12 +150,12 @@ def range_all(members: Sequence[Member], case: Case) -> None:
 
 
 def encoded(text: str) -> str:
-    """A key or value as the gateway takes it."""
+    """Encode a key or value for the gateway."""
     return base64.b64encode(text.encode()).decode()
 
 
 def gateway(member: Member, path: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Ask the member's JSON gateway (plain HTTP)."""
+    """Call the member's JSON gateway over plain HTTP."""
     body = urllib.request.Request(f"{member.endpoint}/v3/{path}", json.dumps(request).encode(), method="POST")
     with urllib.request.urlopen(body, timeout=60) as answer:
         result: dict[str, Any] = json.load(answer)
@@ -163,7 +163,7 @@ def gateway(member: Member, path: str, request: dict[str, Any]) -> dict[str, Any
 
 
 def apply(members: Sequence[Member], case: Case) -> float:
-    """Do everything that a case says, in its order; the puts a second."""
+    """Apply the load of a case, step by step, and return the puts a second."""
     rate = 0.0
     if case.puts:
         rate = put(members, case, case.puts, case.rate)
@@ -178,13 +178,13 @@ def apply(members: Sequence[Member], case: Case) -> float:
 
 
 def after_restart(members: Sequence[Member], case: Case) -> None:
-    """The load goes on where it was, until the raft log is as long as it gets and the collector has run."""
+    """Continue the load until the raft log is at its longest and the garbage collector has run."""
     put(members, replace(case, compact_every=0), case.puts_after_restart, case.rate)
     time.sleep(1)
 
 
 def certificates(folder: Path) -> Path:
-    """A CA, a server's and a client's certificate, for loopback and a day."""
+    """Create a CA, a server certificate and a client certificate for loopback, valid for a day."""
     folder.mkdir(parents=True, exist_ok=True)
     issue(folder, "ca", "bench", [])
     signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
@@ -194,7 +194,7 @@ def certificates(folder: Path) -> Path:
 
 
 def issue(folder: Path, file: str, name: str, options: Sequence[str]) -> None:
-    """Make a key and a certificate by openssl."""
+    """Create a key and a certificate with openssl."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1".split()
     command += ["-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

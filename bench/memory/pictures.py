@@ -1,4 +1,4 @@
-"""Pictures of predicted against measured memory."""
+"""Draw predicted against measured memory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MARKERS = {"RssAnon peak": "o", "after a restart": "^"}
 
 
 def file_name(component: str) -> str:
-    """The picture's file of a component."""
+    """Return the file name of a component's picture."""
     return f"{component.replace(' ', '-')}.svg"
 
 
 def draw(
     path: Path, title: str, found: Sequence[tuple[float, float, str, str, str]], band: tuple[float, float]
 ) -> None:
-    """Draw (measured, predicted, series, part, figure) on logarithmic axes with the promised band; the same bytes each time."""
+    """Draw (measured, predicted, series, part, figure) on logarithmic axes with the promised band. Deterministic."""
     plt.rcParams["svg.hashsalt"] = "headroom"
     figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
     sizes = [size / MIB for row in found for size in row[:2]]

@@ -1,4 +1,4 @@
-"""What the model says of a measured case."""
+"""Compute the model's estimate for a measured case."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate i
 
 from bench.memory.cases import Case
 
-# A key and a value in a range's answer, beside their own bytes: revisions, version, framing.
+# Bytes of a key and a value in a range response in addition to their own: revisions, version, framing.
 RANGE_OVERHEAD = 16
 
 
 def number(row: dict[str, str], name: str) -> int:
-    """A column as an integer."""
+    """Return a column as an integer."""
     return math.ceil(float(row[name]))
 
 
 def case_of(row: dict[str, str]) -> Case:
-    """The case of a row."""
+    """Return the case of a row."""
     kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "bool": lambda text: text == "True"}
     return Case(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Case)})
 
 
 def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
-    """The workload that a case is, in the model's words; the rate of puts is the one measured.
+    """Return a case as the model's workload, with the measured rate of puts.
 
-    moment: running, restart (nothing is ranged over), or defragmentation (with the puts that followed the restart).
+    moment: running, restart (without ranges), or defragmentation (with the puts that followed the restart).
     """
     keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
     puts, rate = number(row, "puts"), number(row, "puts_per_second")
@@ -39,7 +39,7 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
         revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
     if moment != "running":
         ranges = 0
-    if moment == "restart" and number(row, "compact_every"):  # what the last compaction left
+    if moment == "restart" and number(row, "compact_every"):  # the revisions that the last compaction kept
         revisions = min(puts, keys + number(row, "revisions"))
     if moment == "defragmentation":
         revisions += case_of(row).puts_after_restart
@@ -62,9 +62,9 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
 
 
 def settings_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
-    """The settings of a case; an entry of the raft log with many puts counts as so many entries.
+    """Return the settings of a case. A raft entry with several puts counts as that many entries.
 
-    What a restart of 3.6 and 3.7 replays is what the case left since the last disk snapshot; 3.5 goes on to snapshot-count.
+    A restart of 3.6 and 3.7 replays the entries since the last disk snapshot; 3.5 continues to snapshot-count.
     """
     puts = number(row, "txn_ops")
     entries = number(row, "snapshot_count")
@@ -80,5 +80,5 @@ def settings_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
 
 
 def predicted(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
-    """The model's estimate of a case, at one of the moments of workload_of."""
+    """Return the model's estimate of a case at one of the moments of workload_of."""
     return estimate(row["version"], workload_of(row, moment), settings_of(row, moment), number(row, "members"))

@@ -1,4 +1,4 @@
-"""The published tables that the model stands beside, and today's measurement of their rows where this machine can hold it."""
+"""The published tables, and the cases that measure their rows today where the machine is large enough."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STORAGE = (
     (1000000, 5, 64, 1024, 836),
 )
 WATCH_SOURCE = "RSS of the whole process, may vary by 10 % (etcd's watch memory benchmark, 2016)"
-# clients, streams a client, watchers a stream, RSS in MB; none: out of memory
+# clients, streams a client, watchers a stream, RSS in MB; None: out of memory
 WATCH = (
     (1000, 1, 1, 50),
     (2000, 1, 1, 90),
@@ -68,7 +68,7 @@ WATCH = (
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a published table. name: the case that measures it today, which is not in the grid where it would not fit."""
+    """A row of a published table. name: the case that measures it today, if the machine is large enough."""
 
     name: str
     series: str
@@ -144,18 +144,18 @@ def watch_rows() -> Iterator[Row]:
 
 
 def rows() -> list[Row]:
-    """All rows, in the order of their tables."""
+    """Return all rows, in the order of their tables."""
     return [*raft_rows(), *keys_rows(), *watch_rows()]
 
 
-# What this takes of heap, of time and of the load generator's own memory stays bounded.
+# Bounds on heap, time and the load generator's memory.
 LARGEST_LOG = 1600 * MIB
 MOST_PUTS = 500000
 MOST_STREAMS = 10000
 
 
 def measurable(row: Row) -> bool:
-    """Whether the row is measured here: not where the raft log, the puts or the streams would be too many."""
+    """Return whether the row is measured: its raft log, puts and streams must be within the bounds."""
     case = row.case
     log = case.value_size * (case.catchup + case.snapshot_count)
     return log <= LARGEST_LOG and case.puts <= MOST_PUTS and case.streams <= MOST_STREAMS

@@ -23,53 +23,53 @@ from bench.memory.run import RESULTS, read
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
-# What is promised for cases that were not fitted, as shares of the highest measured figure: in the median, above and below at worst.
+# The promise for cases that were not fitted, as shares of the highest measurement: median error, maximum above and below.
 TYPICAL, ABOVE, BELOW = 0.10, 0.20, 0.05
-# What a figure is called, its name in the results and in the estimate, and the moment that it is of.
+# The title of a figure, its name in the results and in the estimate, and its moment.
 PEAKS = (("RssAnon peak", "rss_anon_peak", "running"), ("after a restart", "restart_rss_anon_peak", "restart"))
 
 
 @dataclass(frozen=True)
 class Point:
-    """One figure of one measured case: bytes measured and predicted."""
+    """A figure of a measured case: bytes measured and predicted."""
 
     row: dict[str, str]
     what: str
     measured: float
     model: int
-    # Of all runs of the case, once they are one point: the lowest, and the median of what each run had at its highest.
+    # Over all runs of the case, once they are merged: the lowest figure, and the median of each run's highest.
     lowest: float = 0.0
     middle: float = 0.0
 
     @property
     def times(self) -> int:
-        """How often it was measured in this run of the case."""
+        """Return how often it was measured in this run of the case."""
         return int(self.row["restarts"]) if self.what == "after a restart" else 1
 
     @property
     def least(self) -> float:
-        """The lowest of these."""
+        """Return the lowest of these measurements."""
         return float(self.row["restart_rss_anon_least"]) if self.what == "after a restart" else self.measured
 
     @property
     def error(self) -> float:
-        """The model above (or below) the measurement, as a share of the measurement."""
+        """Return the model's error as a share of the measurement, positive if the model is above it."""
         return self.model / self.measured - 1
 
     @property
     def varies(self) -> bool:
-        """Whether the case's own runs differ by more than is promised, so that no figure could keep it against each of them."""
+        """Return whether the case's runs differ by more than the promised band, so that no figure fits all of them."""
         return self.measured * (1 - BELOW) > self.lowest * (1 + ABOVE)
 
     @property
     def kept(self) -> bool:
-        """Whether the model is as near as is promised: to the highest run, or, where runs differ by more, from the middle one up to it."""
+        """Return whether the model keeps the promise: near the highest run, or between the median and the highest if the runs vary."""
         least = self.middle if self.varies else self.measured
         return least * (1 - BELOW) <= self.model <= self.measured * (1 + ABOVE)
 
 
 def fastest(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The rows with the highest rate of puts that their case reached: a busy machine is slower, the clients are the same."""
+    """Return the rows with the highest rate that their case reached, because a busy machine lowers the rate, not the clients' number."""
     rates: dict[tuple[str, str], float] = {}
     for row in rows:
         case = (row["version"], row["name"])
@@ -78,19 +78,19 @@ def fastest(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def points(rows: Iterable[dict[str, str]]) -> list[Point]:
-    """All peaks of all rows."""
+    """Return all peaks of all rows."""
     found = []
     for row in fastest(list(rows)):
         for what, name, moment in PEAKS:
             if float(row[name]):
-                # A restart lasts until the member runs steadily again, in the model too.
+                # In the model too, a restart lasts until the member runs steadily again.
                 measured = max(float(row[name]), float(row["rss_anon_peak"]))
                 found.append(Point(row, what, measured, predicted(row, moment)[name]))
     return found
 
 
 def runs(found: Sequence[Point]) -> dict[tuple[str, str, str], list[Point]]:
-    """The points of each case and figure: version, name and figure, with what was measured each time."""
+    """Group the points by version, case and figure."""
     listed: dict[tuple[str, str, str], list[Point]] = {}
     for point in found:
         listed.setdefault((point.row["version"], point.row["name"], point.what), []).append(point)
@@ -98,7 +98,7 @@ def runs(found: Sequence[Point]) -> dict[tuple[str, str, str], list[Point]]:
 
 
 def highest(found: Sequence[Point]) -> list[Point]:
-    """One point for each case and figure: the highest, which is what a limit has to hold."""
+    """Return the highest point of each case and figure, which a limit must cover."""
     return [
         replace(
             max(same, key=lambda point: point.measured),
@@ -110,27 +110,27 @@ def highest(found: Sequence[Point]) -> list[Point]:
 
 
 def part(found: Sequence[Point], name: str) -> list[Point]:
-    """The points of one part."""
+    """Return the points of one part."""
     return [point for point in found if point.row["part"] == name]
 
 
 def mib(size: float) -> str:
-    """Bytes in MiB, as a table shows them."""
+    """Format bytes as whole MiB."""
     return f"{size / MIB:,.0f}"
 
 
 def percent(share: float) -> str:
-    """A share with its sign."""
+    """Format a share in percent with its sign."""
     return f"{100 * share:+.0f} %"
 
 
 def kept(of_part: Sequence[Point]) -> bool:
-    """Whether the promise is kept by these cases, in the median and by each of them."""
+    """Return whether these cases keep the promise, in the median and each of them."""
     return median(abs(point.error) for point in of_part) <= TYPICAL and all(point.kept for point in of_part)
 
 
 def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
-    """The table that states the error, by version; whether the promise is kept everywhere, by both parts together."""
+    """Return the table of errors by version, and whether both parts together keep the promise for every version."""
     rows, whole = [], True
     checked = [(name, highest(part(found, name))) for name in ("check", "unseen")]
     checked.append(("both", [point for _, of_part in checked for point in of_part]))
@@ -151,13 +151,13 @@ def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
 
 
 def errors(here: Sequence[Point]) -> list[str]:
-    """The errors of these cases: in the median, the highest above and the lowest."""
+    """Return the median error, the highest and the lowest."""
     found = [point.error for point in here]
     return [f"{100 * median(map(abs, found)):.0f} %", percent(max(found)), percent(min(found))] if found else ["–"] * 3
 
 
 def cases(found: Sequence[Point]) -> list[str]:
-    """Each measured case with what the model says."""
+    """Return the table of measured cases and the model's figures."""
     rows = []
     for point in found:
         row = point.row
@@ -183,7 +183,7 @@ def cases(found: Sequence[Point]) -> list[str]:
 
 
 def spread(found: Sequence[Point]) -> list[str]:
-    """Cases measured several times: how far etcd itself differs from run to run."""
+    """Return the table of repeated cases, which shows how much etcd itself varies."""
     rows = []
     for (version, name, what), same in runs(found).items():
         count = sum(point.times for point in same)
@@ -205,7 +205,7 @@ def spread(found: Sequence[Point]) -> list[str]:
 
 
 def moments(rows: Sequence[dict[str, str]]) -> list[str]:
-    """Saving a snapshot and defragmenting, on a member that was just restarted."""
+    """Return the table of peaks while saving a snapshot and defragmenting, shortly after a restart."""
     lines = []
     for row in rows:
         if float(row["defrag_rss_anon_peak"]):
@@ -241,7 +241,7 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
 
 
 def tables(rows: Sequence[dict[str, str]]) -> list[str]:
-    """The published tables beside today's measurement and the model."""
+    """Return the published tables with today's measurement and the model's figures."""
     measured = {(row["series"], row["name"]): row for row in rows if row["part"] == "published"}
     sections = (
         ("The raft log", published.RAFT_SOURCE, "heap in use", published.raft_rows, heap_of_log),
@@ -268,7 +268,7 @@ def tables(rows: Sequence[dict[str, str]]) -> list[str]:
 
 
 def as_row(row: published.Row, found: dict[str, str] | None) -> dict[str, str]:
-    """The measured row, or what it would be if it had been measured."""
+    """Return the measured row, or one made from the case if it was not measured."""
     if found:
         return found
     blank = {name: str(value) for name, value in vars(row.case).items()}
@@ -277,17 +277,17 @@ def as_row(row: published.Row, found: dict[str, str] | None) -> dict[str, str]:
 
 
 def published_versions() -> list[str]:
-    """The releases that the results name."""
+    """Return the releases in the results."""
     return sorted({row["version"] for row in read(RESULTS)})
 
 
 def megabytes(size: float) -> str:
-    """Bytes in MB of 10^6, as the published tables count."""
+    """Format bytes in MB of 10^6, as the published tables do."""
     return f"{size / 1e6:,.0f} MB"
 
 
 def heap_of_log(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """The live heap at its lowest and the heap's peak, and what was measured."""
+    """Return the lowest live heap and the heap's peak, and the measurement."""
     estimate = predicted(as_row(row, found))
     log = next(component for component in estimate["components"] if component["name"] == "raft log")
     low = estimate["heap_live"] - log["high"] + log["low"]
@@ -296,7 +296,7 @@ def heap_of_log(row: published.Row, found: dict[str, str] | None) -> tuple[str, 
 
 
 def memory_of_keys(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """The index alone, or the whole RSS, as the row says."""
+    """Return the index alone or the whole RSS, whichever the row states, and the measurement."""
     estimate = predicted(as_row(row, found))
     if "index" in row.name:
         part_of = next(component for component in estimate["components"] if component["name"] == "index")
@@ -307,7 +307,7 @@ def memory_of_keys(row: published.Row, found: dict[str, str] | None) -> tuple[st
 
 
 def memory_of_watches(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """The whole RSS."""
+    """Return the whole RSS, and the measurement."""
     estimate = predicted(as_row(row, found))
     return megabytes(
         estimate["rss_peak"]
@@ -315,12 +315,12 @@ def memory_of_watches(row: published.Row, found: dict[str, str] | None) -> tuple
 
 
 def components(found: Sequence[Point]) -> list[str]:
-    """The names of the components that have points, in the order of the cases."""
+    """Return the components that have points, in the order of the cases."""
     return list(dict.fromkeys(point.row["component"] for point in found))
 
 
 def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, bool]:
-    """The whole page; whether the promise is kept."""
+    """Return the page, and whether the promise is kept."""
     stated, whole = summary(found)
     dates = sorted({row["date"] for row in rows})
     machines = sorted({row["machine"] for row in rows})

@@ -2,7 +2,7 @@
 """Measure the memory of real etcd, case by case, and keep the figures in results.csv.
 
 `run.py` measures the whole grid, `run.py --quick` a few cases, `run.py --case NAME` those named; each with --series and
---repeat. Rows of cases measured anew replace those that the file has. `report.py` says what the model makes of them.
+--repeat. New rows replace those of the same cases. `report.py` compares them with the model.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ MEASURED = (
     "snapshot_rss_anon_peak defrag_rss_anon_peak defrag_db_size"
 ).split()
 COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASURED, "date", "machine"]
-# How much of the garbage that a replay makes the collector leaves differs from start to start by a third: the highest counts.
+# The garbage that remains after a replay varies by a third between starts, so the highest of several counts.
 RESTARTS = 3
 NEEDED_DISK = 25 * GIB
 NEEDED_MEMORY = 10 * GIB
 
 
 def flags_of(case: Case, version: str) -> list[str]:
-    """The member's flags: those of the case, and a quota that no case reaches."""
+    """Return the member's flags: those of the case, and a quota that no case reaches."""
     log = {"snapshot_count": case.snapshot_count, "snapshot_catchup_entries": case.catchup}
     return [*flags(version, {**log, "quota_backend_bytes": 16 * GIB}), "--enable-pprof"]
 
 
 def go_environment(case: Case) -> dict[str, str]:
-    """GOGC and GOMEMLIMIT, where the case has them."""
+    """Return GOGC and GOMEMLIMIT if the case sets them."""
     found = {} if case.gogc == 100 else {"GOGC": str(case.gogc)}
     return {**found, "GOMEMLIMIT": f"{case.gomemlimit // MIB}MiB"} if case.gomemlimit else found
 
 
 def members_of(case: Case, version: str, folder: Path) -> list[Member]:
-    """The members of the case, not yet started."""
+    """Return the members of the case, not yet started."""
     ports = {f"m{number}": PORT + 10 * number for number in range(case.members)}
     tls = load.certificates(folder / "tls") if case.tls else None
     return [
@@ -66,7 +66,7 @@ def members_of(case: Case, version: str, folder: Path) -> list[Member]:
 
 
 def live_heap(member: Member) -> dict[str, float]:
-    """The member's metrics right after a garbage collection, which its profiler is asked for."""
+    """Trigger a garbage collection through the profiler and return the member's metrics."""
     context = None
     if member.tls:
         context = ssl.create_default_context(cafile=str(member.tls / "ca.crt"))
@@ -77,7 +77,7 @@ def live_heap(member: Member) -> dict[str, float]:
 
 
 class Held(threading.Thread):
-    """Reads the live heap while connections or watches are held: two seconds after the last one is there."""
+    """A thread that reads the live heap two seconds after the last connection or watch was opened."""
 
     def __init__(self, member: Member, case: Case) -> None:
         super().__init__(daemon=True)
@@ -98,7 +98,7 @@ class Held(threading.Thread):
 
 
 def peak_during(member: Member, *arguments: str) -> int:
-    """The highest RssAnon while etcdctl does something to a member."""
+    """Return the highest RssAnon while etcdctl runs a command on a member."""
     assert member.process
     sampler = Sampler(member.process.pid)
     sampler.start()
@@ -108,7 +108,7 @@ def peak_during(member: Member, *arguments: str) -> int:
 
 
 def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS) -> dict[str, float]:
-    """Run one case, and restart its members so often; its figures by the names in MEASURED."""
+    """Run one case, restart its members `starts` times, and return its figures by the names in MEASURED."""
     members = members_of(case, version, folder)
     figures: dict[str, float] = dict.fromkeys(MEASURED, 0.0)
     with running(members):
@@ -136,7 +136,7 @@ def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS) -> d
 
 
 def restarts(case: Case, version: str, folder: Path, starts: int) -> dict[str, float]:
-    """Restart the members so often over the same data, and load them again; the highest peaks, and the lowest RssAnon."""
+    """Restart and load the members `starts` times over the same data; return the highest peaks and the lowest RssAnon."""
     names = sorted(path.parent.name for path in folder.glob("*/member"))
     kept = folder / "kept"
     kept.mkdir()
@@ -157,7 +157,7 @@ def restarts(case: Case, version: str, folder: Path, starts: int) -> dict[str, f
 
 
 def restart(case: Case, version: str, folder: Path, last: bool) -> dict[str, float]:
-    """Start the members over what lies in their data dirs and go on with the load; after the last start, defragment too."""
+    """Start the members on their existing data and continue the load; after the last start, also defragment."""
     figures: dict[str, float] = {}
     again = members_of(case, version, folder)
     began = time.monotonic()
@@ -175,7 +175,7 @@ def restart(case: Case, version: str, folder: Path, last: bool) -> dict[str, flo
 
 
 def row_of(case: Case, version: str, repeat: int, figures: dict[str, float]) -> dict[str, str]:
-    """A row of the results."""
+    """Return a row of the results."""
     known = {
         "version": version,
         "repeat": repeat,
@@ -192,19 +192,19 @@ def row_of(case: Case, version: str, repeat: int, figures: dict[str, float]) -> 
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a file of results; none if there is no file."""
+    """Return the rows of a results file; an empty list if it does not exist."""
     if not path.exists():
         return []
     with path.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
-    for row in rows:  # those of before the restart was repeated
+    for row in rows:  # rows from before restarts were repeated
         row.setdefault("restarts", "1" if float(row["restart_rss_anon_peak"]) else "0")
         row.setdefault("restart_rss_anon_least", row["restart_rss_anon_peak"])
     return rows
 
 
 def write(path: Path, rows: Sequence[dict[str, str]]) -> None:
-    """Write all rows, replacing the file as one."""
+    """Write all rows, replacing the file atomically."""
     fresh = path.with_suffix(".tmp")
     with fresh.open("w", newline="") as out:
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
@@ -214,14 +214,14 @@ def write(path: Path, rows: Sequence[dict[str, str]]) -> None:
 
 
 def keep(path: Path, fresh: dict[str, str]) -> None:
-    """Put a row into the file, in place of the one of the same case, release and repeat."""
+    """Write a row into the file, replacing the one of the same case, release and repeat."""
     key = ("version", "name", "repeat")
     rows = [row for row in read(path) if [row[name] for name in key] != [fresh[name] for name in key]]
     write(path, [*rows, fresh])
 
 
 def check_room(folder: Path) -> None:
-    """Stop where there is too little disk or memory for the largest case."""
+    """Exit if there is too little disk or memory for the largest case."""
     free = shutil.disk_usage(folder).free
     available = available_memory()
     if free < NEEDED_DISK:

@@ -1,8 +1,7 @@
-"""Time the memory model and the plan in Python. Prints a table; exits 1 if a limit of the project is passed.
+"""Time the memory model and the plan in Python. Prints a table; exits 1 if a limit of the project is exceeded.
 
-The workloads are random, the same in each run: magnitudes from one to the largest that the model takes, all settings, valid ones only.
-A plan is timed with the budget that its workload's estimate recommends (it fits), and with a quarter of it (mostly it does not, and the
-plan looks for what would).
+The workloads are random with a fixed seed: all magnitudes that the model accepts, all settings, valid ones only. A plan is timed with the
+budget that the estimate recommends, which fits, and with a quarter of it, which mostly does not fit, so that the plan searches for remedies.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import LEAST_BUDGET, PlanInfeasible, plan
 
-ONE_ESTIMATE = 0.050  # seconds, for the slowest of all
+ONE_ESTIMATE = 0.050  # seconds, for the slowest run
 MANY, ALL_ESTIMATES = 10_000, 5.0  # workloads, seconds
 PLANS = 200
 SEED = 3
@@ -52,14 +51,14 @@ def any_case(rng: random.Random) -> tuple[str, dict[str, Any], dict[str, Any], i
 
 
 def seconds(work: Callable[..., object], *arguments: Any) -> float:
-    """How long a call takes."""
+    """Return how long a call takes, in seconds."""
     began = time.perf_counter()
     work(*arguments)
     return time.perf_counter() - began
 
 
 def attempt(version: str, workload: dict[str, Any], members: int, budget: int) -> bool:
-    """Plan; whether anything fits."""
+    """Compute a plan and return whether any flags fit."""
     try:
         plan(version, workload, members, budget)
     except PlanInfeasible:
@@ -68,7 +67,7 @@ def attempt(version: str, workload: dict[str, Any], members: int, budget: int) -
 
 
 def row(what: str, times: Sequence[float], limit: str) -> str:
-    """A line of the table, in milliseconds."""
+    """Return a line of the table, in milliseconds."""
     ordered = sorted(times)
     middle, high, most = (ordered[int(share * (len(ordered) - 1))] * 1000 for share in (0.5, 0.99, 1.0))
     return f"| {what} | {len(times):,} | {middle:.2f} | {high:.2f} | {most:.2f} | {sum(times):.2f} | {limit} |"

@@ -1,4 +1,4 @@
-"""Change a setting of a lab's cluster while a client writes every 50 ms, and say what the client and the members noticed.
+"""Change a setting of a lab's cluster while a client writes every 50 ms, and report what the client and the members noticed.
 
     python -m bench.rolling.run etcd_snapshot_catchup_entries=321
 
@@ -21,12 +21,12 @@ STATUS = (
 
 
 def started(hosts: list[str]) -> dict[str, int]:
-    """When each member's process was started, in the kernel's ticks since boot (the hosts of a lab share a kernel)."""
+    """Return when each member's process started, in kernel ticks since boot (the hosts of a lab share a kernel)."""
     return {host: int(on(host, STARTED)) for host in hosts}
 
 
 def leads(host: str) -> bool:
-    """Whether the member on this host leads, by its own word."""
+    """Return whether the member on this host reports that it leads."""
     [answer] = json.loads(on(host, STATUS))
     return bool(answer["Status"]["header"]["member_id"] == answer["Status"]["leader"])
 

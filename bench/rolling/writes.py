@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Write to an etcd cluster at a steady pace while something is done to it, and say which writes no member took.
+"""Write to an etcd cluster at a steady pace during a change, and report the writes that no member accepted.
 
-A write every 50 ms, through all endpoints in turn, given up after 2 s; a member that refuses or stays silent is passed over for the
-next one, as a client with several endpoints does. Speaks etcd's JSON gateway over TLS with a client certificate, one connection for
-each endpoint. Stops when its standard input closes, or after --seconds.
+Sends a write every 50 ms through all endpoints in turn, with a timeout of 2 s. If a member refuses or does not answer, the write goes to
+the next one, as with a client that has several endpoints. Uses etcd's JSON gateway over TLS with a client certificate, and one connection
+for each endpoint. Stops when its standard input closes, or after --seconds.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from urllib.parse import urlsplit
 
 
 class Member:
-    """One endpoint with a connection that is opened when it is needed."""
+    """An endpoint with a connection that is opened on demand."""
 
     def __init__(self, url: str, context: ssl.SSLContext) -> None:
         self.url, self.context = urlsplit(url), context
         self.connection: http.client.HTTPSConnection | None = None
 
     def put(self, body: bytes, seconds: float) -> None:
-        """Write once; raises OSError or HTTPException if the member did not take it within that time."""
+        """Write once. Raises OSError or HTTPException if the member did not accept it in time."""
         try:
             if self.connection is None:
                 self.connection = http.client.HTTPSConnection(
@@ -49,7 +49,7 @@ class Member:
 
 
 def write(members: list[Member], number: int, timeout: float, attempt: float) -> list[str]:
-    """One write with its deadline; the members' refusals, and a last entry FAILED if none took it."""
+    """Write with a deadline and return the members' refusals, with a last entry FAILED if none accepted it."""
     key = base64.b64encode(f"/headroom/rolling/{number % 100}".encode()).decode()
     value = base64.b64encode(str(number).encode()).decode()
     body = json.dumps({"key": key, "value": value}).encode()

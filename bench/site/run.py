@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time site.yml in a lab of its own: the floor (one task that does nothing), a cold run, and runs that change nothing.
 
-All in one go, so that the figures compare. Prints a table; exits 1 if a limit of the project is passed.
+All in one go, so that the figures compare. Prints a table; exits 1 if a limit of the project is exceeded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REPEATS = 3
 
 
 def play(*arguments: str) -> tuple[float, str]:
-    """Run ansible-playbook; seconds and output."""
+    """Run ansible-playbook and return seconds and output."""
     began = time.monotonic()
     done = subprocess.run(
         ["ansible-playbook", *arguments], cwd=PROJECT, env=ENVIRONMENT, text=True, capture_output=True, check=False

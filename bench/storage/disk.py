@@ -1,7 +1,7 @@
-"""Disks of the benchmark's own: loop devices with volumes (partitions), ext4 and mounts.
+"""Disks for the benchmark: loop devices with volumes (partitions), ext4 and mounts.
 
-A volume is a partition, so that all volumes of a disk share its request queue and its I/O scheduler, as they do on a real disk. Direct I/O
-to the file below: otherwise the page cache would take the writes there, and no queue would form above.
+All volumes of a disk share its request queue and its I/O scheduler, as on a real disk. The loop device uses direct I/O, because the page
+cache would otherwise absorb the writes and no queue would form above it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devic
 MIB = 1 << 20
 SECTOR = 512
 WAIT_SECONDS = 10
-# What a SATA disk queues, and the largest request that a volume of AWS takes as one.
+# The queue depth of a SATA disk, and the largest request that an AWS volume counts as one.
 DEPTH, LARGEST_KIB = 32, 256
-# What is changed of a queue beside its scheduler. Without one, the number of requests is the disk's own.
+# Queue settings that are changed together with the scheduler.
 SETTINGS = ("rotational", "max_sectors_kb", "nr_requests")
 
 
 class NoDisk(RuntimeError):
-    """This machine does not give us such a disk; the text says what is missing."""
+    """The machine cannot provide such a disk; the message says what is missing."""
 
 
 def run(*command: str) -> str:
-    """Run a command; its output. Raises NoDisk with its own words if it fails."""
+    """Run a command and return its output. Raises NoDisk with the command's error message."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     except FileNotFoundError as error:
@@ -42,7 +42,7 @@ def run(*command: str) -> str:
 
 
 def extents(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Where partitions of these sizes (bytes, whole MiB) lie, one after the other from 1 MiB on: (first sector, sectors)."""
+    """Return (first sector, sectors) of consecutive partitions of these sizes (bytes, whole MiB), starting at 1 MiB."""
     found, start = [], MIB // SECTOR
     for size in sizes:
         found.append((start, size // SECTOR))
@@ -52,25 +52,27 @@ def extents(sizes: Sequence[int]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Disk:
-    """A loop device and where its volumes are mounted, in their order."""
+    """A loop device and the mount points of its volumes, in order."""
 
     device: str
     mounts: tuple[Path, ...]
 
     @property
     def queue(self) -> Path:
-        """Its queue in sysfs."""
+        """Return the path of its queue in sysfs."""
         return Path("/sys/block") / Path(self.device).name / "queue"
 
     def schedulers(self) -> list[str]:
-        """The I/O schedulers that this kernel has for it."""
+        """Return the I/O schedulers that the kernel offers for it."""
         return parse_scheduler((self.queue / "scheduler").read_text())[1]
 
     def schedule(self, name: str) -> None:
-        """Choose the I/O scheduler. The disk itself takes so many requests at once, whatever the scheduler holds back."""
+        """Set the I/O scheduler. The disk's own queue depth does not depend on it."""
         try:
             (self.queue / "scheduler").write_text("none")
-            (self.queue / "nr_requests").write_text(str(DEPTH))  # without a scheduler these are the disk's own
+            (self.queue / "nr_requests").write_text(
+                str(DEPTH)
+            )  # without a scheduler this is the disk's own queue depth
             (self.queue / "scheduler").write_text(name)
         except OSError as error:
             raise NoDisk(f"{self.device} does not take the I/O scheduler {name}: {error.strerror}") from error
@@ -81,7 +83,7 @@ class Disk:
 
 @contextlib.contextmanager
 def simulated(folder: Path, size: int) -> Iterator[Path]:
-    """The file of a simulated disk (see bench/storage/simulated.py); the program that serves it ends with this one."""
+    """Serve the file of a simulated disk (see bench/storage/simulated.py) until this process ends."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [
         "setpriv",
@@ -110,7 +112,7 @@ def simulated(folder: Path, size: int) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def written(folder: Path, size: int) -> Iterator[Path]:
-    """A file on a real disk, written once from end to end, so that an fsync on it has no metadata of the file to write."""
+    """Create a file on a real disk and write it fully, so that an fsync has no file metadata to write."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "disk"
     block = bytes(8 * MIB)
@@ -126,7 +128,7 @@ def written(folder: Path, size: int) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def disk(folder: Path, file: Path, volumes: Sequence[tuple[str, int]]) -> Iterator[Disk]:
-    """A disk over this file with volumes (name, size in bytes), mounted below the folder; all of it is gone afterwards."""
+    """Provide a disk on this file with volumes (name, size in bytes), mounted below the folder, and remove it afterwards."""
     with contextlib.ExitStack() as stack:
         stack.callback(release, folder, file)
         device = run("losetup", "--find", "--show", "--partscan", "--direct-io=on", str(file)).strip()
@@ -135,12 +137,12 @@ def disk(folder: Path, file: Path, volumes: Sequence[tuple[str, int]]) -> Iterat
         (made.queue / "scheduler").write_text("none")
         for name in SETTINGS:
             stack.callback((made.queue / name).write_text, (made.queue / name).read_text())
-        stack.callback(put_back, made.queue, "none")  # before the settings, and last the scheduler that it had
-        # The kernel asks what lies below; a virtual disk calls itself rotational whatever it is.
+        stack.callback(put_back, made.queue, "none")  # restore the settings first and the original scheduler last
+        # The kernel inherits the flag from below, and virtual disks report rotational whatever they are.
         (made.queue / "rotational").write_text("0")
         (made.queue / "max_sectors_kb").write_text(str(LARGEST_KIB))
         for number, (mount, (start, length)) in enumerate(zip(made.mounts, extents([size for _, size in volumes])), 1):
-            # Told to the kernel, not written into a table: then it need not know how to read one.
+            # Partitions are added to the kernel directly, so it need not support a partition table.
             run("addpart", device, str(number), str(start), str(length))
             partition = f"{device}p{number}"
             wait_for(Path(partition))
@@ -151,18 +153,18 @@ def disk(folder: Path, file: Path, volumes: Sequence[tuple[str, int]]) -> Iterat
 
 
 def put_back(queue: Path, scheduler: str) -> None:
-    """Give a queue its scheduler again: a loop device keeps it when its file has gone, and the next user has it."""
+    """Restore a queue's scheduler, which a loop device would otherwise keep for its next user."""
     (queue / "scheduler").write_text(scheduler)
 
 
 def mounted_below(folder: Path) -> list[str]:
-    """The mount points at and below a folder, the deepest first."""
+    """Return the mount points at and below a folder, the deepest first."""
     points = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     return sorted((point for point in points if f"{point}/".startswith(f"{folder}/")), reverse=True)
 
 
 def release(folder: Path, file: Path | None = None) -> None:
-    """Unmount all below a folder, and detach the loop devices over a file. May be called when only a part was made."""
+    """Unmount everything below a folder and detach the loop devices of a file. Safe after a partial set-up."""
     for point in mounted_below(folder):
         run("umount", point)
     if file is not None:
@@ -171,7 +173,7 @@ def release(folder: Path, file: Path | None = None) -> None:
 
 
 def release_left_behind(folder: Path) -> None:
-    """Remove what a run left behind that was killed: its loop devices, mounts and files."""
+    """Remove the loop devices, mounts and files of a killed run."""
     for point in mounted_below(folder):
         run("umount", "--lazy", point)
     for line in run("losetup", "--noheadings", "--output", "NAME,BACK-FILE").splitlines():
@@ -183,7 +185,7 @@ def release_left_behind(folder: Path) -> None:
 
 
 def wait_for(node: Path) -> None:
-    """Wait until the kernel has made a device node."""
+    """Wait until the kernel has created a device node."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not node.is_block_device():
         if time.monotonic() > deadline:

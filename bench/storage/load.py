@@ -1,7 +1,7 @@
-"""A fixed load of puts: each is due at its time, however long those before it took, and its latency counts from then.
+"""A fixed load of puts: each is sent when it is due, however long earlier ones took, and its latency counts from that time.
 
-A load that waits for answers before it goes on would put less while the disk is slow, and would not see what it then did not send. Speaks
-etcd's JSON gateway, which adds well below a millisecond, one connection for each worker.
+A load that waits for answers would send fewer puts while the disk is slow and would miss the latency of those that it did not send. It uses
+etcd's JSON gateway, which adds well below a millisecond, with one connection for each worker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 WORKERS = 64
-# How long after its end a load waits for answers; a put without one counts with the time that it has waited by then.
+# How long a load waits for answers after its end. An unanswered put counts with the time it has waited by then.
 GRACE_SECONDS = 5.0
 KEYS = 1000
 VALUE_SIZE = 1024
@@ -23,18 +23,18 @@ VALUE_SIZE = 1024
 
 @dataclass(frozen=True)
 class Puts:
-    """Latencies in seconds, in order; unanswered puts are among them with the time that they had waited."""
+    """Sorted latencies in seconds, including the waiting time of unanswered puts."""
 
     latencies: tuple[float, ...]
     unanswered: int
 
     def quantile(self, share: float) -> float:
-        """The latency that this share of the puts stay within."""
+        """Return the latency that this share of the puts does not exceed."""
         return self.latencies[min(len(self.latencies) - 1, int(share * len(self.latencies)))]
 
 
 class Load(threading.Thread):
-    """Puts to one member from a given moment (time.monotonic) on."""
+    """A load of puts on one member, starting at a given time.monotonic()."""
 
     def __init__(self, url: str, rate: float, begin: float, seconds: float) -> None:
         super().__init__(daemon=True)
@@ -53,7 +53,7 @@ class Load(threading.Thread):
             worker.join()
 
     def _take(self) -> int | None:
-        """The number of the next put, None after the last one or when time is up."""
+        """Return the number of the next put, or None after the last one or when time is up."""
         with self.lock:
             if self.taken == len(self.due) or time.monotonic() > self.last:
                 return None
@@ -74,12 +74,12 @@ class Load(threading.Thread):
                 if answer.status == 200:
                     self.done[number] = time.monotonic()
         except (OSError, http.client.HTTPException):
-            return  # what it had taken stays unanswered
+            return  # its put stays unanswered
         finally:
             connection.close()
 
     def result(self, since: float) -> Puts:
-        """Wait for the end; the puts that were due from this moment on."""
+        """Wait for the end and return the puts that were due after this moment."""
         self.join()
         counted = [number for number, due in enumerate(self.due) if due >= since]
         latencies = [self.done.get(number, self.last) - self.due[number] for number in counted]
@@ -87,7 +87,7 @@ class Load(threading.Thread):
 
 
 def body(number: int) -> bytes:
-    """The request of one put."""
+    """Return the request body of one put."""
     key = base64.b64encode(f"/headroom/{number % KEYS:08d}".encode()).decode()
     value = base64.b64encode(bytes(VALUE_SIZE)).decode()
     return json.dumps({"key": key, "value": value}).encode()

@@ -1,4 +1,4 @@
-"""The machine: what figures were measured on, and why it may not do for them."""
+"""Describe the machine, and check that the benchmark can run on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.common.machine import GIB, available_memory, busy_cpus, one_line
 from bench.storage import disk
 from bench.storage.simulated import BYTES_A_SECOND, LATENCY, REQUESTS_A_SECOND
 
-# Memory for the disks and the page cache above them; on a real disk, room for the files.
+# Memory for the simulated disks and their page cache; on a real disk, space for the files.
 NEEDED = 6 * GIB
 LOAD = "load of other work before"
 PROGRAMS = ("fio", "losetup", "addpart", "mkfs.ext4", "ionice", "setpriv")
@@ -34,7 +34,7 @@ def describe(version: str, real: Path | None, weighted: bool) -> dict[str, str]:
 
 
 def disk_below(folder: Path) -> str:
-    """The disk of a folder and its I/O scheduler."""
+    """Return the disk of a folder and its I/O scheduler."""
     found = re.match(r"/dev/(\w+)", disk.run("findmnt", "--noheadings", "--output", "SOURCE", "--target", str(folder)))
     scheduler = parse_scheduler(_text(f"/sys/block/{found[1]}/queue/scheduler"))[0] if found else None
     return f"{found[1] if found else 'unknown'}, scheduler {scheduler or 'unknown'}"
@@ -48,7 +48,7 @@ def _text(path: str) -> str:
 
 
 def obstacle(real: Path | None) -> str:
-    """Why this cannot run here, or an empty text."""
+    """Return why the benchmark cannot run here, or an empty string."""
     if os.geteuid() != 0:
         return "bench/storage needs root, for loop devices, mounts and negative nice: run it with sudo"
     missing = [name for name in PROGRAMS if not shutil.which(name)]

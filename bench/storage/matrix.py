@@ -1,4 +1,4 @@
-"""What is compared: I/O schedulers, priorities, and layouts of the volumes. Pure."""
+"""The compared combinations of I/O schedulers, priorities, and volume layouts. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 SCHEDULERS = ("none", "mq-deadline", "bfq")
 
-# etcd and the neighbour in one control group, as on a host where no unit asks for an I/O weight.
+# etcd and the neighbour share a control group, as on a host where no unit sets an I/O weight.
 DEFAULT, MAIN_THREAD, ALL_THREADS = "default", "ionice -p", "all threads"
-# Control groups side by side, as systemd makes them: what role etcd's unit has, and the same with the largest weight.
+# Separate control groups, as systemd creates them: with the settings of role etcd's unit, and with the largest weight.
 UNIT, HEAVY_UNIT = "unit", "unit, weight 10000"
 PRIORITIES = (DEFAULT, MAIN_THREAD, ALL_THREADS, UNIT, HEAVY_UNIT)
-# IOWeight= of the units, and nice; defaults of role etcd for the first.
+# IOWeight= of the units and nice; the first has role etcd's defaults.
 WEIGHTS = {UNIT: 500, HEAVY_UNIT: 10000}
 NICE = -5
 
@@ -22,7 +22,7 @@ LAYOUTS = (SHARED, OWN_VOLUME, OWN_WAL, OWN_DEVICE)
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination. `alone` is the shared volume without the neighbour."""
+    """A combination. The layout `alone` is the shared volume without the neighbour."""
 
     scheduler: str
     priority: str
@@ -30,7 +30,7 @@ class Combination:
 
     @property
     def name(self) -> str:
-        """All of it in words."""
+        """Return a description."""
         return f"{self.layout}, {self.scheduler}, {self.priority}"
 
 
@@ -50,14 +50,14 @@ DESCRIPTIONS = {
 
 
 def priorities(layout: str) -> tuple[str, ...]:
-    """The priorities that are measured in a layout: all of them where a neighbour is in the same queue."""
+    """Return the priorities measured in a layout: all of them where the neighbour uses the same queue."""
     if layout == OWN_WAL:
         return (DEFAULT, MAIN_THREAD, UNIT)
     return {OWN_DEVICE: (DEFAULT, UNIT), ALONE: (DEFAULT,)}.get(layout, PRIORITIES)
 
 
 def combinations(layout: str, schedulers: Sequence[str] = SCHEDULERS, quick: bool = False) -> list[Combination]:
-    """The combinations of a layout. A weight has effect under bfq only, so the heaviest is tried there alone."""
+    """Return the combinations of a layout. Weights have an effect under bfq only, so the largest is measured only there."""
     return [
         Combination(scheduler, priority, layout)
         for scheduler in schedulers
@@ -67,6 +67,6 @@ def combinations(layout: str, schedulers: Sequence[str] = SCHEDULERS, quick: boo
 
 
 def rotated(items: Sequence[str], turn: int) -> tuple[str, ...]:
-    """The items, beginning with another one each turn."""
+    """Return the items, starting with a different one each time."""
     first = turn % len(items)
     return (*items[first:], *items[:first])

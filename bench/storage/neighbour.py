@@ -1,4 +1,4 @@
-"""The noisy neighbour: fio as a database (direct, random, deep queue) and as somebody who copies (buffered, new files, fsync now and then)."""
+"""The noisy neighbour: fio as a database (direct, random, deep queue) and as a copy job (buffered, new files, occasional fsync)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.common.control_groups import command_prefix
 
-# Bounded in size by the files and in time by the longest that a layout takes.
+# Bounded in size by the files and in time by LONGEST_SECONDS, which exceeds the time of any layout.
 JOBS = {
     "database": "--rw=randwrite --bs=16k --direct=1 --ioengine=libaio --iodepth=16 --numjobs=2 --size=256m --overwrite=1",
     "copy": "--rw=write --bs=1m --ioengine=psync --size=256m --fsync=16 --rate=64m --unlink_each_loop=1 --fallocate=none",
@@ -18,14 +18,14 @@ START_SECONDS = 60
 
 
 class Neighbour:
-    """fio's jobs in a control group of theirs, on a folder."""
+    """fio's jobs in a control group, on a folder."""
 
     def __init__(self, folder: Path, group: Path | None) -> None:
         self.folder, self.prefix = folder, command_prefix(group) if group else ["setpriv", "--pdeathsig", "KILL", "--"]
         self.process: subprocess.Popen[bytes] | None = None
 
     def command(self) -> list[str]:
-        """fio's command line. Threads, so that the end of the process is the end of all jobs."""
+        """Return fio's command line, with threads so that all jobs end with the process."""
         command = [*self.prefix, "fio", "--thread", f"--directory={self.folder}", "--time_based"]
         command += [f"--runtime={LONGEST_SECONDS}", "--randseed=1", "--norandommap"]
         for name, job in JOBS.items():
@@ -33,12 +33,12 @@ class Neighbour:
         return command
 
     def start(self) -> None:
-        """Start the jobs, and wait until both write."""
+        """Start the jobs and wait until both write."""
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "fio.log"
         with log.open("wb") as out:
             self.process = subprocess.Popen(self.command(), stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-        # fio first lays out the files that it overwrites.
+        # fio first creates the files that it overwrites.
         laid_out, deadline = 2 * (256 << 20), time.monotonic() + START_SECONDS
         while self.written() < laid_out + (64 << 20):
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -46,7 +46,7 @@ class Neighbour:
             time.sleep(0.1)
 
     def written(self) -> int:
-        """Bytes that the jobs have written so far."""
+        """Return the bytes that the jobs have written so far."""
         assert self.process
         try:
             text = Path(f"/proc/{self.process.pid}/io").read_text()
@@ -55,11 +55,11 @@ class Neighbour:
         return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("write_bytes")), 0)
 
     def alive(self) -> bool:
-        """Whether it still writes."""
+        """Return whether it still runs."""
         return self.process is not None and self.process.poll() is None
 
     def stop(self) -> None:
-        """End it and remove its files."""
+        """Stop it and remove its files."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -1,4 +1,4 @@
-"""The picture of the evidence: put and WAL fsync latency of all combinations, scheduler by scheduler."""
+"""Draw put and WAL fsync latency of all combinations, with a colour for each scheduler."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _label(layout: str, priority: str) -> str:
 
 
 def _panel(axes: Axes, rows: Sequence[Row], lines: Sequence[tuple[str, str]], what: Figure, title: str) -> None:
-    """A dot for the median of the repeats, a line from the least to the most, a colour for each scheduler."""
+    """Draw a dot at the median of the repeats and a line from minimum to maximum, with a colour for each scheduler."""
     step = 0.24
     for number, scheduler in enumerate(SCHEDULERS):
         label: str | None = scheduler

@@ -51,7 +51,7 @@ from bench.storage.verdict import (
 PAGE = PROJECT / "docs" / "storage-evidence.md"
 IMAGES = PROJECT / "docs" / "images" / "storage"
 NONE = "–"
-# The advice: `ionice -c2 -n0` and what was made of it, then the places for etcd's files.
+# The usual advice, `ionice -c2 -n0`, and its variants, then the places for etcd's files.
 ADVICE = {
     MAIN_THREAD: "`ionice -c2 -n0 -p PID`, the usual advice, which reaches one thread",
     ALL_THREADS: "The same on every thread",
@@ -65,29 +65,29 @@ PLACES = {
     ALONE: "No neighbour at all, the best case",
 }
 MIB = 1 << 20
-# Load of other work, for each core, above which the machine was not quiet.
+# The load of other work for each core above which the machine counts as busy.
 QUIET = 0.5
 
 
 def milliseconds(found: Spread | None) -> str:
-    """A latency as a table shows it: the median of the repeats."""
+    """Format the median of a latency for a table."""
     if found is None:
         return NONE
     return f"{found.middle:,.0f}" if found.middle >= 20 else f"{found.middle:.1f}"
 
 
 def times(found: Spread | None) -> str:
-    """A ratio and its range."""
+    """Format a ratio and its range."""
     return NONE if found is None else f"{found.middle:.2f} ({found.low:.2f}–{found.high:.2f})"
 
 
 def judge(found: Spread, quiet: bool) -> str:
-    """Whether a remedy helps, unless other work may have made the difference."""
+    """Return the verdict on a remedy, or "not judged" if other work may have caused the difference."""
     return word(found) if quiet else "not judged"
 
 
 def worth(rows: Sequence[Row], quiet: bool) -> list[str]:
-    """What each remedy does, against the same without it."""
+    """Return the table of each remedy's effect, compared with the same configuration without it."""
     lines = []
     for remedy in remedies():
         put = ratio(rows, remedy.after, remedy.before, put_p99)
@@ -100,7 +100,7 @@ def worth(rows: Sequence[Row], quiet: bool) -> list[str]:
 
 
 def sentences(rows: Sequence[Row], quiet: bool) -> list[str]:
-    """What the advice that is usually given is worth, in a line each."""
+    """Return what each usual advice is worth, in a line each."""
     found = []
     for priority, told in ADVICE.items():
         by_scheduler = []
@@ -119,7 +119,7 @@ def sentences(rows: Sequence[Row], quiet: bool) -> list[str]:
 
 
 def latencies(rows: Sequence[Row], figure: Figure) -> list[str]:
-    """A latency in all combinations, in ms, and against the reference."""
+    """Return the table of a latency in all combinations, in ms and relative to the reference."""
     lines = []
     for layout in (*LAYOUTS, ALONE):
         for priority in PRIORITIES:
@@ -136,7 +136,7 @@ def latencies(rows: Sequence[Row], figure: Figure) -> list[str]:
 
 
 def threads(rows: Sequence[Row]) -> list[str]:
-    """How many threads of etcd had the priority, as the kernel said after each combination."""
+    """Return the table of etcd threads that had the priority after each combination, according to the kernel."""
     lines = []
     for priority in PRIORITIES:
         found = [row for row in rows if row.priority == priority]
@@ -150,7 +150,7 @@ def threads(rows: Sequence[Row]) -> list[str]:
 
 
 def layouts() -> list[str]:
-    """The layouts in words."""
+    """Return the descriptions of the layouts."""
     return [f"- **{layout}**: {DESCRIPTIONS[layout]}." for layout in (*LAYOUTS, ALONE)]
 
 
@@ -161,7 +161,7 @@ def method() -> list[str]:
 
 
 def caveat(machine: dict[str, str]) -> str:
-    """A warning where other work kept the CPUs busy: then latencies are the CPU's as much as the disk's."""
+    """Return a warning if other work kept the CPUs busy, because latencies then depend on the CPU too."""
     load, cores = float(machine.get(LOAD, "0")), int(machine.get("machine", "1").split()[0])
     if load <= QUIET * cores:
         return ""

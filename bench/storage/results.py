@@ -1,4 +1,4 @@
-"""The file that a run leaves and the report reads: a row for each combination of each repeat."""
+"""The results file of the storage benchmark: a row for each combination of each repeat."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bench.storage.matrix import Combination
 class Row:
     """One combination in one repeat. Latencies in milliseconds; those of the WAL come from etcd's histogram.
 
-    with_priority of threads have best-effort 0; weight is bfq's of etcd's control group, 0 where it shares the neighbour's.
-    neighbour is what the neighbour wrote meanwhile, in bytes a second.
+    with_priority: how many of `threads` have best-effort 0. weight: bfq's weight of etcd's control group, 0 if it shares the
+    neighbour's. neighbour: the neighbour's writes in bytes a second.
     """
 
     repeat: int
@@ -38,7 +38,7 @@ class Row:
 
     @property
     def combination(self) -> Combination:
-        """Which combination."""
+        """Return the combination."""
         return Combination(self.scheduler, self.priority, self.layout)
 
 

@@ -75,13 +75,13 @@ PORT = 25300
 PORTS_PER_MEMBER = 3
 MIB = 1 << 20
 VOLUMES = {"first": [("shared", 2048 * MIB), ("etcd", 1024 * MIB)], "second": [("etcd", 1024 * MIB)]}
-# The priority that `ionice -c2 -n0` sets, as etcd_cluster_info names it.
+# The priority that `ionice -c2 -n0` sets, in etcd_cluster_info's notation.
 WANTED = "best-effort/0"
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Puts a second, seconds that do not count, and seconds that do."""
+    """Puts a second, discarded seconds at the start, and measured seconds."""
 
     rate: float
     warmup: float
@@ -90,7 +90,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Bench:
-    """What all combinations share."""
+    """The facilities that all combinations share."""
 
     version: str
     first: disk.Disk
@@ -100,14 +100,14 @@ class Bench:
     port: int
 
     def place(self, layout: str, name: str) -> tuple[Path, Path | None]:
-        """Where a member's folder and its WAL lie."""
+        """Return a member's folder, and its WAL directory if it is separate."""
         shared, own, other = self.first.mounts[0], self.first.mounts[1], self.second.mounts[0]
         wal = other / "wal" / name if layout == OWN_WAL else None
         return {OWN_VOLUME: own, OWN_DEVICE: other}.get(layout, shared) / "members", wal
 
 
 def member(bench: Bench, layout: str, priority: str, number: int) -> Member:
-    """A member that is started with this priority (but for `ionice -p`, which comes later)."""
+    """Return a member that starts with this priority, except for `ionice -p`, which is applied later."""
     name = f"{layout}-{priority}".replace(" ", "-").replace(",", "")
     folder, wal = bench.place(layout, name)
     prefix = (
@@ -125,14 +125,14 @@ def member(bench: Bench, layout: str, priority: str, number: int) -> Member:
 
 @contextlib.contextmanager
 def members(bench: Bench, layout: str, quick: bool) -> Iterator[dict[str, Member]]:
-    """The members of a layout, one for each priority, on empty data; their data is gone afterwards."""
+    """Run the members of a layout on empty data, one for each priority, and remove their data afterwards."""
     wanted = dict.fromkeys(combination.priority for combination in combinations(layout, quick=quick))
     made = {priority: member(bench, layout, priority, number) for number, priority in enumerate(wanted)}
     try:
         for one in made.values():
             one.start()
             assert one.sampler
-            one.sampler.stop()  # nobody asks for memory here, and it costs time
+            one.sampler.stop()  # memory is not measured here, and sampling costs time
         for one in made.values():
             one.wait_ready()
         if MAIN_THREAD in made:
@@ -195,13 +195,13 @@ def measure(
 
 
 def page(one: Member) -> live_latency.Page:
-    """The member's histograms now."""
+    """Return the member's current histograms."""
     with urllib.request.urlopen(f"{one.metrics_url}/metrics", timeout=30) as answer:
         return live_latency.parse(answer.read().decode())
 
 
 def turn(bench: Bench, layout: str, repeat: int, schedulers: Sequence[str], quick: bool) -> Iterator[results.Row]:
-    """All combinations of a layout, under the schedulers in turns; with the shared volume also those without a neighbour."""
+    """Measure all combinations of a layout, one scheduler after the other; with the shared volume also without a neighbour."""
     order = rotated(schedulers, repeat)
     for each in (bench.first, bench.second):
         each.schedule(order[0])
@@ -224,7 +224,7 @@ def turn(bench: Bench, layout: str, repeat: int, schedulers: Sequence[str], quic
 
 @contextlib.contextmanager
 def disks(state: Path, real: Path | None) -> Iterator[tuple[disk.Disk, disk.Disk]]:
-    """The two disks, over simulated ones or over files in a folder of a real one."""
+    """Provide the two disks, on simulated ones or on files in a folder of a real disk."""
     with contextlib.ExitStack() as stack:
         found = []
         for name, volumes in VOLUMES.items():
@@ -236,7 +236,7 @@ def disks(state: Path, real: Path | None) -> Iterator[tuple[disk.Disk, disk.Disk
 
 @contextlib.contextmanager
 def weighted_groups() -> Iterator[dict[str, Path]]:
-    """Control groups by priority, the neighbour's as DEFAULT; empty where the machine has no weights."""
+    """Create control groups by priority, the neighbour's as DEFAULT; none if the machine has no I/O weights."""
     with contextlib.ExitStack() as stack:
         try:
             controller = weights.find()
@@ -286,7 +286,7 @@ def main() -> int:
 
 
 def line(row: results.Row, seconds: float) -> str:
-    """One combination in a line."""
+    """Return one combination's results in a line."""
     return (
         f"{seconds:4.0f} s  {row.repeat} {row.combination.name:46} put p50 {row.put_p50:8.1f} p99 {row.put_p99:8.1f} ms, "
         f"WAL fsync p99 {row.fsync_p99:8.1f} ms ({row.fsyncs}), neighbour {row.neighbour / MIB:5.0f} MiB/s, "

@@ -1,10 +1,10 @@
-"""A disk of known speed: one file in memory, served through FUSE, that takes as long for each request as the disk that it stands for.
+"""A disk of known speed: a file in memory, served through FUSE, where each request takes as long as on the modelled disk.
 
-    python -m bench.storage.simulated FOLDER SIZE    serves FOLDER/disk until it is ended or unmounted; prints "ready"
+    python -m bench.storage.simulated FOLDER SIZE    serves FOLDER/disk until it is stopped or unmounted; prints "ready"
 
-The model is that of a cloud volume: so many requests and so many bytes a second, one request after the other in the order in which they
-come, and a latency on top. A flush takes the latency only: what such a volume has acknowledged is safe. There is no cache that flatters, no
-burst credit, and no other guest on the machine. It runs at the highest nice, because it is hardware to all others.
+It models a cloud volume: a maximum of requests and bytes a second, one request after the other in order of arrival, plus a latency. A flush
+takes only the latency, because such a volume acknowledges durable writes. There is no write cache, no burst credit and no other guest. The
+process runs at the highest priority, because it stands for hardware.
 
 Source of the protocol: kernel, include/uapi/linux/fuse.h (7.31).
 """
@@ -30,7 +30,7 @@ LATENCY = 0.0005
 
 MOST_BYTES = 1 << 20
 PAGES = MOST_BYTES // mmap.PAGESIZE
-# Requests under way at once; a loop device has 128 at most.
+# Requests in flight at once; a loop device has at most 128.
 UNDER_WAY = 512
 FOREVER = 1 << 30
 ROOT, FILE, NAME = 1, 2, b"disk"
@@ -60,7 +60,7 @@ DATA = _HEADER.size + 40
 
 @dataclass(frozen=True)
 class Speed:
-    """What the disk stands for."""
+    """The speed of the modelled disk."""
 
     requests: float = REQUESTS_A_SECOND
     size: float = BYTES_A_SECOND
@@ -68,23 +68,23 @@ class Speed:
 
 
 class Timing:
-    """When requests are done: in order, each after its share of the disk's requests or bytes a second, whichever is longer."""
+    """Compute when requests complete: in order, each after its share of the requests or bytes a second, whichever is longer."""
 
     def __init__(self, speed: Speed) -> None:
         self.speed, self.free = speed, 0.0
 
     def transfer(self, now: float, size: int) -> float:
-        """When a read or write is done that comes now."""
+        """Return when a read or write that arrives now completes."""
         self.free = max(self.free, now) + max(1 / self.speed.requests, size / self.speed.size)
         return self.free + self.speed.latency
 
     def flush(self, now: float) -> float:
-        """When a flush is done that comes now."""
+        """Return when a flush that arrives now completes."""
         return now + self.speed.latency
 
 
 def attributes(node: int, size: int) -> bytes:
-    """struct fuse_attr of the folder or the file."""
+    """Return struct fuse_attr of the folder or the file."""
     mode = stat.S_IFDIR | 0o700 if node == ROOT else stat.S_IFREG | 0o600
     length = 0 if node == ROOT else size
     return struct.pack("<6Q10I", node, length, length // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, mmap.PAGESIZE, 0)
@@ -101,7 +101,7 @@ class Server:
         self.buffer = bytearray(MOST_BYTES + mmap.PAGESIZE)
 
     def serve(self) -> None:
-        """Take requests and answer each when it is done, until the filesystem is unmounted."""
+        """Read requests and answer each when it completes, until the filesystem is unmounted."""
         while True:
             pause = max(0.0, self.waiting[0][0] - time.monotonic()) if self.waiting else None
             if select.select([self.device], [], [], pause)[0] and not self.take():
@@ -111,7 +111,7 @@ class Server:
                 self.answer(unique, body)
 
     def take(self) -> bool:
-        """Take one request; False if there will be none."""
+        """Read one request. Returns False if there will be no more."""
         try:
             length = os.readv(self.device, [self.buffer])
         except OSError as error:
@@ -131,7 +131,7 @@ class Server:
         return True
 
     def control(self, operation: int, unique: int, node: int, rest: bytes) -> None:
-        """Answer what takes no time."""
+        """Answer the requests that take no time."""
         if operation == INIT:
             flags = ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES
             head = struct.pack("<4I2H2I2H", 7, 31, 0, flags, UNDER_WAY, UNDER_WAY, MOST_BYTES, 1, PAGES, 0)
@@ -150,7 +150,7 @@ class Server:
             self.answer(unique, b"", errno.ENOENT if operation == LOOKUP else errno.ENOSYS)
 
     def answer(self, unique: int, body: bytes, error: int = 0) -> None:
-        """Send an answer; a request whose sender has gone needs none."""
+        """Send an answer, unless the sender has gone."""
         try:
             os.writev(self.device, [_ANSWER.pack(_ANSWER.size + len(body), -error, unique), body])
         except FileNotFoundError:
@@ -158,7 +158,7 @@ class Server:
 
 
 def mount(device: int, folder: Path) -> None:
-    """Mount the filesystem that is served through this descriptor."""
+    """Mount the filesystem that this descriptor serves."""
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
     library = ctypes.CDLL(None, use_errno=True)
     if library.mount(b"headroom", str(folder).encode(), b"fuse", 0, options):

@@ -1,4 +1,4 @@
-"""What the measurements say about each remedy. Pure."""
+"""Judge each remedy by the measurements. Pure."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from bench.storage.matrix import (
 )
 from bench.storage.results import Row
 
-# Below this share in every repeat a remedy helps, above its counterpart in every repeat it harms; all else shows nothing.
+# A remedy helps if its ratio is at most HELPS in every repeat, and harms if it is at least HARMS in every repeat.
 HELPS, HARMS = 0.9, 1.1
 
 Figure = Callable[[Row], float]
 
 
 def put_p50(row: Row) -> float:
-    """The latency that half of the puts stay within, in ms."""
+    """Return the median put latency in ms."""
     return row.put_p50
 
 
 def put_p99(row: Row) -> float:
-    """The latency that 99 % of the puts stay within, in ms."""
+    """Return the 99th percentile of put latency in ms."""
     return row.put_p99
 
 
 def fsync_p99(row: Row) -> float:
-    """The same of the WAL's fsyncs."""
+    """Return the 99th percentile of WAL fsync latency in ms."""
     return row.fsync_p99
 
 
 def neighbour(row: Row) -> float:
-    """What the neighbour writes, in bytes a second."""
+    """Return the neighbour's writes in bytes a second."""
     return float(row.neighbour)
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something that is advised: the combination with it, and the combination that differs in nothing else."""
+    """A remedy: the combination with it, and the otherwise equal combination without it."""
 
     name: str
     after: Combination
@@ -59,18 +59,18 @@ class Remedy:
 
 
 def of(rows: Sequence[Row], combination: Combination) -> dict[int, Row]:
-    """A combination's rows by repeat."""
+    """Return a combination's rows by repeat."""
     return {row.repeat: row for row in rows if row.combination == combination}
 
 
 def level(rows: Sequence[Row], combination: Combination, figure: Figure) -> Spread | None:
-    """A figure of a combination over all repeats; None if it was not measured."""
+    """Return the spread of a combination's figure over all repeats; None if it was not measured."""
     found = of(rows, combination)
     return full_spread([figure(row) for row in found.values()]) if found else None
 
 
 def ratio(rows: Sequence[Row], after: Combination, before: Combination, figure: Figure) -> Spread | None:
-    """How a figure changes from one combination to another, within each repeat; None if one of them was not measured."""
+    """Return the spread of a figure's ratio between two combinations, within each repeat; None if one was not measured."""
     late, early = of(rows, after), of(rows, before)
     values = [
         figure(row) / figure(early[repeat]) for repeat, row in late.items() if repeat in early and figure(early[repeat])
@@ -79,12 +79,12 @@ def ratio(rows: Sequence[Row], after: Combination, before: Combination, figure: 
 
 
 def word(found: Spread) -> str:
-    """Whether a remedy did something that every repeat shows."""
+    """Return the verdict on a remedy, which must hold in every repeat."""
     return "helps" if found.high <= HELPS else "harms" if found.low >= HARMS else "no effect shown"
 
 
 def remedies() -> list[Remedy]:
-    """What is usually advised, and Headroom's form of it, each against the same without it."""
+    """Return the usual remedies and Headroom's variants, each with the same combination without it."""
     found = [Remedy("bfq alone", Combination("bfq", DEFAULT, SHARED), REFERENCE)]
     found.append(Remedy("mq-deadline alone", Combination("mq-deadline", DEFAULT, SHARED), REFERENCE))
     for scheduler in SCHEDULERS:

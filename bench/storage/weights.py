@@ -1,4 +1,4 @@
-"""Control groups with an I/O weight, as systemd makes them of `IOWeight=`: cgroup v1's blkio or v2's io controller.
+"""Control groups with an I/O weight, as systemd creates them for `IOWeight=`: cgroup v1's blkio or v2's io controller.
 
 Sources: kernel, Documentation/block/bfq-iosched.rst and Documentation/admin-guide/cgroup-v1/blkio-controller.rst; systemd, src/core/cgroup.c.
 """
@@ -18,26 +18,28 @@ PREFIX = "headroom-storage-"
 
 
 class NoWeights(RuntimeError):
-    """This machine has no I/O controller with bfq's weights; the text says what is missing."""
+    """The machine has no I/O controller with bfq weights; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """Where groups can be made, and the file in each that has the weight."""
+    """The mount point of the I/O controller, and the name of a group's weight file."""
 
     top: Path
     file: str
 
 
 def find() -> Controller:
-    """The controller of block I/O: v1's where it is mounted, else v2's."""
+    """Find the controller of block I/O: cgroup v1 if it is mounted, else v2."""
     for mount in read_mounts():
         if mount.fstype == "cgroup" and "blkio" in mount.super_options.split(","):
             return Controller(Path(mount.mountpoint), "blkio.bfq.weight")
     for mount in read_mounts():
         top = Path(mount.mountpoint)
         if mount.fstype == "cgroup2" and "io" in control_groups.words(top / "cgroup.controllers"):
-            with contextlib.suppress(OSError):  # refused where it is on already and processes are beside it
+            with contextlib.suppress(
+                OSError
+            ):  # the kernel refuses this if the controller is already enabled for a group with processes
                 (top / "cgroup.subtree_control").write_text("+io")
             return Controller(top, "io.bfq.weight")
     raise NoWeights("no controller of block I/O is mounted (cgroup v1's blkio or v2's io)")
@@ -45,7 +47,7 @@ def find() -> Controller:
 
 @contextlib.contextmanager
 def group(controller: Controller, name: str, weight: int) -> Iterator[Path]:
-    """A group with this weight (1 to 1000, bfq's default is 100); what runs in it is killed at the end."""
+    """Create a group with this weight (1 to 1000, bfq's default is 100), and kill its processes at the end."""
     path = control_groups.group_path(controller.top, PREFIX, name)
     try:
         path.mkdir()
