@@ -9,109 +9,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
 from bench.common.markdown import table
-from bench.memory import pictures, published
+from bench.memory import pictures
 from bench.memory.cases import MIB
+from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
 from bench.memory.predict import number, predicted
+from bench.memory.published_report import tables
 from bench.memory.run import RESULTS, read
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
-# The promise for cases that were not fitted, as shares of the highest measurement: median error, maximum above and below.
-TYPICAL, ABOVE, BELOW = 0.10, 0.20, 0.05
-# The title of a figure, its name in the results and in the estimate, and its moment.
-PEAKS = (("RssAnon peak", "rss_anon_peak", "running"), ("after a restart", "restart_rss_anon_peak", "restart"))
-
-
-@dataclass(frozen=True)
-class Point:
-    """A figure of a measured case: bytes measured and predicted."""
-
-    row: dict[str, str]
-    what: str
-    measured: float
-    model: int
-    # Over all runs of the case, once they are merged: the lowest figure, and the median of each run's highest.
-    lowest: float = 0.0
-    middle: float = 0.0
-
-    @property
-    def times(self) -> int:
-        """Return how often it was measured in this run of the case."""
-        return int(self.row["restarts"]) if self.what == "after a restart" else 1
-
-    @property
-    def least(self) -> float:
-        """Return the lowest of these measurements."""
-        return float(self.row["restart_rss_anon_least"]) if self.what == "after a restart" else self.measured
-
-    @property
-    def error(self) -> float:
-        """Return the model's error as a share of the measurement, positive if the model is above it."""
-        return self.model / self.measured - 1
-
-    @property
-    def varies(self) -> bool:
-        """Return whether the case's runs differ by more than the promised band, so that no figure fits all of them."""
-        return self.measured * (1 - BELOW) > self.lowest * (1 + ABOVE)
-
-    @property
-    def kept(self) -> bool:
-        """Return whether the model keeps the promise: near the highest run, or between the median and the highest if the runs vary."""
-        least = self.middle if self.varies else self.measured
-        return least * (1 - BELOW) <= self.model <= self.measured * (1 + ABOVE)
-
-
-def fastest(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the rows with the highest rate that their case reached, because a busy machine lowers the rate, not the clients' number."""
-    rates: dict[tuple[str, str], float] = {}
-    for row in rows:
-        case = (row["version"], row["name"])
-        rates[case] = max(rates.get(case, 0), float(row["puts_per_second"]))
-    return [{**row, "puts_per_second": f"{rates[row['version'], row['name']]:g}"} for row in rows]
-
-
-def points(rows: Iterable[dict[str, str]]) -> list[Point]:
-    """Return all peaks of all rows."""
-    found = []
-    for row in fastest(list(rows)):
-        for what, name, moment in PEAKS:
-            if float(row[name]):
-                # In the model too, a restart lasts until the member runs steadily again.
-                measured = max(float(row[name]), float(row["rss_anon_peak"]))
-                found.append(Point(row, what, measured, predicted(row, moment)[name]))
-    return found
-
-
-def runs(found: Sequence[Point]) -> dict[tuple[str, str, str], list[Point]]:
-    """Group the points by version, case and figure."""
-    listed: dict[tuple[str, str, str], list[Point]] = {}
-    for point in found:
-        listed.setdefault((point.row["version"], point.row["name"], point.what), []).append(point)
-    return listed
-
-
-def highest(found: Sequence[Point]) -> list[Point]:
-    """Return the highest point of each case and figure, which a limit must cover."""
-    return [
-        replace(
-            max(same, key=lambda point: point.measured),
-            lowest=min(point.least for point in same),
-            middle=median(point.measured for point in same),
-        )
-        for same in runs(found).values()
-    ]
-
-
-def part(found: Sequence[Point], name: str) -> list[Point]:
-    """Return the points of one part."""
-    return [point for point in found if point.row["part"] == name]
 
 
 def mib(size: float) -> str:
@@ -238,80 +150,6 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
         "error ",
     ]
     return table(head, lines)
-
-
-def tables(rows: Sequence[dict[str, str]]) -> list[str]:
-    """Return the published tables with today's measurement and the model's figures."""
-    measured = {(row["series"], row["name"]): row for row in rows if row["part"] == "published"}
-    sections = (
-        ("The raft log", published.RAFT_SOURCE, "heap in use", published.raft_rows, heap_of_log),
-        (
-            "Keys and versions",
-            f"{published.INDEX_SOURCE}; {published.STORAGE_SOURCE}",
-            "index, or RSS",
-            published.keys_rows,
-            memory_of_keys,
-        ),
-        ("Watches", published.WATCH_SOURCE, "RSS", published.watch_rows, memory_of_watches),
-    )
-    lines: list[str] = []
-    for title, source, what, listed, figures in sections:
-        body = []
-        for row in listed():
-            found = measured.get((row.series, row.name))
-            model, today = figures(row, found)
-            formula = f"{row.formula_mb:,.0f} MB" if row.formula_mb is not None else "–"
-            body.append([row.series, row.name.removeprefix("published-"), row.figure, formula, model, today])
-        head = ["series", "row", "the table ", "its formula ", "this model ", f"measured today ({what}) "]
-        lines += [f"### {title}", "", f"Source: {source}.", "", *table(head, body), ""]
-    return lines
-
-
-def as_row(row: published.Row, found: dict[str, str] | None) -> dict[str, str]:
-    """Return the measured row, or one made from the case if it was not measured."""
-    if found:
-        return found
-    blank = {name: str(value) for name, value in vars(row.case).items()}
-    version = next(iter(version for version in published_versions() if version.startswith(row.series)))
-    return {**blank, "version": version, "puts_per_second": "1000" if row.case.puts else "0"}
-
-
-def published_versions() -> list[str]:
-    """Return the releases in the results."""
-    return sorted({row["version"] for row in read(RESULTS)})
-
-
-def megabytes(size: float) -> str:
-    """Format bytes in MB of 10^6, as the published tables do."""
-    return f"{size / 1e6:,.0f} MB"
-
-
-def heap_of_log(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """Return the lowest live heap and the heap's peak, and the measurement."""
-    estimate = predicted(as_row(row, found))
-    log = next(component for component in estimate["components"] if component["name"] == "raft log")
-    low = estimate["heap_live"] - log["high"] + log["low"]
-    today = f"up to {megabytes(float(found['rss_anon_peak']))} RssAnon" if found else "not measured: too large"
-    return f"{megabytes(low)} to {megabytes(estimate['heap_peak'])}", today
-
-
-def memory_of_keys(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """Return the index alone or the whole RSS, whichever the row states, and the measurement."""
-    estimate = predicted(as_row(row, found))
-    if "index" in row.name:
-        part_of = next(component for component in estimate["components"] if component["name"] == "index")
-        today = f"{megabytes(float(found['heap_live']))} live heap, whole" if found else "not measured: takes too long"
-        return megabytes(part_of["high"]), today
-    today = f"{megabytes(float(found['rss_peak']))} RSS" if found else "not measured: takes too long"
-    return megabytes(estimate["rss_peak"]), today
-
-
-def memory_of_watches(row: published.Row, found: dict[str, str] | None) -> tuple[str, str]:
-    """Return the whole RSS, and the measurement."""
-    estimate = predicted(as_row(row, found))
-    return megabytes(
-        estimate["rss_peak"]
-    ), f"{megabytes(float(found['rss_peak']))}" if found else "not measured: too many streams"
 
 
 def components(found: Sequence[Point]) -> list[str]:
