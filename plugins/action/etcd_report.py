@@ -10,7 +10,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import report
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import deployment_report
 
 display = Display()
 
@@ -31,7 +31,7 @@ class ActionModule(ActionBase):
         nameless = [number for number, member in enumerate(members, 1) if not member.get("host")]
         if nameless:
             raise AnsibleActionFail(f"members: number {nameless[0]} has no host; give each a host and a cluster")
-        lines = report(members)
+        lines = deployment_report(members)
         for line in ["", *lines, ""]:
             display.display(line)
         return {**result, "changed": False, "lines": lines}

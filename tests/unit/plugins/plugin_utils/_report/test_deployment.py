@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report, word for word."""
+"""Check the report's text for healthy clusters, for each problem, and for many clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import textwrap
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import MOST_TABLES, WIDTH, report
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import MAX_TABLES, deployment_report
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import WIDTH
 
 MIB = 1024**2
 
@@ -42,8 +43,8 @@ def volume(path: str, device: str) -> dict[str, str]:
     return {"path": f"{path}/x", "mountpoint": path, "device": device, "fstype": "ext4"}
 
 
-def item(number: int, name: str = "demo") -> dict[str, Any]:
-    """A member that is well."""
+def healthy_member(number: int, name: str = "demo") -> dict[str, Any]:
+    """Return a healthy member."""
     return {
         "host": f"etcd-{number}",
         "cluster": name,
@@ -86,18 +87,18 @@ def item(number: int, name: str = "demo") -> dict[str, Any]:
     }
 
 
-def three() -> list[dict[str, Any]]:
-    return [item(number) for number in (1, 2, 3)]
+def three_members() -> list[dict[str, Any]]:
+    return [healthy_member(number) for number in (1, 2, 3)]
 
 
-WELL = """\
+HEALTHY = """\
 etcd cluster demo, 3.7.3: 3 of 3 members healthy, quorum needs 2, leader etcd-2, no problems
 
   member  version  role      health    db size  planned peak   RssAnon       RSS  peak RSS    limit
   etcd-1  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
   etcd-2  3.7.3    leader    healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
   etcd-3  3.7.3    follower  healthy  20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
-  planned peak: heap and stacks (RssAnon); the database's pages come on top and give way
+  planned peak: heap and stacks (RssAnon); the page cache is extra, and reclaimable
 
   member  volume  mounted at         device           fio p99        live p99  I/O class
   etcd-1  data    /var/lib/etcd      /dev/vdb (ext4)  1.7 ms (< 10)         -  best-effort/0 ×14
@@ -117,33 +118,33 @@ etcd cluster demo, 3.7.3: 3 of 3 members healthy, quorum needs 2, leader etcd-2,
 """
 
 
-def test_a_cluster_that_is_well() -> None:
-    lines = report(three())
-    assert "\n".join(lines) + "\n" == WELL
+def test_healthy_cluster() -> None:
+    lines = deployment_report(three_members())
+    assert "\n".join(lines) + "\n" == HEALTHY
     assert max(map(len, lines)) <= WIDTH
 
 
-def test_one_volume_for_both() -> None:
-    given = item(1)
-    given["info"]["process"]["mounts"]["wal"] = volume("/var/lib/etcd", "/dev/vdb")
-    (line,) = [line for line in report([given]) if "/var/lib/etcd" in line]
+def test_data_and_wal_on_one_volume_share_a_row() -> None:
+    member_facts = healthy_member(1)
+    member_facts["info"]["process"]["mounts"]["wal"] = volume("/var/lib/etcd", "/dev/vdb")
+    (line,) = [line for line in deployment_report([member_facts]) if "/var/lib/etcd" in line]
     assert line.split("  ")[1:4] == ["etcd-1", "data, WAL", "/var/lib/etcd"]
 
 
-def a_latency(samples: int, p99_us: int | None, limit_us: int) -> dict[str, Any]:
+def live_latency(samples: int, p99_us: int | None, limit_us: int) -> dict[str, Any]:
     return {"samples": samples, "p99_us": p99_us, "limit_us": limit_us}
 
 
-def test_live_figures_beside_those_of_fio() -> None:
-    """A member that has just been started has too few samples for a 99th percentile, and that is said."""
-    items = three()
-    items[0]["live"] = {
-        "wal_fsync": a_latency(5231, 3100, 10000),
-        "backend_commit": a_latency(287, 7400, 25000),
+def test_live_latencies_are_shown_next_to_fio() -> None:
+    """A member that has just started has too few samples for a 99th percentile and shows their number."""
+    members = three_members()
+    members[0]["live"] = {
+        "wal_fsync": live_latency(5231, 3100, 10000),
+        "backend_commit": live_latency(287, 7400, 25000),
     }
-    items[1]["live"] = {"wal_fsync": a_latency(42, 90000, 10000), "backend_commit": a_latency(0, None, 25000)}
-    items[2]["live"] = {"failed": True, "msg": "connection refused"}
-    lines = report(items)
+    members[1]["live"] = {"wal_fsync": live_latency(42, 90000, 10000), "backend_commit": live_latency(0, None, 25000)}
+    members[2]["live"] = {"failed": True, "msg": "connection refused"}
+    lines = deployment_report(members)
     first = next(number for number, line in enumerate(lines) if "live p99" in line)
     cells = [line.split("  ") for line in lines[first + 1 : first + 7]]
     assert [next(cell.strip() for cell in row[::-1] if "ms" in cell or "samples" in cell) for row in cells] == [
@@ -163,28 +164,32 @@ def test_live_figures_beside_those_of_fio() -> None:
         ("wal_fsync", 99, None),
     ],
 )
-def test_a_running_member_whose_disk_is_slow(what: str, samples: int, problem: str | None) -> None:
-    items = three()
-    items[0]["live"] = {what: a_latency(samples, 30000, 10000)}
-    lines = report(items)
+def test_slow_disk_of_a_running_member(what: str, samples: int, problem: str | None) -> None:
+    members = three_members()
+    members[0]["live"] = {what: live_latency(samples, 30000, 10000)}
+    lines = deployment_report(members)
     assert lines[0].endswith("1 problem" if problem else "no problems")
     assert problem is None or lines[1] == f"  ! {problem}"
 
 
-def test_warnings_and_notes_are_said_once_at_the_end() -> None:
-    items = three()
-    for given in items:
-        given["notes"] = ["left alone."]
-    for given in items[1:]:
-        given["warnings"] = ["the disk rotates."]
-    assert report(items)[-3:] == ["", "  warning: etcd-2, etcd-3: the disk rotates.", "  note: left alone."]
-    assert report(items)[0].endswith("no problems")
+def test_warnings_and_notes_are_printed_once_at_the_end() -> None:
+    members = three_members()
+    for member_facts in members:
+        member_facts["notes"] = ["left alone."]
+    for member_facts in members[1:]:
+        member_facts["warnings"] = ["the disk rotates."]
+    assert deployment_report(members)[-3:] == [
+        "",
+        "  warning: etcd-2, etcd-3: the disk rotates.",
+        "  note: left alone.",
+    ]
+    assert deployment_report(members)[0].endswith("no problems")
 
 
-def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
+def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
     """Set etcd-1's value at a dotted path, and the cluster's in all views."""
-    for given in items if path.startswith("info.cluster") else items[:1]:
-        place: Any = given
+    for member_facts in members if path.startswith("info.cluster") else members[:1]:
+        place: Any = member_facts
         *parents, last = path.split(".")
         for name in parents:
             place = place[int(name)] if name.isdigit() else place[name]
@@ -199,8 +204,8 @@ def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
         ("info.process.rss_peak", 1990 * MIB, None),
         ("info.process.memory_limit", None, "etcd-1: the memory limit in force is none, planned is 2.0 GiB"),
         ("plan.memory_max", 1000 * MIB, "etcd-1: the memory limit in force is 2.0 GiB, planned is 1000.0 MiB"),
-        ("info.process.restarts", 2, "etcd-1: systemd restarted etcd 2 times by itself"),
-        ("info.process.oom_kills", 1, "etcd-1: the kernel killed 1 of its processes for want of memory"),
+        ("info.process.restarts", 2, "etcd-1: systemd restarted etcd 2 times after it had failed"),
+        ("info.process.oom_kills", 1, "etcd-1: the kernel's OOM killer killed 1 of its processes"),
         (
             "info.process.io_classes",
             {"none": 13, "best-effort/0": 1},
@@ -225,10 +230,10 @@ def change(items: list[dict[str, Any]], path: str, value: Any) -> None:
         ),
     ],
 )
-def test_problems_come_first(path: str, value: Any, problem: str | None) -> None:
-    items = three()
-    change(items, path, value)
-    lines = report(items)
+def test_problem_follows_the_headline(path: str, value: Any, problem: str | None) -> None:
+    members = three_members()
+    set_value(members, path, value)
+    lines = deployment_report(members)
     if problem is None:
         assert lines[0].endswith("no problems")
         return
@@ -237,23 +242,23 @@ def test_problems_come_first(path: str, value: Any, problem: str | None) -> None
     assert lines[0].endswith("leader etcd-2, 1 problem")
 
 
-def test_close_to_the_limit() -> None:
-    items = three()
-    change(items, "info.process.memory_limit", 32 * MIB)
-    change(items, "plan.memory_max", 32 * MIB)
-    assert report(items)[1] == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB"
+def test_rss_anon_close_to_the_memory_limit() -> None:
+    members = three_members()
+    set_value(members, "info.process.memory_limit", 32 * MIB)
+    set_value(members, "plan.memory_max", 32 * MIB)
+    assert deployment_report(members)[1] == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB"
 
 
-def test_a_member_that_is_down() -> None:
-    """etcd-3 is down and knows nothing; the others' view counts."""
-    items = three()
-    for given in items[:2]:
-        view = given["info"]["cluster"]
+def test_member_that_is_down() -> None:
+    """etcd-3 is down and sees no cluster: the report uses the view of a member that does."""
+    members = three_members()
+    for member_facts in members[:2]:
+        view = member_facts["info"]["cluster"]
         view["quorum"].update(healthy=2)
         view["members"][2].update(
             healthy=False, health_error="connection refused", role="unknown", version=None, db_size=None, db_quota=None
         )
-    items[2]["info"] = {
+    members[2]["info"] = {
         "member": "",
         "cluster": {
             "leader": "",
@@ -274,30 +279,30 @@ def test_a_member_that_is_down() -> None:
       etcd-2  3.7.3    leader    healthy    20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
       etcd-3  -        unknown   UNHEALTHY         -       1.3 GiB         -         -         -        -
     """
-    assert report(items)[:8] == textwrap.dedent(expected).splitlines()
+    assert deployment_report(members)[:8] == textwrap.dedent(expected).splitlines()
 
 
 @pytest.mark.parametrize(
-    "given", [{"host": "etcd-1", "cluster": "demo"}, {"host": "etcd-1", "cluster": "demo", "info": {}}]
+    "member_facts", [{"host": "etcd-1", "cluster": "demo"}, {"host": "etcd-1", "cluster": "demo", "info": {}}]
 )
-def test_nothing_is_known(given: dict[str, Any]) -> None:
-    lines = report([given])
+def test_cluster_that_is_not_deployed(member_facts: dict[str, Any]) -> None:
+    lines = deployment_report([member_facts])
     assert lines[:2] == ["etcd cluster demo: planned, not deployed yet", ""]
     assert "-" in lines[-1]
 
 
 def test_flags_that_differ_name_the_member() -> None:
-    items = three()
-    change(items, "plan.flags.2.value", 80)
-    lines = [line.split() for line in report(items) if line.startswith("  gogc")]
+    members = three_members()
+    set_value(members, "plan.flags.2.value", 80)
+    lines = [line.split() for line in deployment_report(members) if line.startswith("  gogc")]
     assert lines == [["gogc", "80", "Go's", "own", "(etcd-1)"], ["gogc", "100", "Go's", "own", "(etcd-2,", "etcd-3)"]]
 
 
-def test_many_clusters() -> None:
-    items = [item(number, f"c{index}") for index in range(MOST_TABLES + 1) for number in (1, 2, 3)]
-    change(items, "info.process.restarts", 4)
+def test_many_clusters_take_one_line_each() -> None:
+    members = [healthy_member(number, f"c{index}") for index in range(MAX_TABLES + 1) for number in (1, 2, 3)]
+    set_value(members, "info.process.restarts", 4)
     assert (
-        report(items)
+        deployment_report(members)
         == textwrap.dedent("""\
           cluster  version  healthy  leader   RssAnon  planned    limit
           c0       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
@@ -307,19 +312,19 @@ def test_many_clusters() -> None:
           c4       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
 
         5 clusters, problems:
-          ! c0: etcd-1: systemd restarted etcd 4 times by itself
+          ! c0: etcd-1: systemd restarted etcd 4 times after it had failed
         """).splitlines()
     )
 
 
 def test_many_clusters_with_a_warning() -> None:
-    items = [item(1, f"c{index}") for index in range(MOST_TABLES + 1)]
-    items[0]["warnings"] = ["the disk rotates."]
-    assert report(items)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
+    members = [healthy_member(1, f"c{index}") for index in range(MAX_TABLES + 1)]
+    members[0]["warnings"] = ["the disk rotates."]
+    assert deployment_report(members)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
 
 
-def test_two_clusters_are_apart() -> None:
-    lines = report([*three(), item(1, "other")])
+def test_blank_line_between_clusters() -> None:
+    lines = deployment_report([*three_members(), healthy_member(1, "other")])
     assert lines[lines.index("") - 1].startswith("etcd cluster demo")
     second = next(number for number, line in enumerate(lines) if line.startswith("etcd cluster other"))
     assert lines[second - 1] == ""

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the facts of a member, and format them for the report.
+
+A member is a dict with ``host``, ``cluster`` (the cluster's name), ``name`` (etcd's name, if it differs from the host's),
+``info`` (the result of etcd_cluster_info), ``plan`` (of etcd_memory_plan), ``fio`` (for "data" and "wal": ``p99_us`` and
+``limit_us``), ``live`` (of etcd_disk_live_info), ``warnings`` and ``notes`` (sentences). Everything but host and cluster
+may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
+
+# A 99th percentile of fewer samples says little.
+MIN_SAMPLES = 100
+# Latencies of a running member: etcd_disk_live_info's name → the label in the report.
+LIVE_LATENCIES = {"wal_fsync": "WAL fsync", "backend_commit": "backend commit"}
+
+Member = Mapping[str, Any]
+
+
+def best_view(members: Sequence[Member]) -> Mapping[str, Any]:
+    """Return the cluster as the best informed member sees it: with a quorum first, then with the most healthy members."""
+    views = [cluster for cluster in ((member.get("info") or {}).get("cluster") for member in members) if cluster]
+    return max(
+        views, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"], len(view["members"])), default={}
+    )
+
+
+def is_deployed(members: Sequence[Member]) -> bool:
+    """Tell whether any member was asked about its cluster, which happens only after a deployment."""
+    return any((member.get("info") or {}).get("cluster") for member in members)
+
+
+def process(member: Member) -> Mapping[str, Any]:
+    """Return etcd's process as etcd_cluster_info describes it, empty if unknown."""
+    return (member.get("info") or {}).get("process") or {}
+
+
+def name(member: Member) -> str:
+    """Return the member's name: as given, as etcd reports it, or its host's."""
+    return str(member.get("name") or (member.get("info") or {}).get("member") or member.get("host") or NONE)
+
+
+def planned_peak(member: Member) -> int | None:
+    """Return the planned peak of RssAnon in bytes, the higher one of running and restarting; None without a plan."""
+    estimate = (member.get("plan") or {}).get("estimate") or {}
+    peaks = [estimate.get(peak) for peak in ("rss_anon_peak", "restart_rss_anon_peak")]
+    return max((int(peak) for peak in peaks if peak is not None), default=None)
+
+
+def largest(values: Iterable[int | None]) -> int | None:
+    """Return the largest known value, None if there is none."""
+    return max((value for value in values if value), default=None)
+
+
+def size(value: int | None) -> str:
+    """Format bytes as a table shows them."""
+    return NONE if value is None else format_size(int(value))
+
+
+def versions(cluster: Mapping[str, Any]) -> str:
+    """Return the releases that the members run, each once."""
+    return ", ".join(sorted({member["version"] for member in cluster.get("members", []) if member["version"]})) or NONE
+
+
+def latency(measured: Mapping[str, Any] | None) -> str:
+    """Format a p99 latency with its limit for a sentence: ``12.3 ms (limit 10)``."""
+    if not measured or measured.get("p99_us") is None:
+        return NONE
+    text = f"{measured['p99_us'] / 1000:.1f} ms"
+    return f"{text} (limit {measured['limit_us'] / 1000:g})" if measured.get("limit_us") else text
+
+
+def compared_latency(measured: Mapping[str, Any] | None) -> str:
+    """Format a p99 latency with its limit for a table: ``1.7 ms (< 10)``."""
+    if not measured or measured.get("p99_us") is None:
+        return NONE
+    value, limit = measured["p99_us"], measured.get("limit_us")
+    return f"{value / 1000:.1f} ms" + (f" ({'>' if value > limit else '<'} {limit / 1000:g})" if limit else "")
+
+
+def live_latency(member: Member, operation: str) -> str:
+    """Format a p99 latency of the running member, or its number of samples while they are too few; empty if unknown."""
+    live = (member.get("live") or {}).get(operation)
+    if not live:
+        return ""
+    return f"{live['samples']} samples" if live["samples"] < MIN_SAMPLES else f"{live['p99_us'] / 1000:.1f} ms"
+
+
+def io_classes(member: Member) -> str:
+    """Return the I/O classes of etcd's threads with the number of threads in each."""
+    classes = process(member).get("io_classes") or {}
+    return ", ".join(f"{io_class} ×{count}" for io_class, count in classes.items()) or NONE

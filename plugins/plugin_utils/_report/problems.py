@@ -1,0 +1,102 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find what is wrong with a deployed cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import (
+    LIVE_LATENCIES,
+    MIN_SAMPLES,
+    Member,
+    best_view,
+    io_classes,
+    is_deployed,
+    latency,
+    name,
+    planned_peak,
+    process,
+    size,
+)
+
+# Percent of the quota: above it, little time is left before etcd refuses writes.
+QUOTA_WARNING = 80
+# Percent of the memory limit.
+LIMIT_WARNING = 90
+# Bytes: the kernel rounds a limit down to whole pages.
+LARGEST_PAGE = 64 * 1024
+
+
+def cluster_problems(members: Sequence[Member]) -> list[str]:
+    """Return the cluster's problems as sentences, then those of each member."""
+    cluster = best_view(members)
+    found = [*_quorum_problems(cluster, is_deployed(members)), *_cluster_member_problems(cluster)]
+    for member in members:
+        problems = (*_process_problems(process(member)), *_memory_problems(member), *_latency_problems(member))
+        found += [f"{name(member)}: {problem}" for problem in problems]
+    return found
+
+
+def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str]:
+    if not cluster.get("members"):
+        if deployed:
+            yield cluster.get("error") or "no member answers"
+    elif not cluster["quorum"]["ok"]:
+        yield "the cluster has no quorum and accepts no writes"
+    for alarm in cluster.get("alarms", []):
+        yield f"alarm {alarm['type']} is set by {alarm['member']}"
+
+
+def _cluster_member_problems(cluster: Mapping[str, Any]) -> Iterator[str]:
+    """Report what the cluster says of its members."""
+    releases = {member["version"] for member in cluster.get("members", []) if member["version"]}
+    if len(releases) > 1:
+        yield f"members run different versions: {', '.join(sorted(releases))}"
+    for member in cluster.get("members", []):
+        label = member["name"] or member["id"]
+        if not member["healthy"]:
+            yield f"{label} is not healthy: {member['health_error']}"
+        if member["db_quota"] and member["db_size"] * 100 >= member["db_quota"] * QUOTA_WARNING:
+            share = member["db_size"] * 100 // member["db_quota"]
+            yield f"{label}: the database fills {share} % of its quota of {size(member['db_quota'])}"
+
+
+def _process_problems(etcd: Mapping[str, Any]) -> Iterator[str]:
+    """Report a stopped unit, restarts and kills."""
+    if etcd and not etcd.get("running"):
+        yield f"unit {etcd.get('unit')} is {etcd.get('active_state')} ({etcd.get('result') or NONE})"
+    if etcd.get("restarts"):
+        yield f"systemd restarted etcd {etcd['restarts']} times after it had failed"
+    if etcd.get("oom_kills"):
+        yield f"the kernel's OOM killer killed {etcd['oom_kills']} of its processes"
+
+
+def _memory_problems(member: Member) -> Iterator[str]:
+    """Report RssAnon against the plan and the limit, and the limit in force against the planned one."""
+    etcd = process(member)
+    anon, planned, limit = etcd.get("rss_anon"), planned_peak(member), etcd.get("memory_limit")
+    if anon and planned and anon > planned:
+        yield f"RssAnon {size(anon)} is above the planned peak of {size(planned)}"
+    if anon and limit and anon * 100 >= limit * LIMIT_WARNING:
+        yield f"RssAnon {size(anon)} is {anon * 100 // limit} % of the memory limit {size(limit)}"
+    planned_limit = (member.get("plan") or {}).get("memory_max")
+    if etcd.get("running") and planned_limit and abs((limit or 0) - int(planned_limit)) >= LARGEST_PAGE:
+        yield f"the memory limit in force is {size(limit) if limit else 'none'}, planned is {size(planned_limit)}"
+
+
+def _latency_problems(member: Member) -> Iterator[str]:
+    """Report threads that differ in I/O class, and volumes that are too slow."""
+    if len(process(member).get("io_classes", {})) > 1:
+        yield f"its threads have different I/O classes: {io_classes(member)}"
+    for volume, measured in (member.get("fio") or {}).items():
+        limit = (measured or {}).get("limit_us")
+        if limit and measured.get("p99_us") and measured["p99_us"] > limit:
+            yield f"fdatasync on the {volume} volume is too slow: p99 {latency(measured)}"
+    for operation, label in LIVE_LATENCIES.items():
+        live = (member.get("live") or {}).get(operation) or {}
+        if live.get("samples", 0) >= MIN_SAMPLES and live["p99_us"] > live["limit_us"]:
+            yield f"{label}s of the running member are too slow: p99 {latency(live)}"
