@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lint the inventory of this run, as Ansible has resolved it, with conftest and Headroom's policies."""
+"""Lint the inventory of this run, as Ansible resolved it, with conftest and Headroom's policies."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
-    BadReport,
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import (
     Finding,
-    counted,
-    document,
-    findings,
-    plain,
-    settled,
-    table,
-    too_old,
+    ReportError,
+    parse_report,
+    pluralize,
+    summary_table,
+    version_problem,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
+    inventory_document,
+    resolve_variables,
+    to_json,
     waiver_files,
 )
 
@@ -37,50 +39,38 @@ ARGUMENTS: dict[str, Any] = {
     "gate": {"type": "bool", "default": False},
     "timeout": {"type": "int", "default": 120},
 }
-# Most of a run is conftest reading the policies, which leaves little for Go's collector to collect: not before so much is in use.
-UNCOLLECTED = {"GOGC": "off", "GOMEMLIMIT": "768MiB"}
+# conftest spends most of a run reading the policies and allocates little after that: Go need not collect before this much is in use.
+GO_ENVIRONMENT = {"GOGC": "off", "GOMEMLIMIT": "768MiB"}
 
 
 class ActionModule(ActionBase):
-    """The action behind etcd_lint; see plugins/modules/etcd_lint.py for its documentation."""
+    """The action behind etcd_lint; plugins/modules/etcd_lint.py documents it."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Print what the policies say of the inventory, and fail if they deny it."""
+        """Lint the inventory, print the findings, and fail if a policy denies."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        beside = os.path.join(os.path.dirname(__file__), "..", "..", "policies")
-        policies = os.path.abspath(arguments["policies"] or beside)
+        bundled = os.path.join(os.path.dirname(__file__), "..", "..", "policies")
+        policies = os.path.abspath(arguments["policies"] or bundled)
         conftest = shutil.which(arguments["conftest"])
-        missing = None
-        if conftest is None:
-            missing = f"{arguments['conftest']} not found: install conftest, or set etcd_lint_conftest to its path"
-        elif not os.path.isdir(os.path.join(policies, "data")):
-            missing = (
-                f"no policies in {policies}: this installation has none; take them from the collection's repository"
-            )
+        missing = _missing(arguments["conftest"], conftest, policies)
         if conftest is None or missing:
             if not arguments["gate"]:
                 raise AnsibleActionFail(f"the inventory was not linted: {missing}")
             display.display(f"lint: skipped, {missing}", color=constants.COLOR_SKIP)
             return {**result, "changed": False, "linted": False, "msg": f"skipped: {missing}"}
-        listed = _listed(task_vars or {})
+        document = _document(task_vars or {})
         sources = (task_vars or {}).get("ansible_inventory_sources") or []
-        listed["_meta"]["waivers"] = {
-            path: plain(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)
+        document["_meta"]["waivers"] = {
+            path: to_json(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)
         }
-        found = _lint(conftest, policies, arguments["data"], listed, arguments["timeout"])
-        for finding in found:
-            color = constants.COLOR_ERROR if finding.denied else constants.COLOR_WARN
-            display.display(f"{'DENY' if finding.denied else 'WARN'} {finding.line}", color=color)
-        for line in table(found):
-            display.display(f"  {line}")
-        denials = [finding.line for finding in found if finding.denied]
-        warnings = [finding.line for finding in found if not finding.denied]
-        summary = f"{counted(len(denials), 'denial')}, {counted(len(warnings), 'warning')}"
-        display.display(f"lint: {counted(len(listed['_meta']['hostvars']), 'host')}, {summary}")
+        findings = _run_conftest(conftest, policies, arguments["data"], document, arguments["timeout"])
+        summary = _print_findings(findings, len(document["_meta"]["hostvars"]))
+        denials = [finding.line for finding in findings if finding.denied]
+        warnings = [finding.line for finding in findings if not finding.denied]
         if denials:
             return {
                 **result,
@@ -93,48 +83,72 @@ class ActionModule(ActionBase):
         return {**result, "changed": False, "linted": True, "msg": summary, "warned": warnings}
 
 
-def _listed(task_vars: dict[str, Any]) -> dict[str, Any]:
-    """Return the inventory in the form of `ansible-inventory --list`, with templates and vaults resolved where possible."""
+def _missing(name: str, conftest: str | None, policies: str) -> str | None:
+    """Return what the linter lacks and how to get it, None if it has all."""
+    if conftest is None:
+        return f"{name} not found: install conftest, or set etcd_lint_conftest to its path"
+    if not os.path.isdir(os.path.join(policies, "data")):
+        return f"no policies in {policies}: this installation has none; take them from the collection's repository"
+    return None
+
+
+def _print_findings(findings: list[Finding], hosts: int) -> str:
+    """Print each finding, the summary table and the totals; return the totals."""
+    for finding in findings:
+        color = constants.COLOR_ERROR if finding.denied else constants.COLOR_WARN
+        display.display(f"{'DENY' if finding.denied else 'WARN'} {finding.line}", color=color)
+    for line in summary_table(findings):
+        display.display(f"  {line}")
+    denials = sum(finding.denied for finding in findings)
+    summary = f"{pluralize(denials, 'denial')}, {pluralize(len(findings) - denials, 'warning')}"
+    display.display(f"lint: {pluralize(hosts, 'host')}, {summary}")
+    return summary
+
+
+def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
+    """Return the inventory in the format of `ansible-inventory --list`, templates and vaults resolved where possible."""
     hostvars = task_vars["hostvars"]
     hosts = {}
     for name in task_vars["groups"]["all"]:
-        hosts[name] = settled(
+        hosts[name] = resolve_variables(
             hostvars.raw_get(name),
             lambda variable, name=name: hostvars[name][variable],  # type: ignore[misc]
             constants.INTERNAL_STATIC_VARS,
         )
-    return document(hosts, task_vars["groups"])
+    return inventory_document(hosts, task_vars["groups"])
 
 
-def _lint(conftest: str, policies: str, data: list[str], listed: dict[str, Any], timeout: int) -> list[Finding]:
-    """Run conftest on the document; return what it finds."""
+def _run_conftest(
+    conftest: str, policies: str, data: list[str], document: dict[str, Any], timeout: int
+) -> list[Finding]:
+    """Run conftest on the document and return its findings. ``timeout`` is in seconds."""
     command = [conftest, "test", "-", "--parser", "json", "--combine", "--output", "json", "--namespace", "headroom"]
     command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--stdin-filename", "inventory"]
     for path in data:
         command += ["--data", os.path.abspath(path)]
     try:
-        # Away from the user's folder: a conftest.toml there would add to this command line.
+        # Not in the user's folder: a conftest.toml there would add to this command line.
         done = subprocess.run(
             command,
-            input=json.dumps(listed),
+            input=json.dumps(document),
             capture_output=True,
             text=True,
             check=False,
             timeout=timeout,
             cwd=policies,
-            env={**UNCOLLECTED, **os.environ},
+            env={**GO_ENVIRONMENT, **os.environ},
         )
-        return findings(done.stdout)
+        return parse_report(done.stdout)
     except subprocess.TimeoutExpired as error:
         raise AnsibleActionFail(
             f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
         ) from error
-    except BadReport as error:
-        reason = too_old(_version(conftest)) or done.stderr.strip() or error
+    except ReportError as error:
+        reason = version_problem(_version(conftest)) or done.stderr.strip() or error
         raise AnsibleActionFail(f"{conftest} could not lint: {reason}") from error
 
 
 def _version(conftest: str) -> str:
-    """Return what conftest says of its version."""
+    """Return what ``conftest --version`` prints."""
     done = subprocess.run([conftest, "--version"], capture_output=True, text=True, check=False, timeout=60)
     return done.stdout

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Print a plan of etcd's memory for people, and draw it, on the controller; no host is needed."""
+"""Print and draw a plan of etcd's memory on the controller, without any host."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ ARGUMENTS: dict[str, Any] = {
 
 
 class ActionModule(ActionBase):
-    """The action behind etcd_plan_report; see plugins/modules/etcd_plan_report.py for its documentation."""
+    """The action behind etcd_plan_report; plugins/modules/etcd_plan_report.py documents it."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Print the plan, write the report, and return both."""
+        """Print the plan, write the report file, and return both."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        asked: dict[str, Any] = {name: None if value == "" else value for name, value in arguments.items()}
-        path = asked.pop("report")
-        target = None if path is None else _target(path)
+        inputs: dict[str, Any] = {name: None if value == "" else value for name, value in arguments.items()}
+        path = inputs.pop("report")
+        target = None if path is None else _report_file(path)
         try:
-            report = prepare(**asked)
+            report = prepare(**inputs)
         except ValueError as error:
             raise AnsibleActionFail(str(error)) from error
         lines = text_lines(report)
         changed = False
         if target is not None:
             content = _content(report, target)
-            changed = content != _present(target)
-            lines += ["", f"  report: {target}, {_done(changed, self._task.check_mode)}"]
+            changed = content != _read(target)
+            lines += ["", f"  report: {target}, {_outcome(changed, self._task.check_mode)}"]
             if changed and not self._task.check_mode:
                 _write(target, content)
         for line in ["", *lines, ""]:
@@ -62,8 +62,8 @@ class ActionModule(ActionBase):
         return {**result, "changed": changed, "lines": lines, "plan": report.plan, "report": target}
 
 
-def _target(path: str) -> str:
-    """Return the file to be written, or fail with what is in its way, before anything is planned or written."""
+def _report_file(path: str) -> str:
+    """Return the absolute path of the report file; fail if it cannot be written."""
     target = os.path.realpath(os.path.expanduser(path))
     ending = os.path.splitext(target)[1].lstrip(".").lower()
     folder = os.path.dirname(target)
@@ -77,7 +77,7 @@ def _target(path: str) -> str:
             "Ansible (python3 -m pip install matplotlib), or leave report out"
         )
     elif not os.path.isdir(folder):
-        problem = f"there is no folder {folder}; make it, or choose another"
+        problem = f"the folder {folder} does not exist; create it, or choose another"
     elif os.path.isdir(target):
         problem = "it is a folder; name a file in it"
     elif not os.access(folder, os.W_OK | os.X_OK):
@@ -88,15 +88,15 @@ def _target(path: str) -> str:
 
 
 def _content(report: Report, target: str) -> bytes:
-    """Return what the file is to hold."""
+    """Render the report in the format of the file's ending."""
     ending = os.path.splitext(target)[1].lstrip(".").lower()
     if ending == "html":
         return page(report, picture.draw(report, "svg"))
     return picture.draw(report, ending)
 
 
-def _present(target: str) -> bytes | None:
-    """Return what the file holds now, or None."""
+def _read(target: str) -> bytes | None:
+    """Return the file's content, None if it cannot be read."""
     try:
         with open(target, "rb") as file:
             return file.read()
@@ -104,14 +104,14 @@ def _present(target: str) -> bytes | None:
         return None
 
 
-def _done(changed: bool, check_mode: bool) -> str:
+def _outcome(changed: bool, check_mode: bool) -> str:
     if not changed:
         return "unchanged"
     return "not written, because of --check" if check_mode else "written"
 
 
 def _write(target: str, content: bytes) -> None:
-    """Write the file as a whole or not at all, with the mode that a new file has."""
+    """Write the file atomically, with the mode that a new file would have."""
     umask = os.umask(0)
     os.umask(umask)
     try:

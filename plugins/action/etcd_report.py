@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Print what was planned, what runs and what is wrong with it, for all clusters at once, on the controller."""
+"""Print the report of all clusters on the controller: the plan, the running members and their problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ display = Display()
 
 
 class ActionModule(ActionBase):
-    """The action behind etcd_report; see plugins/modules/etcd_report.py for its documentation."""
+    """The action behind etcd_report; plugins/modules/etcd_report.py documents it."""
 
     TRANSFERS_FILES = False
     _requires_connection = False

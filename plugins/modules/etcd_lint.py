@@ -11,30 +11,30 @@ module: etcd_lint
 short_description: Lint the inventory of this run with Headroom's policies
 version_added: 0.1.0
 description:
-  - Judges every etcd cluster of the inventory by Headroom's policies, before anything is deployed, with L(conftest,https://www.conftest.dev).
-  - The inventory is taken as Ansible has resolved it for this run, from any source, INI and dynamic ones among them, with the
-    variables of C(-e), with vaults that this run can open, and with templates that need no facts. What stays unknown is said to be so.
-  - Prints one line for each finding, warnings first, then a table of the rules that spoke, and fails if a policy denies.
-  - Runs on the controller and connects to no host. Use it once for all hosts.
+  - Checks every etcd cluster of the inventory against Headroom's policies with L(conftest,https://www.conftest.dev), before anything is deployed.
+  - Checks the inventory as Ansible resolved it for this run, from any source including INI and dynamic inventories, with the
+    variables of C(-e), with the vaults that this run can open, and with templates that need no facts. Reports what stays unknown.
+  - Prints one line for each finding, warnings first, then a table of the rules with findings. Fails if a policy denies.
+  - Runs on the controller and connects to no host. Run it once for all hosts.
 options:
   conftest:
     description: Name or path of conftest on the controller.
     type: str
     default: conftest
   policies:
-    description: Folder of the policies. Default is the one that comes with this collection.
+    description: Folder of the policies. Defaults to the policies of this collection.
     type: path
   data:
-    description: Files or folders with data of your own, for example other thresholds.
+    description: Files or folders with additional data, for example your own thresholds.
     type: list
     elements: path
     default: []
   gate:
-    description: Say so and go on, instead of failing, where conftest or the policies are missing.
+    description: If conftest or the policies are missing, print a message and continue instead of failing.
     type: bool
     default: false
   timeout:
-    description: Seconds that conftest may take.
+    description: Time limit for conftest, in seconds.
     type: int
     default: 120
 attributes:
@@ -50,10 +50,10 @@ EXAMPLES = r"""
   hosts: localhost
   gather_facts: false
   tasks:
-    - name: Lint
+    - name: Check all clusters
       etcdops.headroom.etcd_lint:
 
-    - name: Lint with limits of your own
+    - name: Check with your own thresholds
       etcdops.headroom.etcd_lint:
         conftest: /opt/tools/conftest
         data: [thresholds.yml]
@@ -61,26 +61,26 @@ EXAMPLES = r"""
 
 RETURN = r"""
 linted:
-  description: Whether the policies were asked; not where conftest is missing and O(gate) is set.
+  description: Whether the policies were checked; false if conftest is missing and O(gate) is set.
   returned: success
   type: bool
   sample: true
 denied:
-  description: The denials, each a line.
+  description: The denials, one line each.
   returned: on failure by a policy
   type: list
   elements: str
   sample:
     - "compaction/off: etcd-1: auto-compaction-retention is not set, and etcd's default keeps every revision ever written"
 warned:
-  description: The warnings, each a line.
+  description: The warnings, one line each.
   returned: when linted
   type: list
   elements: str
   sample:
     - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate no more failures than 1. Add or remove a member"
 msg:
-  description: How many denials and warnings there are, or why nothing was linted.
+  description: The number of denials and warnings, or why nothing was linted.
   returned: always
   type: str
   sample: 0 denials, 1 warning

@@ -11,46 +11,46 @@ module: etcd_plan_report
 short_description: Print and draw a plan of etcd's memory
 version_added: 0.2.0
 description:
-  - Plans as M(etcdops.headroom.etcd_memory_plan) does, and prints the plan for people. It shows the workload with what was assumed,
-    each flag with its reason, the memory with etcd's default flags and with the planned ones, and what to copy into a unit.
-  - With O(report) it also writes a picture of it, or a page with the picture and the tables.
-  - Whatever is not given is assumed, and marked so.
+  - Computes the plan of M(etcdops.headroom.etcd_memory_plan) and prints it. Shows the workload and which values are assumed,
+    each flag with its reason, the memory with etcd's default flags and with the planned flags, and lines to copy into a systemd unit.
+  - With O(report), also writes a picture of the plan, or a page with the picture and the tables.
+  - Assumes and marks every value that is not given.
   - Runs on the controller and connects to no host.
 options:
   version:
-    description: The release of etcd, for example V(3.6.16). Default is the newest known one.
+    description: The release of etcd, for example V(3.6.16). Defaults to the newest known release.
     type: str
     required: false
   members:
-    description: How many members the cluster has. Default is 3.
+    description: Number of members in the cluster. Defaults to 3.
     type: int
   budget:
     description:
-      - The memory that a member may take, page cache included, in bytes or with a unit, as in V(2GB).
-      - Default is the least with which nothing is given up, that is, with catch-up entries for 30 s of writes and without GOMEMLIMIT
-        holding the heap down. The report says so, and what the least is that any flags fit.
+      - Memory that a member may use, page cache included, in bytes or with a unit, for example V(2GB).
+      - Defaults to the smallest budget that trades nothing away, which means catch-up entries for 30 s of writes and no GOMEMLIMIT
+        below the heap's peak. The report then also states the smallest budget that any flags fit into.
     type: raw
   settings:
     description: Settings that the plan must keep, by the names that M(etcdops.headroom.etcd_memory_estimate) takes.
     type: dict
     default: {}
   volume_size:
-    description: Size of the volume that holds the data directory, in bytes or with a unit. The quota then is at most nine tenths of it.
+    description: Size of the volume of the data directory, in bytes or with a unit. Limits the quota to nine tenths of it.
     type: raw
   report:
     description:
-      - File to write on the controller, relative to the folder in which Ansible was started. It ends in V(.html), V(.svg) or V(.png).
-      - Needs matplotlib for the Python of Ansible.
-      - The same plan gives the same bytes, and a file that holds them already is left alone.
+      - File to write on the controller, relative to the folder in which Ansible was started. Its name ends in V(.html), V(.svg) or V(.png).
+      - Requires matplotlib for Ansible's Python.
+      - The same plan gives the same bytes; a file with the same content is not rewritten.
     type: str
 extends_documentation_fragment:
   - etcdops.headroom.memory
 attributes:
   check_mode:
-    description: Plans and prints, and writes nothing.
+    description: Computes and prints the plan, and writes nothing.
     support: full
   diff_mode:
-    description: A picture has no lines to compare.
+    description: A picture cannot be compared line by line.
     support: none
 seealso:
   - module: etcdops.headroom.etcd_memory_plan
@@ -59,7 +59,7 @@ author:
 """
 
 EXAMPLES = r"""
-# The same without a task: ansible-playbook etcdops.headroom.plan -e '{"etcd_workload": {"value_size": "100KB"}}' -e report=plan.html
+# Without a task: ansible-playbook etcdops.headroom.plan -e '{"etcd_workload": {"value_size": "100KB"}}' -e report=plan.html
 - name: Print the plan and draw it
   etcdops.headroom.etcd_plan_report:
     version: 3.7.3
@@ -83,7 +83,7 @@ plan:
   returned: success
   type: dict
 report:
-  description: Path of the file, if one was asked for.
+  description: Path of the written file, if O(report) is set.
   returned: success
   type: str
 """

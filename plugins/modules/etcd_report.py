@@ -8,17 +8,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_report
-short_description: Print what was planned for etcd and what was measured
+short_description: Print the plan of each etcd cluster next to measured values
 version_added: 0.1.0
 description:
-  - Prints, for each cluster, its members with their health and their memory as planned and as measured, the volumes
-    with their fsync latency, the I/O class of all threads, and the flags that were computed, each with its reason.
-  - What is wrong is said first.
-  - With more than four clusters it prints one line for each, and what is wrong.
-  - Runs on the controller and connects to no host. Use it once for all hosts.
+  - Prints for each cluster the health of its members, their planned and measured memory, the fsync latency of their volumes,
+    the I/O classes of etcd's threads, and the computed flags with their reasons.
+  - Prints problems first.
+  - With more than four clusters, prints one line for each cluster and then all problems.
+  - Runs on the controller and connects to no host. Run it once for all hosts.
 options:
   members:
-    description: What is known of each member. All but the host may be missing.
+    description: Facts about each member. Everything but the host is optional.
     type: list
     elements: dict
     required: true
@@ -28,11 +28,11 @@ options:
         type: str
         required: true
       cluster:
-        description: Name of its cluster.
+        description: Name of the member's cluster.
         type: str
         default: etcd
       name:
-        description: Name of the member. Default is the one that etcd says, or the host's.
+        description: Name of the member. Defaults to the name that etcd reports, or to the host's name.
         type: str
       info:
         description: The result of M(etcdops.headroom.etcd_cluster_info).
@@ -46,16 +46,16 @@ options:
             M(etcdops.headroom.etcd_disk_check) returns them.
         type: dict
       live:
-        description: The result of M(etcdops.headroom.etcd_disk_live_info). It is shown beside the figures of C(fio).
+        description: The result of M(etcdops.headroom.etcd_disk_live_info). Shown next to the latencies of C(fio).
         type: dict
         version_added: 0.2.0
       warnings:
-        description: What one should look at, in sentences. Those of several members are printed once.
+        description: Warnings, as sentences. A warning that several members share is printed once.
         type: list
         elements: str
         version_added: 0.2.0
       notes:
-        description: Why things are as they are, in sentences, printed at the end.
+        description: Explanations, as sentences, printed at the end.
         type: list
         elements: str
         version_added: 0.2.0
@@ -68,7 +68,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Report
+- name: Report on the deployment
   etcdops.headroom.etcd_report:
     members:
       - host: etcd-1

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""playbooks/plan.yml and etcd_plan_report, as ansible-playbook runs them: no host, no inventory."""
+"""Run playbooks/plan.yml and etcd_plan_report through ansible-playbook, without hosts or inventory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def play(
     )
 
 
-def test_it_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
+def test_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
     done = play(tmp_path, {**ASKED, "etcd_members": 5, "etcd_snapshot_count": 3000, "etcd_volume_size": "4GB"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\netcd 3.7.3, 5 members, a memory budget of 2.0 GiB for each\n" in done.stdout
@@ -54,24 +54,24 @@ def test_it_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"home"}
 
 
-def test_nothing_need_be_said(tmp_path: Path) -> None:
+def test_every_variable_is_optional(tmp_path: Path) -> None:
     done = play(tmp_path, {})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "No budget was given" in done.stdout
 
 
 @pytest.mark.parametrize("ending", ["html", "svg", "png"])
-def test_the_report_is_written_once(tmp_path: Path, ending: str) -> None:
+def test_report_is_written_once(tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"plan.{ending}"
-    said = {**ASKED, "report": target.name}
-    foretold = play(tmp_path, said, "--check")
-    assert f"report: {target}, not written, because of --check" in foretold.stdout, foretold.stdout + foretold.stderr
-    assert "changed=1" in foretold.stdout
+    variables = {**ASKED, "report": target.name}
+    dry_run = play(tmp_path, variables, "--check")
+    assert f"report: {target}, not written, because of --check" in dry_run.stdout, dry_run.stdout + dry_run.stderr
+    assert "changed=1" in dry_run.stdout
     assert not target.exists()
-    first = play(tmp_path, said)
+    first = play(tmp_path, variables)
     assert f"report: {target}, written" in first.stdout and "changed=1" in first.stdout
     written = target.read_bytes()
-    second = play(tmp_path, said)
+    second = play(tmp_path, variables)
     assert f"report: {target}, unchanged" in second.stdout and "changed=0" in second.stdout
     assert target.read_bytes() == written
     assert {path.name for path in tmp_path.iterdir()} == {"home", target.name}
@@ -85,7 +85,7 @@ def test_the_report_is_written_once(tmp_path: Path, ending: str) -> None:
             "report plan.pdf cannot be written: it ends in .pdf; write plan.html, plan.svg or plan.png",
         ),
         ({"report": "plan"}, "report plan cannot be written: it has no ending;"),
-        ({"report": "no/plan.svg"}, "there is no folder"),
+        ({"report": "no/plan.svg"}, "/no does not exist; create it, or choose another"),
         ({"report": "/proc/plan.svg"}, "report /proc/plan.svg cannot be written:"),
         ({"etcd_workload": {"value_sise": 1}}, "workload has an unknown key 'value_sise', did you mean 'value_size'?"),
         ({"etcd_version": "3.8.0"}, "etcd 3.8.0 is not known"),
@@ -93,24 +93,24 @@ def test_the_report_is_written_once(tmp_path: Path, ending: str) -> None:
         ({"etcd_gomemlimit": "3GB"}, "settings.gomemlimit (3.0 GiB) is above the memory budget (2.0 GiB)"),
     ],
 )
-def test_one_clear_error(tmp_path: Path, variables: dict[str, Any], text: str) -> None:
+def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path, variables: dict[str, Any], text: str) -> None:
     done = play(tmp_path, {**ASKED, **variables})
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 2, said
-    assert text in said
-    assert "a memory budget of 2.0 GiB for each" not in said  # nothing was printed before
+    output = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2, output
+    assert text in output
+    assert "a memory budget of 2.0 GiB for each" not in output  # nothing was printed before
     assert {path.name for path in tmp_path.iterdir()} == {"home"}
 
 
-def test_without_matplotlib_the_remedy_is_named(tmp_path: Path) -> None:
+def test_missing_matplotlib_names_the_fix(tmp_path: Path) -> None:
     absent = tmp_path / "absent" / "matplotlib"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not here')\n")
     path = os.pathsep.join([str(absent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = play(tmp_path, {**ASKED, "report": "plan.svg"}, PYTHONPATH=path)
-    said = " ".join((done.stdout + done.stderr).split())
+    output = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 2
-    assert "matplotlib is missing on the controller (not here); install it for the Python of Ansible" in said
+    assert "matplotlib is missing on the controller (not here); install it for the Python of Ansible" in output
     assert not (tmp_path / "plan.svg").exists()
-    # The table needs none.
+    # The table does not need matplotlib.
     assert play(tmp_path, ASKED, PYTHONPATH=path).returncode == 0

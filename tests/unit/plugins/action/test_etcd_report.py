@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""etcd_report, as ansible-playbook runs it."""
+"""Run etcd_report through ansible-playbook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import ansible_collections.etcdops.headroom as collection
 import pytest
 
 ROOT = Path(next(iter(collection.__path__))).parent.parent.parent
-# The one beside this Python; ansible-test has it elsewhere in PATH.
+# ansible-playbook of this Python; ansible-test has it elsewhere in PATH.
 BESIDE = str(Path(sys.executable).parent)
 PROGRAM = shutil.which("ansible-playbook", path=f"{BESIDE}{os.pathsep}{os.environ['PATH']}") or "ansible-playbook"
 
@@ -44,7 +44,7 @@ def play(folder: Path, members: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_it_prints_without_a_connection(tmp_path: Path) -> None:
+def test_prints_without_a_connection(tmp_path: Path) -> None:
     done = play(tmp_path, [{"host": "a", "cluster": "demo"}])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\netcd cluster demo: planned, not deployed yet\n" in done.stdout
@@ -59,7 +59,7 @@ def test_it_prints_without_a_connection(tmp_path: Path) -> None:
         (7, "option 'members' is of type str and we were unable to convert to dict"),
     ],
 )
-def test_what_it_cannot_report(tmp_path: Path, members: Any, text: str) -> None:
+def test_invalid_members_are_refused(tmp_path: Path, members: Any, text: str) -> None:
     done = play(tmp_path, members)
     assert done.returncode == 2
     assert text in " ".join((done.stdout + done.stderr).split())
