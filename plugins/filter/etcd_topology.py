@@ -15,14 +15,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topo
 def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
     """Group members into clusters; see the documentation beside this file."""
     try:
-        return topology.form(members, absent)
+        return topology.form_clusters(members, absent)
     except topology.TopologyError as error:
         raise AnsibleFilterError(str(error)) from error
 
 
 def etcd_turns(members: list[dict[str, Any]]) -> dict[str, int]:
     """Order the members that must change; see the documentation beside this file."""
-    return topology.turns(members)
+    return topology.update_order(members)
 
 
 class FilterModule:

@@ -288,15 +288,16 @@ maintenance:
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe, unreachable
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import unreachable_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
-    connection,
-    local_member,
+    connection_from_params,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_all
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
 
 
 def main() -> None:
@@ -308,22 +309,22 @@ def main() -> None:
     params: dict[str, Any] = module.params
     endpoints = params["endpoints"]
     try:
-        link = connection(params)
+        link = connection_from_params(params)
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
     try:
-        cluster, answered_by = observe(link, endpoints)
+        cluster, answered_by = observe_cluster(link, endpoints)
     except EtcdctlError as error:
-        cluster, answered_by = unreachable(str(error)), ""
+        cluster, answered_by = unreachable_cluster(str(error)), ""
     unit = show(params["unit"], link.timeout)
-    process = local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
+    process = describe_local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
     member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
     module.exit_json(
         changed=False,
         cluster=cluster.as_dict(),
         member=member,
         process=process,
-        maintenance=read_all(STATE_DIR),
+        maintenance=read_records(STATE_DIR),
     )
 
 

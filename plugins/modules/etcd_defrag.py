@@ -168,11 +168,11 @@ from dataclasses import asdict
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.order import run_defrag
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Request
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.rolling import run_defrag
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
-    connection,
+    connection_from_params,
 )
 
 
@@ -206,7 +206,7 @@ def main() -> None:
             data_dir=asked["data_dir"] or "",
             **{name: asked[name] for name in ("in_turn", "pause", "wait", "timeout", "max_lag", "raise_memory")},
         )
-        outcomes = run_defrag(request, connection(asked), check=module.check_mode)
+        outcomes = run_defrag(request, connection_from_params(asked), check=module.check_mode)
     except ValueError as error:
         module.fail_json(msg=str(error))
     result = {

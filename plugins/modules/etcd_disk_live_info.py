@@ -172,9 +172,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import https
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import CONNECTION_ARGUMENTS
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import CONNECTION_ARGUMENTS
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio, live_latency
 
 MAX_INTERVAL = 600
@@ -219,7 +219,7 @@ def connection(asked: dict[str, Any]) -> Connection:
 def read(link: Connection, endpoint: str) -> live_latency.Page:
     """One reading of the member's metrics. Raises ValueError if it gives none that are etcd's."""
     try:
-        return live_latency.parse(https.metrics(link, endpoint))
+        return live_latency.parse(http_api.fetch_metrics(link, endpoint))
     except live_latency.MetricsError as problem:
         raise ValueError(f"{endpoint}/metrics: {problem}") from problem
 

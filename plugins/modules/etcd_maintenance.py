@@ -125,10 +125,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
     bucket_problems,
-    parse,
-    problems,
+    host_problems,
+    parse_config,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_all
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_state
 
 PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
@@ -232,10 +232,10 @@ def main() -> None:
     )
     asked = module.params
     try:
-        config = parse(asked["config"])
+        config = parse_config(asked["config"])
     except ValueError as error:
         module.fail_json(msg=f"{error}. Nothing was changed.")
-    wrong = problems(config)
+    wrong = host_problems(config)
     if config.snapshot.enabled and not wrong:
         bucket = with_keys(config.snapshot.bucket, asked)
         wrong = bucket_problems(bucket, installed=not module.check_mode)
@@ -274,7 +274,7 @@ def main() -> None:
             for name in asked["units"]
             if name.endswith(".timer")
         },
-        records=read_all(config.state_dir),
+        records=read_records(config.state_dir),
         diff=[
             {
                 "before_header": path,

@@ -144,23 +144,23 @@ from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
-    Cluster,
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    CONNECTION_ARGUMENTS,
+    connection_from_params,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import (
     DrainVerdict,
     drain_verdict,
-    observe,
     serving_problem,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     move_leader,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
-    CONNECTION_ARGUMENTS,
-    connection,
-    local_member,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 PAUSE = 0.3
@@ -176,7 +176,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     while True:
         busy = take_lock(link, params) if wants_lock else ""
         wants_lock = wants_lock and bool(busy)
-        cluster, _answered_by = observe(link, params["endpoints"])
+        cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
         if verdict.allowed and busy:
             verdict = DrainVerdict(allowed=False, reason=busy, may_pass=True)
@@ -207,7 +207,7 @@ def holder(params: dict[str, Any]) -> lock.Holder:
 def take_lock(link: Connection, params: dict[str, Any]) -> str:
     """Take the cluster's lock. Returns why it is not to be had yet, or an empty string."""
     try:
-        lock.take(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
+        lock.acquire_lock(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
     except lock.NoSpaceError:
         return ""
     except lock.LockError as error:
@@ -219,7 +219,7 @@ def release_lock(link: Connection, params: dict[str, Any]) -> None:
     """Let the cluster's lock go if this host holds it; where the cluster does not answer, it ends by itself."""
     if params["lock_seconds"] > 0:
         with contextlib.suppress(lock.LockError):
-            lock.release_of(link, params["endpoints"], holder(params))
+            lock.release_lock_of(link, params["endpoints"], holder(params))
 
 
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
@@ -245,7 +245,7 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
                 release_lock(link, params)
                 module.fail_json(msg=problem, **result)
         if not problem:
-            cluster, _answered_by = observe(link, params["endpoints"])
+            cluster, _answered_by = observe_cluster(link, params["endpoints"])
             result["cluster"] = cluster.as_dict()
             problem = serving_problem(cluster, params["name"], params["max_lag"])
         if not problem or module.check_mode:
@@ -282,13 +282,13 @@ def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connectio
     """Compare what the process was started with with what was asked for; fills in the module's result."""
     if params["digest"] is None and not params["settings"]:
         return ""
-    process = local_member(unit, link, params["endpoints"][0], None, None)
+    process = describe_local_member(unit, link, params["endpoints"][0], None, None)
     if params["digest"] is not None and process.get("digest") != params["digest"]:
         return (
             f"etcd runs with configuration {process.get('digest') or 'of unknown origin'}, asked for is "
             f"{params['digest']}: it was not restarted after its configuration changed"
         )
-    differences, unverified = compare(params["settings"] or {}, process.get("settings", {}))
+    differences, unverified = compare_settings(params["settings"] or {}, process.get("settings", {}))
     result.update(differences=differences, unverified=unverified)
     if not differences:
         return ""
@@ -314,7 +314,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        link = connection(module.params)
+        link = connection_from_params(module.params)
         if module.params["state"] == "drained":
             drain(module, link)
         serve(module, link)

@@ -163,9 +163,9 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
-    connection,
+    connection_from_params,
 )
 
 
@@ -184,7 +184,7 @@ def drill(module: AnsibleModule) -> None:
         identity_file=asked["identity_file"] or "",
     )
     etcd_path = asked["etcd_path"] or backup_drill.etcd_beside(asked["etcdutl_path"])
-    tools = backup_drill.Tools(connection(asked), etcd_path, asked["etcdutl_path"])
+    tools = backup_drill.Tools(connection_from_params(asked), etcd_path, asked["etcdutl_path"])
     if module.check_mode:
         planned = backup_drill.plan(request, tools, asked["endpoints"])
         beside = f" and compare it with {planned.member.name}" if planned.member else ""

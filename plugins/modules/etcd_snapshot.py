@@ -298,9 +298,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
-    connection,
+    connection_from_params,
 )
 
 # What each state cannot do without.
@@ -474,7 +474,7 @@ def main() -> None:
         module.fail_json(msg=f"{NEEDED[state][0]} is empty: write a path, for example /var/backups/etcd")
     exit_on_signals()
     try:
-        tools = snapshot.Tools(connection(module.params), module.params["etcdutl_path"])
+        tools = snapshot.Tools(connection_from_params(module.params), module.params["etcdutl_path"])
         if state == "saved":
             save(module, tools)
         elif state == "verified":

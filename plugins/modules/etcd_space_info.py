@@ -71,13 +71,17 @@ explanations:
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import DISARM_BELOW, look
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import DISARM_BELOW
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import view_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
-    connection,
+    connection_from_params,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.space import divide, explain
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import (
+    divide_database,
+    explain_space,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 
 def main() -> None:
@@ -87,7 +91,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        sight = look(connection(module.params), module.params["endpoints"])
+        sight = view_cluster(connection_from_params(module.params), module.params["endpoints"])
     except ValueError as error:
         module.fail_json(msg=str(error))
     cluster = sight.cluster
@@ -96,8 +100,8 @@ def main() -> None:
     spaces, revisions, silent = [], [], []
     for member in (member for member in cluster.members if member.votes):
         seen = sight.activities.get(member.name, member.health_error)
-        if isinstance(seen, Activity) and member.db_size is not None and seen.newest is not None:
-            spaces.append(divide(member, seen))
+        if isinstance(seen, MemberMetrics) and member.db_size is not None and seen.newest is not None:
+            spaces.append(divide_database(member, seen))
             revisions.append(seen.newest)
         else:
             silent.append(f"{member.name or member.id} ({member.health_error or 'no metrics'})")
@@ -110,7 +114,7 @@ def main() -> None:
         revision=min(revisions),
         leader=cluster.leader,
         members=[asdict(space) for space in spaces],
-        explanations=[explain(space) for space in spaces],
+        explanations=[explain_space(space) for space in spaces],
     )
 
 

@@ -199,14 +199,14 @@ def main() -> None:
         # Before the first run has installed the library, nothing is there that it would be needed for, but perhaps a CA.
         present = bool(authority or installed) or any(text for text, _key in texts.values())
         reason = missing_required_lib("cryptography >= 3.4") if present else "it does not exist"
-        unread = {name: tls.Finding([reason]) for name in texts}
-        missing = tls.Finding([] if authority else ["it does not exist"])
+        unread = {name: tls.CertificateFinding([reason]) for name in texts}
+        missing = tls.CertificateFinding([] if authority else ["it does not exist"])
         module.exit_json(**result(unread, missing, readable=not present, installed=False, replaces=False))
 
     findings = {}
     for item in asked["certificates"]:
         text, key = texts[item["name"]]
-        finding = tls.inspect(
+        finding = tls.inspect_certificate(
             certificate=text,
             key=key,
             authorities=authority,
@@ -219,20 +219,29 @@ def main() -> None:
         finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]
         findings[item["name"]] = finding
-    ca = tls.inspect_authority(authority, now, renew_before) if authority else tls.Finding(["it does not exist"])
+    ca = (
+        tls.inspect_authority(authority, now, renew_before)
+        if authority
+        else tls.CertificateFinding(["it does not exist"])
+    )
     module.exit_json(
         **result(
             findings,
             ca,
             readable=True,
             installed=installed is not None and installed.strip() == authority.strip(),
-            replaces=bool(installed) and not (authority and tls.same_authority(installed or b"", authority)),
+            replaces=bool(installed) and not (authority and tls.is_same_authority(installed or b"", authority)),
         )
     )
 
 
 def result(
-    findings: dict[str, tls.Finding], ca: tls.Finding, *, readable: bool, installed: bool, replaces: bool
+    findings: dict[str, tls.CertificateFinding],
+    ca: tls.CertificateFinding,
+    *,
+    readable: bool,
+    installed: bool,
+    replaces: bool,
 ) -> dict[str, Any]:
     """The module's result."""
     problems = [f"CA: {problem}" for problem in ca.problems]
@@ -244,7 +253,7 @@ def result(
         "certificates": {name: vars(finding) for name, finding in findings.items()},
         "ca": {**authority, "installed": installed, "replaces": replaces},
         "problems": problems,
-        "fingerprint": tls.fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
+        "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
     }
 
 

@@ -16,12 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import rolling
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import order as turns
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Outcome, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member as Described
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
@@ -34,10 +34,10 @@ PAYS = Thresholds(45, 10 * MIB)
 # Takes the lock with a short lease, says so, and waits to be killed.
 HOLDER = """
 import sys, time
-from ansible_collections.etcdops.headroom.plugins.module_utils import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 link = Connection(sys.argv[1], None, None, None, 3.0)
-with lock.held(link, [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
+with lock.hold_lock(link, [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -80,7 +80,7 @@ def wait_for_free_pages(members: list[Member]) -> None:
 
 
 def sizes(members: list[Member]) -> list[Described]:
-    return observe(link_to(members), [member.endpoint for member in members])[0].members
+    return observe_cluster(link_to(members), [member.endpoint for member in members])[0].members
 
 
 def fragment(members: list[Member]) -> None:
@@ -110,7 +110,7 @@ def on_all_hosts(members: list[Member], thresholds: Thresholds = PAYS) -> list[O
     link = link_to(members)
 
     def host(member: Member) -> Outcome:
-        (outcome,) = turns.run_defrag(asked(members, member, thresholds=thresholds), link)
+        (outcome,) = rolling.run_defrag(asked(members, member, thresholds=thresholds), link)
         return outcome
 
     with ThreadPoolExecutor(3) as pool:
@@ -118,22 +118,22 @@ def on_all_hosts(members: list[Member], thresholds: Thresholds = PAYS) -> list[O
 
 
 def leader(members: list[Member]) -> str:
-    return observe(link_to(members), [member.endpoint for member in members])[0].leader
+    return observe_cluster(link_to(members), [member.endpoint for member in members])[0].leader
 
 
 def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     fragment(cluster)
     led = leader(cluster)
     spans: list[tuple[float, float, str]] = []
-    real = turns.turn
+    real = rolling.defragment_member
 
-    def watched(request: Request, link: Connection, name: str, guard: lock.Guard | None) -> Outcome:
+    def watched(request: Request, link: Connection, name: str, guard: lock.LeaseKeeper | None) -> Outcome:
         began = time.monotonic()
         outcome = real(request, link, name, guard)
         spans.append((began, time.monotonic(), name))
         return outcome
 
-    monkeypatch.setattr(turns, "turn", watched)
+    monkeypatch.setattr(rolling, "defragment_member", watched)
     outcomes = on_all_hosts(cluster)
     assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
     assert all(outcome.after["size"] < outcome.before["size"] // 2 for outcome in outcomes)
@@ -142,7 +142,7 @@ def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.
     assert all(earlier[1] <= later[0] for earlier, later in zip(spans, spans[1:], strict=False)), spans
     assert [bool(outcome.moved_to) for outcome in outcomes] == [member.name == led for member in cluster]
     assert leader(cluster) != led
-    assert lock.read(link_to(cluster), [cluster[0].endpoint]) is None
+    assert lock.read_lock(link_to(cluster), [cluster[0].endpoint]) is None
     again = on_all_hosts(cluster)
     assert [(outcome.result, outcome.settled) for outcome in again] == [("skipped", True)] * 3
     assert "does not pay" in again[0].reason
@@ -152,14 +152,14 @@ def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
     fragment(cluster)
     link = link_to(cluster)
     everyone = asked(cluster, cluster[0], everyone=True)
-    foretold = turns.run_defrag(everyone, link, check=True)
+    foretold = rolling.run_defrag(everyone, link, check=True)
     assert [(outcome.result, outcome.would) for outcome in foretold] == [("skipped", True)] * 3
     assert sum("after" in outcome.reason for outcome in foretold) == 2
     down = cluster[2]
     down.stop()
     try:
         request = asked(cluster, cluster[0], in_turn=False, wait=0)
-        (outcome,) = turns.run_defrag(request, link)
+        (outcome,) = rolling.run_defrag(request, link)
         assert (outcome.result, outcome.settled) == ("skipped", False)
         assert "not every voting member is healthy: m2" in outcome.reason
         assert outcome.before == outcome.after
@@ -174,34 +174,34 @@ def test_the_lock(cluster: list[Member]) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout and holder.stdout.readline() == "held\n"
         name = next(member for member in cluster if member.name != leader(cluster))
-        (outcome,) = turns.run_defrag(asked(cluster, name, wait=0), link)
+        (outcome,) = rolling.run_defrag(asked(cluster, name, wait=0), link)
         assert outcome.result == "skipped"
         assert "other-host holds the cluster's lock since" in outcome.reason
         time.sleep(5)  # longer than its lease: it is kept alive
-        assert lock.read(link, endpoints) is not None
+        assert lock.read_lock(link, endpoints) is not None
         holder.send_signal(signal.SIGKILL)
     began = time.monotonic()
-    with lock.held(link, endpoints, lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
+    with lock.hold_lock(link, endpoints, lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
         assert time.monotonic() - began < 15
         guard.check()
-        found = lock.read(link, endpoints)
+        found = lock.read_lock(link, endpoints)
         assert found is not None and found.holder.host == "this-host"
 
 
 def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     link = link_to(cluster)
-    if not turns.run_defrag(asked(cluster, cluster[0], everyone=True), link, check=True)[0].would:
+    if not rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link, check=True)[0].would:
         fragment(cluster)
-    real = turns.turn
+    real = rolling.defragment_member
 
-    def then_lose(request: Request, link: Connection, name: str, guard: lock.Guard | None) -> Outcome:
+    def then_lose(request: Request, link: Connection, name: str, guard: lock.LeaseKeeper | None) -> Outcome:
         outcome = real(request, link, name, guard)
         if guard is not None:
             guard._gone = "its lease is gone"
         return outcome
 
-    monkeypatch.setattr(turns, "turn", then_lose)
-    outcomes = turns.run_defrag(asked(cluster, cluster[0], everyone=True), link)
+    monkeypatch.setattr(rolling, "defragment_member", then_lose)
+    outcomes = rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link)
     assert sorted(outcome.result for outcome in outcomes) == ["done", "skipped", "skipped"]
     assert all("lock was lost" in outcome.reason for outcome in outcomes if outcome.result == "skipped")
 
@@ -209,7 +209,7 @@ def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkey
 def test_all_members_from_one_host(cluster: list[Member]) -> None:
     fragment(cluster)
     led = leader(cluster)
-    outcomes = turns.run_defrag(asked(cluster, cluster[0], everyone=True), link_to(cluster))
+    outcomes = rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link_to(cluster))
     assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
     assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
 
@@ -220,7 +220,7 @@ def test_out_of_space_and_back(cluster: list[Member]) -> None:
             etcdctl(cluster[0], "put", "key", text=VALUE)
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
     with pytest.raises(lock.NoSpaceError):
-        lock.take(link, endpoints, lock.Holder("this-host", "m0", "backup"), 10)
+        lock.acquire_lock(link, endpoints, lock.Holder("this-host", "m0", "backup"), 10)
     compact(cluster[0])
     # Without writes the pages that were freed are not counted: what shall be tried is any free page.
     outcomes = on_all_hosts(cluster, Thresholds(5, MIB))

@@ -62,16 +62,16 @@ def run(module: Any, capsys: pytest.CaptureFixture[str], arguments: dict[str, An
 
 def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
     ways, asked = reach(cluster), {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
-    lease = lock.take(link(cluster), ways["endpoints"], OTHER, 30)
+    lease = lock.acquire_lock(link(cluster), ways["endpoints"], OTHER, 30)
     result = run(etcd_member, capsys, asked)
     assert result["failed"]
     assert "other-host holds the cluster's lock since" in result["msg"]
     # Check mode takes no lock, and says what it would do about the member itself.
     assert "failed" not in run(etcd_member, capsys, {**asked, "_ansible_check_mode": True})
-    lock.release(link(cluster), ways["endpoints"], lease)
+    lock.release_lock(link(cluster), ways["endpoints"], lease)
     for _attempt in range(2):  # the second one takes over what the first left
         assert "failed" not in run(etcd_member, capsys, {**asked, "timeout": 20})
-        held = lock.read(link(cluster), ways["endpoints"])
+        held = lock.read_lock(link(cluster), ways["endpoints"])
         assert held is not None and (held.holder.member, held.holder.operation) == ("m0", "change by Ansible")
     result = run(etcd_defrag, capsys, {**ways, "name": "m1", "free_share": 0, "free_size": "0", "wait": 0})
     assert (result["changed"], result["deferred"]) == (False, True)
@@ -79,7 +79,7 @@ def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: p
     # There is no such unit, so the member does not serve: the lock is let go all the same.
     gone = {**asked, "state": "serving", "unit": "headroom-test.service"}
     assert run(etcd_member, capsys, gone)["failed"]
-    assert lock.read(link(cluster), ways["endpoints"]) is None
+    assert lock.read_lock(link(cluster), ways["endpoints"]) is None
 
 
 def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:

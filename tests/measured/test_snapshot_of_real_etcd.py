@@ -20,8 +20,8 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_etcd_tool
 
 from bench.common.member import Member, binary, releases, running
 
@@ -223,7 +223,7 @@ def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
         def fill(argv: list[str], timeout: float, name: str) -> ProcessResult:
             room = os.statvfs(folder)
             (folder / "filler").write_bytes(bytes((room.f_bavail - 64) * room.f_frsize))
-            return run_program(argv, timeout, name)
+            return run_etcd_tool(argv, timeout, name)
 
         with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*no space left on device.* are untouched"):
             snapshot.save(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
@@ -245,7 +245,7 @@ def test_an_unreachable_member(cluster: list[Member], tmp_path: Path) -> None:
 
     def elsewhere(argv: list[str], timeout: float, name: str) -> ProcessResult:
         moved = ["--endpoints=http://127.0.0.1:1" if word.startswith("--endpoints=") else word for word in argv]
-        return run_program([word.replace("=2s", "=1s") for word in moved], timeout, name)
+        return run_etcd_tool([word.replace("=2s", "=1s") for word in moved], timeout, name)
 
     hasty = snapshot.Request(str(tmp_path), "etcd", "", keep=1, keep_days=None, reserve=0, timeout=2)
     with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*; the snapshots kept are untouched"):
@@ -258,7 +258,7 @@ def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) ->
     version = cluster[0].version
 
     def corrupt(argv: list[str], timeout: float, name: str) -> ProcessResult:
-        answer = run_program(argv, timeout, name)
+        answer = run_etcd_tool(argv, timeout, name)
         if name == "etcdctl":
             path = Path(argv[argv.index("save") + 1])
             body = path.read_bytes()[:-32]
@@ -275,7 +275,7 @@ def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) ->
 def test_the_leader_only_if_asked(cluster: list[Member], tmp_path: Path) -> None:
     planned = snapshot.plan(asked(tmp_path), tools(cluster[0].version), [cluster[0].endpoint], time.time())
     assert planned.member.role == "follower"
-    seen, _answered_by = observe(tools(cluster[0].version).connection, [cluster[0].endpoint])
+    seen, _answered_by = observe_cluster(tools(cluster[0].version).connection, [cluster[0].endpoint])
     request = snapshot.Request(str(tmp_path), "etcd", seen.leader, 1, None, 0, 60)
     saved = snapshot.save(request, tools(cluster[0].version), [cluster[0].endpoint])
     assert (saved.metadata.member, saved.plan.member.role) == (seen.leader, "leader")

@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import en
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
 # Runs a program: its arguments, the seconds that it has, its name for messages. Raises EtcdctlError.
 Runner = Callable[[list[str], float, str], ProcessResult]
@@ -97,7 +97,7 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
     if answer.returncode != 0:
         # On some damage etcdutl panics: then the first line says why, the last one where.
         panic = next((line for line in answer.stderr.splitlines() if line.startswith(("panic: ", "fatal error: "))), "")
-        cause = panic or failure(answer)
+        cause = panic or failure_reason(answer)
         if answer.returncode is None:
             cause = f"etcdutl did not end within {timeout} s, raise timeout"
         raise SnapshotError(f"{path} is not sound: {cause}")
@@ -113,7 +113,7 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
         raise SnapshotError(f"etcdutl printed no status of {path} but {answer.stdout[:80]!r}") from error
 
 
-def verify(path: str, etcdutl_path: str, timeout: int, *, run: Runner = run_program) -> Metadata:
+def verify(path: str, etcdutl_path: str, timeout: int, *, run: Runner = run_etcd_tool) -> Metadata:
     """Compare a snapshot with the records beside it, and let etcdutl check it. Returns its metadata.
 
     An encrypted one was checked by etcdutl before; whether it still is what was encrypted then, its SHA-256 tells.
@@ -159,7 +159,7 @@ def decrypt(
     _size, sha256 = digest(target)
     if sha256 != metadata.sha256:
         raise SnapshotError(f"{path} decrypts to the SHA-256 {sha256}, when taken it was {metadata.sha256}")
-    read_status(target, etcdutl_path, timeout, run_program)
+    read_status(target, etcdutl_path, timeout, run_etcd_tool)
     return replace(metadata, encryption="", encrypted_size=0, encrypted_sha256="")
 
 

@@ -25,9 +25,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
-    command,
-    failure,
-    run_program,
+    command_line,
+    failure_reason,
+    run_etcd_tool,
 )
 
 # A member reads the values of a range even if it is asked for keys alone: what one question makes it hold in memory.
@@ -146,7 +146,7 @@ def compacted_alike(copy: Side, theirs: Hash, finding: Finding) -> Hash | None:
     if theirs.compact_revision > finding.compact_revision:
         answer = _run(copy, "compaction", str(theirs.compact_revision))
         if answer.returncode != 0:
-            raise DrillError(f"it cannot be compacted to {theirs.compact_revision}: {failure(answer)}")
+            raise DrillError(f"it cannot be compacted to {theirs.compact_revision}: {failure_reason(answer)}")
     ours = hash_at(copy, finding.revision)
     return ours if ours is not None and ours.compact_revision == theirs.compact_revision else None
 
@@ -163,7 +163,7 @@ def hash_at(side: Side, revision: int) -> Hash | None:
             return None
         if _FUTURE in answer.stderr:
             raise DrillError(_behind(side, revision))
-        raise DrillError(f"{side.name} gave no hash: {failure(answer)}")
+        raise DrillError(f"{side.name} gave no hash: {failure_reason(answer)}")
     data = _json(answer, side)
     try:
         found = data[0]["HashKV"]
@@ -196,7 +196,7 @@ def count_at(side: Side, revision: int) -> int | None:
             return None
         if _FUTURE in answer.stderr:
             raise DrillError(_behind(side, revision))
-        raise DrillError(f"{side.name} did not count its keys: {failure(answer)}")
+        raise DrillError(f"{side.name} did not count its keys: {failure_reason(answer)}")
     found = re.search(r'^"Count" : (\d+)$', answer.stdout, re.MULTILINE)
     if found is None:
         raise DrillError(f"{side.name} gave no number of keys but {answer.stdout[:80]!r}")
@@ -272,7 +272,7 @@ def _range(side: Side, first: bytes, last: bytes, limit: int, revision: int, bou
 
 def _keys(answer: ProcessResult, side: Side) -> dict[bytes, Key]:
     if answer.returncode != 0:
-        raise DrillError(f"{side.name} did not name its keys: {failure(answer)}")
+        raise DrillError(f"{side.name} did not name its keys: {failure_reason(answer)}")
     return {
         base64.b64decode(entry["key"]): Key(
             int(entry["create_revision"]), int(entry["mod_revision"]), int(entry["version"])
@@ -282,14 +282,14 @@ def _keys(answer: ProcessResult, side: Side) -> dict[bytes, Key]:
 
 
 def _run(side: Side, *words: str, form: str = "json") -> ProcessResult:
-    argv = [*command(side.link, [side.url]), "-w", form, *words]
-    return run_program(argv, side.link.timeout + 1.0, "etcdctl")
+    argv = [*command_line(side.link, [side.url]), "-w", form, *words]
+    return run_etcd_tool(argv, side.link.timeout + 1.0, "etcdctl")
 
 
 def _ask(side: Side, *words: str) -> ProcessResult:
     answer = _run(side, *words)
     if answer.returncode != 0:
-        raise DrillError(f"{side.name}: {' '.join(words)}: {failure(answer)}")
+        raise DrillError(f"{side.name}: {' '.join(words)}: {failure_reason(answer)}")
     return answer
 
 

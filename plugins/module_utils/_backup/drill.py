@@ -21,8 +21,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import sc
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member, observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, failure, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    failure_reason,
+    run_etcd_tool,
+)
 
 _DATA = "data"
 _NAME = "drill"
@@ -113,7 +118,7 @@ def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     _check(request, tools)
     cluster_id, member = "", None
     if request.live:
-        cluster, answered_by = observe(tools.connection, endpoints)
+        cluster, answered_by = observe_cluster(tools.connection, endpoints)
         member = snapshot.choose_member(cluster, "", answered_by)
         cluster_id = cluster.id
     path, metadata = choose(request, cluster_id)
@@ -210,9 +215,9 @@ def _restore(path: str, folder: str, etcdutl_path: str, bounds: scratch.Bounds) 
     data = os.path.join(folder, _DATA)
     argv = [etcdutl_path, "snapshot", "restore", path, f"--data-dir={data}", f"--name={_NAME}"]
     argv += [f"--initial-cluster={_NAME}={scratch.PEER_URL}", f"--initial-advertise-peer-urls={scratch.PEER_URL}"]
-    answer = run_program(argv, bounds.left(), "etcdutl")
+    answer = run_etcd_tool(argv, bounds.left(), "etcdutl")
     if answer.returncode is None:
         raise DrillError("etcdutl did not restore it in time: raise timeout")
     if answer.returncode != 0:
-        raise DrillError(f"etcdutl does not restore it: {failure(answer)}")
+        raise DrillError(f"etcdutl does not restore it: {failure_reason(answer)}")
     return data

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_path
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
 
 _AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
 
@@ -92,14 +92,14 @@ def _home() -> Iterator[str]:
         yield folder
     finally:
         with contextlib.suppress(ValueError):
-            run_program(["gpgconf", "--homedir", folder, "--kill", "all"], 10.0, "gpgconf")
+            run_etcd_tool(["gpgconf", "--homedir", folder, "--kill", "all"], 10.0, "gpgconf")
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
     if target:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    answer = run_program(argv, float(timeout), argv[0])
+    answer = run_etcd_tool(argv, float(timeout), argv[0])
     if answer.returncode == 0:
         return
     if target:

@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool, run_etcdctl
 
 _PREFIX = "rescued"
 _CHUNK = 1 << 20
@@ -90,7 +90,7 @@ def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
             described = _replay(request, tools, folder, data, bounds)
             database = os.path.join(data, "member", "snap", "db")
             size, sha256 = _sign(database)
-            status = check.read_status(database, tools.etcdutl_path, request.timeout, run_program)
+            status = check.read_status(database, tools.etcdutl_path, request.timeout, run_etcd_tool)
             metadata = Metadata(
                 cluster_id=described["cluster_id"],
                 member=request.member,
@@ -126,7 +126,7 @@ def _replay(request: Request, tools: Tools, folder: str, data: str, bounds: scra
         tools.etcd_path, tools.etcdctl_path, folder, data, bounds, name=request.member, flags=flags, in_order=True
     ) as url:
         link = scratch.connection(tools.etcdctl_path, min(60.0, bounds.left()))
-        answer = run(link, [url], "endpoint", "status")
+        answer = run_etcdctl(link, [url], "endpoint", "status")
         try:
             status = json.loads(answer.stdout)[0]["Status"]
             header = status["header"]

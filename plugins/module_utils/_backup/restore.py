@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure, run_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
 # What etcd writes beside its database: two WAL segments of 64 MB, one of them ahead of need, and growth in steps of 16 MB.
 _WAL_BYTES = 128 << 20
@@ -151,7 +151,7 @@ def check_room(restore: Restore, size: int, reserve: int) -> None:
             )
 
 
-def prepare(restore: Restore, request: Request, *, run: Runner = run_program) -> tuple[bool, Metadata]:
+def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
     """Make the new data beside the old, once the snapshot is verified. Returns whether that was still to be done.
 
     Raises RestoreError, SnapshotError or EtcdctlError.
@@ -204,7 +204,7 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
     if answer.returncode is None:
         raise RestoreError(f"etcdutl did not restore {request.path} within {request.timeout} s: raise timeout")
     if answer.returncode != 0:
-        raise RestoreError(f"etcdutl does not restore {request.path}: {failure(answer)}")
+        raise RestoreError(f"etcdutl does not restore {request.path}: {failure_reason(answer)}")
 
 
 def _write_record(restore: Restore, metadata: Metadata) -> None:

@@ -20,7 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, parse_status, run
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    parse_status,
+    run_etcdctl,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 # What etcd writes beside its database: two WAL segments of 64 MB, one of them ahead of need, and growth in steps of 16 MB.
@@ -214,7 +218,7 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, bound
         if process.poll() is not None:
             raise DrillError(f"etcd does not start on it: {log_cause(folder, bounds.memory)}")
         if os.path.exists(os.path.join(folder, _SOCKET)):
-            answer = run(link, [socket_url(folder)], "endpoint", "status")
+            answer = run_etcdctl(link, [socket_url(folder)], "endpoint", "status")
             found = list(parse_status(answer.stdout or "null").values()) if answer.returncode == 0 else []
             if found and found[0].leader and found[0].raft_applied_index == found[0].raft_index:
                 return

@@ -25,12 +25,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
-    command,
-    failure,
-    run_program,
+    command_line,
+    failure_reason,
+    run_etcd_tool,
 )
 
 
@@ -163,7 +164,7 @@ def plan(request: Request, tools: Tools, endpoints: list[str], now: float) -> Pl
     _check_directory(request.directory)
     check.check_program(tools.etcdutl_path)
     encryption = crypt.method(request.encrypt_to)
-    cluster, answered_by = observe(tools.connection, endpoints)
+    cluster, answered_by = observe_cluster(tools.connection, endpoints)
     at_first = (member.name for member in cluster.members if member.endpoint == endpoints[0])
     near = answered_by if len(endpoints) == 1 else next(at_first, "")
     member = choose_member(cluster, request.member, near)
@@ -204,7 +205,7 @@ def save(
     tools: Tools,
     endpoints: list[str],
     *,
-    run: check.Runner = run_program,
+    run: check.Runner = run_etcd_tool,
     clock: Callable[[], float] = time.time,
 ) -> Saved:
     """Take a snapshot, verify it, put it in place, and only then remove what retention no longer wants.
@@ -259,13 +260,13 @@ def _encrypt(path: str, program: str, metadata: Metadata, request: Request) -> t
 def _download(member: Member, path: str, tools: Tools, timeout: int, run: check.Runner) -> None:
     """Let etcdctl save a snapshot of one member. It writes beside ``path``, synchronises and renames."""
     link = replace(tools.connection, timeout=float(timeout))
-    answer = run([*command(link, [member.endpoint]), "snapshot", "save", path], timeout + 1.0, "etcdctl")
+    answer = run([*command_line(link, [member.endpoint]), "snapshot", "save", path], timeout + 1.0, "etcdctl")
     if answer.returncode != 0:
         # Beside the reason why the file could not be written, etcdctl logs a closed pipe, which says nothing.
         refused = (
             line for line in answer.stderr.splitlines() if line.startswith("Error: ") and f"{path}.part: " in line
         )
-        cause = next((line.rpartition(".part: ")[2] for line in refused), failure(answer))
+        cause = next((line.rpartition(".part: ")[2] for line in refused), failure_reason(answer))
         late = answer.returncode is None or "deadline exceeded" in cause
         hint = f" (it had {timeout} s: raise timeout)" if late else ""
         raise SnapshotError(f"no snapshot of {member.name}: {cause}{hint}; the snapshots kept are untouched")

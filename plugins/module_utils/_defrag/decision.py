@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, drain_verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS
 
 MIB = 1 << 20
@@ -39,7 +40,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Local:
+class HostCapacity:
     """What is known of a member's host, in bytes; None for what is not, as with every member on another host.
 
     directory: that of the database. free: what its filesystem has. rss_anon, limit: the process's heap and stacks, and
@@ -68,7 +69,7 @@ class Verdict:
     move_to: str = ""
 
 
-def check_thresholds(thresholds: Thresholds) -> None:
+def validate_thresholds(thresholds: Thresholds) -> None:
     """Raise DefragError for thresholds that cannot be meant."""
     if not 0 <= thresholds.free_share <= 99:
         raise DefragError(
@@ -78,32 +79,32 @@ def check_thresholds(thresholds: Thresholds) -> None:
         raise DefragError(f"free_size is {thresholds.free_size}, but must be 0 or more bytes; 100MB is usual")
 
 
-def gain(member: Member) -> tuple[int, int]:
+def reclaimable_space(member: Member) -> tuple[int, int]:
     """Return what a defragmentation would give back, in bytes and in percent of the file, both rounded down."""
     size, used = member.db_size or 0, member.db_size_in_use or 0
     free = max(0, size - used)
     return free, free * 100 // size if size else 0
 
 
-def pays(member: Member, thresholds: Thresholds) -> bool:
+def is_worthwhile(member: Member, thresholds: Thresholds) -> bool:
     """Say whether a defragmentation of this member is worth its while."""
-    free, share = gain(member)
+    free, share = reclaimable_space(member)
     return free > 0 and share >= thresholds.free_share and free >= thresholds.free_size
 
 
-def described(member: Member) -> str:
+def describe_database(member: Member) -> str:
     """Return a member's database in words."""
-    free, share = gain(member)
+    free, share = reclaimable_space(member)
     return f"{format_size(free)} of {format_size(member.db_size or 0)} ({share} %) are free"
 
 
-def order(cluster: Cluster, thresholds: Thresholds) -> list[Member]:
+def defrag_order(cluster: Cluster, thresholds: Thresholds) -> list[Member]:
     """Return the voting members for which it pays, in the order in which they take their turns: the leader last."""
-    wanted = [member for member in cluster.members if member.votes and pays(member, thresholds)]
+    wanted = [member for member in cluster.members if member.votes and is_worthwhile(member, thresholds)]
     return sorted(wanted, key=lambda member: (member.role == "leader", member.name))
 
 
-def nothing_to_do(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict | None:
+def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict | None:
     """Return the verdict on a member that needs no defragmentation, whatever the state of the others; None if it does."""
     if not cluster.members:
         return Verdict(False, f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
@@ -115,20 +116,20 @@ def nothing_to_do(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdic
         return Verdict(False, f"{name} is a learner, which is left alone until it votes", settled=True)
     if this.db_size is None:
         return Verdict(False, f"{name} does not answer: {this.health_error}")
-    if not pays(this, thresholds):
+    if not is_worthwhile(this, thresholds):
         return Verdict(
             False,
-            f"it does not pay: {described(this)}, wanted are {thresholds.free_share} % and "
+            f"it does not pay: {describe_database(this)}, wanted are {thresholds.free_share} % and "
             f"{format_size(thresholds.free_size)}",
             settled=True,
         )
     return None
 
 
-def decide(
+def cluster_verdict(
     cluster: Cluster,
     name: str,
-    activities: Mapping[str, Activity | str],
+    activities: Mapping[str, MemberMetrics | str],
     max_lag: int,
     prefer: list[str],
 ) -> Verdict:
@@ -160,7 +161,7 @@ def decide(
     return Verdict(verdict.allowed, verdict.reason, may_pass=verdict.may_pass, move_to=verdict.move_to)
 
 
-def copies(member: Member, activity: Activity) -> tuple[int, int]:
+def copy_bytes(member: Member, activity: MemberMetrics) -> tuple[int, int]:
     """Return the bytes that a defragmentation takes for copies of one transaction of 10,000 keys: at least, at most.
 
     The most is with the garbage that piles up before Go collects, the least is what is in use at once.
@@ -178,14 +179,14 @@ def _constants(member: Member) -> dict[str, Any]:
     return found
 
 
-def peak(member: Member, activity: Activity, local: Local) -> int | None:
+def peak_rss_anon(member: Member, activity: MemberMetrics, local: HostCapacity) -> int | None:
     """Return the most RssAnon that the member's process may have meanwhile, None if it is not known.
 
     The heap may be as large as Go lets it grow, and the copies come on top; GOMEMLIMIT takes the garbage away earlier.
     """
     if local.rss_anon is None:
         return None
-    low, high = copies(member, activity)
+    low, high = copy_bytes(member, activity)
     goal = activity.heap_goal or local.rss_anon
     most = max(local.rss_anon, goal) + high
     if local.go_limit is None:
@@ -196,7 +197,7 @@ def peak(member: Member, activity: Activity, local: Local) -> int | None:
     return min(most, max(local.go_limit, pressed, local.rss_anon))
 
 
-def disk_problem(member: Member, local: Local) -> str:
+def disk_problem(member: Member, local: HostCapacity) -> str:
     """Say why the copy has no room on the disk, or return an empty string; also where that is not known."""
     needed = (member.db_size_in_use or 0) + DISK_SPARE
     if local.free is None or local.free >= needed:
@@ -207,20 +208,20 @@ def disk_problem(member: Member, local: Local) -> str:
     )
 
 
-def memory_limit_needed(member: Member, activity: Activity, local: Local) -> int | None:
+def required_memory_limit(member: Member, activity: MemberMetrics, local: HostCapacity) -> int | None:
     """Return the limit in bytes that a defragmentation needs, None if the present one, or none at all, is enough."""
-    most = peak(member, activity, local)
+    most = peak_rss_anon(member, activity, local)
     if local.limit is None or most is None:
         return None
     return most + MEMORY_SPARE if most + MEMORY_SPARE > local.limit else None
 
 
-def memory_problem(member: Member, activity: Activity, local: Local, may_raise: bool) -> str:
+def memory_problem(member: Member, activity: MemberMetrics, local: HostCapacity, may_raise: bool) -> str:
     """Say why memory does not suffice, or return an empty string; also where that is not known.
 
     may_raise: the limit may be raised meanwhile, if the host has the memory.
     """
-    needed = memory_limit_needed(member, activity, local)
+    needed = required_memory_limit(member, activity, local)
     if needed is None or local.limit is None:
         return ""
     text = (

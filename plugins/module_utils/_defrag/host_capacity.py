@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Local
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import effective_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
@@ -18,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.process imp
 _SECONDS = 3.0
 
 
-def local_facts(unit: str, data_dir: str) -> Local:
+def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
     """Look at the host: the filesystem of the database and the memory of the process under ``unit``.
 
     data_dir: that of etcd; empty, it is what etcd said when it started. What cannot be found out is None.
@@ -28,13 +28,13 @@ def local_facts(unit: str, data_dir: str) -> Local:
     if not data_dir and process:
         record = systemd.start_record(state.invocation, _SECONDS)
         data_dir = str(effective_settings(record).get("data_dir", "")) if record else ""
-    return Local(
+    return HostCapacity(
         directory=data_dir,
         free=free_space(data_dir),
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
-        available=parse_available(_text("/proc/meminfo")),
-        go_limit=parse_go_limit(process.get("environment", {}).get("GOMEMLIMIT", "")),
+        available=parse_mem_available(_text("/proc/meminfo")),
+        go_limit=parse_gomemlimit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )
 
 
@@ -49,7 +49,7 @@ def free_space(data_dir: str) -> int | None:
     return room.f_bavail * room.f_frsize
 
 
-def parse_go_limit(text: str) -> int | None:
+def parse_gomemlimit(text: str) -> int | None:
     """Return GOMEMLIMIT in bytes, None if it is off or none that Go would read."""
     try:
         return parse_size(text, "GOMEMLIMIT") or None
@@ -57,7 +57,7 @@ def parse_go_limit(text: str) -> int | None:
         return None
 
 
-def parse_available(text: str) -> int | None:
+def parse_mem_available(text: str) -> int | None:
     """Return MemAvailable of /proc/meminfo in bytes, None if it is not there."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
     return int(found.group(1)) * 1024 if found else None

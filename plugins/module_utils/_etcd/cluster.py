@@ -9,25 +9,15 @@ that cannot be run is one.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import https
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Alarm,
-    Connection,
-    EtcdctlError,
     Health,
     MemberList,
     Status,
-    failure,
     parse_alarms,
-    parse_health,
-    parse_members,
-    parse_status,
-    run,
 )
 
 
@@ -93,99 +83,12 @@ class Cluster:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class DrainVerdict:
-    """Whether a member may be stopped, and if not, why, and whether waiting may help.
-
-    ``move_to`` names the member that has to lead first (empty: none); ``interrupts`` says that the cluster has no
-    quorum while this member is away.
-    """
-
-    allowed: bool
-    move_to: str = ""
-    interrupts: bool = False
-    reason: str = ""
-    may_pass: bool = False
-
-
-def observe(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
-    """Ask a cluster for its members, their status and their health.
-
-    Reached through any of ``endpoints``; afterwards each member is asked at its own client URL. One process for the
-    list, one for the health of all, one for each status, the latter all at once: etcdctl asks for several statuses
-    one after the other, and each silent member would cost a whole timeout.
-    Returns the cluster and the name of the member that gave the list: the local one, if only its endpoint was asked.
-    Raises EtcdctlError if etcdctl cannot be run.
-    """
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        refused = _probe_all(pool, connection, endpoints)
-        open_endpoints = [url for url in endpoints if not refused[url]]
-        if not open_endpoints:
-            return unreachable("; ".join(f"{url}: {refused[url]}" for url in endpoints)), ""
-        try:
-            listed = _member_list(connection, open_endpoints)
-        except NoAnswerError as error:
-            return unreachable(str(error)), ""
-        targets = {member.id: choose_url(member.client_urls, endpoints) for member in listed.members}
-        urls = [url for url in targets.values() if url]
-        refused = _probe_all(pool, connection, urls)
-        open_urls = [url for url in urls if not refused[url]]
-        status_jobs = [pool.submit(run, connection, [url], "endpoint", "status") for url in open_urls]
-        # A learner serves no reads: etcdctl 3.5 would ask it until its time is up.
-        learners = {targets[member.id] for member in listed.members if member.learner}
-        readable = [url for url in open_urls if url not in learners]
-        healths = parse_health(_output(run(connection, readable, "endpoint", "health"))) if readable else {}
-        statuses: dict[str, Status] = {}
-        for url, job in zip(open_urls, status_jobs):
-            answer = job.result()
-            statuses.update(parse_status(_output(answer)))
-            if url not in statuses:
-                refused[url] = failure(answer)
-    cluster = assemble(listed, targets, statuses, healths, refused)
-    return cluster, next((member.name for member in listed.members if member.id == listed.answered_by), "")
-
-
-class NoAnswerError(ValueError):
-    """No member gave its list of members."""
-
-
-def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
-    """Read the list without asking for a majority, so that a cluster without quorum can be described too.
-
-    etcdctl can do that from 3.6 on; with 3.5 the gateway is asked, and etcdctl only where that is switched off.
-    """
-    answer = run(connection, endpoints, "member", "list", "--consistency=s")
-    if answer.returncode not in (0, None) and "unknown flag" in answer.stderr:
-        for url in endpoints:
-            try:
-                return https.member_list(connection, url)
-            except EtcdctlError:
-                continue
-        answer = run(connection, endpoints, "member", "list")
-    elif "not supported for learner" in answer.stderr:
-        # etcdctl took the one endpoint that cannot tell.
-        answers = (run(connection, [url], "member", "list", "--consistency=s") for url in endpoints)
-        answer = next((other for other in answers if other.returncode == 0), answer)
-    if answer.returncode != 0:
-        raise NoAnswerError(f"{', '.join(endpoints)}: {failure(answer)}")
-    return parse_members(answer.stdout)
-
-
-def _probe_all(pool: ThreadPoolExecutor, connection: Connection, urls: list[str]) -> dict[str, str]:
-    return dict(zip(urls, pool.map(lambda url: https.probe(url, connection.timeout), urls)))
-
-
-def _output(answer: ProcessResult) -> str:
-    """Return standard output, which holds what did answer even when the exit status is not 0."""
-    return answer.stdout or "null"
-
-
 def choose_url(client_urls: list[str], endpoints: list[str]) -> str:
     """Choose where to ask a member: a URL that the user named, else its first; empty if it never started."""
     return next((url for url in client_urls if url in endpoints), client_urls[0] if client_urls else "")
 
 
-def assemble(
+def assemble_cluster(
     listed: MemberList,
     targets: dict[str, str],
     statuses: dict[str, Status],
@@ -275,74 +178,8 @@ def _quorum(members: list[Member]) -> Quorum:
     return Quorum(voters=len(voters), needed=len(voters) // 2 + 1, healthy=healthy, ok=healthy > 0)
 
 
-def unreachable(error: str) -> Cluster:
+def unreachable_cluster(error: str) -> Cluster:
     """Return the cluster of which nothing is known but why."""
     return Cluster(
         id="", leader="", members=[], quorum=Quorum(voters=0, needed=0, healthy=0, ok=False), alarms=[], error=error
     )
-
-
-def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) -> DrainVerdict:
-    """Decide whether the member ``name`` may be stopped now.
-
-    All other voters have to be healthy and not corrupt, so that stopping this one leaves the cluster one failure
-    away from what it was, never two. One or two voters cannot be without one: then stopping interrupts the service,
-    which is allowed, and said. NOSPACE is no reason to refuse: a restart with a larger quota is its cure.
-    ``prefer`` names the members that should lead afterwards, ``max_lag`` is in raft entries.
-    """
-    if not cluster.members:
-        return _refuse(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints", True)
-    this = cluster.member(name)
-    if this is None:
-        names = ", ".join(member.name or member.id for member in cluster.members)
-        return _refuse(f"the cluster has no member named {name!r}; its members are {names}")
-    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
-    if corrupt:
-        return _refuse(f"the alarm CORRUPT is set for {', '.join(corrupt)}; restore or replace that member first")
-    others = [member for member in cluster.members if member.votes and member is not this]
-    broken = [f"{member.name or member.id} ({member.health_error})" for member in others if not member.healthy]
-    if broken:
-        rest = sum(member.healthy for member in others)
-        needed, voters = cluster.quorum.needed, cluster.quorum.voters
-        effect = "would break quorum" if rest < needed else "would leave no spare member"
-        return _refuse(
-            f"stopping {name} {effect}: not healthy: {', '.join(broken)}; {rest} of the {len(others)} other "
-            f"voting members are healthy and quorum needs {needed} of {voters}; repair the unhealthy members first",
-            True,
-        )
-    interrupts = this.votes and len(others) < cluster.quorum.needed
-    if this.role != "leader" or not others:
-        return DrainVerdict(allowed=True, interrupts=interrupts)
-    behind = [member for member in others if (member.lag or 0) > max_lag]
-    ready = [member for member in others if member not in behind]
-    if not ready:
-        lags = ", ".join(f"{member.name} is {member.lag} entries behind" for member in behind)
-        return _refuse(f"{name} leads and no other member has caught up to within {max_lag} entries: {lags}", True)
-    chosen = min(ready, key=lambda member: (member.name not in prefer, member.lag or 0, member.name))
-    return DrainVerdict(allowed=True, move_to=chosen.name, interrupts=interrupts)
-
-
-def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
-    """Say why the member ``name`` does not serve yet, or return an empty string.
-
-    It serves when it answers a linearizable read (a learner: knows a leader), has a leader and is at most
-    ``max_lag`` raft entries behind.
-    """
-    if not cluster.members:
-        return f"no member of the cluster answers ({cluster.error})"
-    this = cluster.member(name)
-    if this is None:
-        names = ", ".join(member.name or member.id for member in cluster.members)
-        return f"the cluster has no member named {name!r} (yet); its members are {names}"
-    if not this.healthy:
-        quorum = cluster.quorum
-        return f"{name} is not healthy: {this.health_error}; {quorum.healthy} of {quorum.voters} voting members are"
-    if not cluster.leader:
-        return "the cluster has no leader"
-    if this.lag is None or this.lag > max_lag:
-        return f"{name} is {this.lag} raft entries behind, more than {max_lag}"
-    return ""
-
-
-def _refuse(reason: str, may_pass: bool = False) -> DrainVerdict:
-    return DrainVerdict(allowed=False, reason=reason, may_pass=may_pass)

@@ -87,19 +87,19 @@ class Alarm:
     type: str
 
 
-def run(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> ProcessResult:
+def run_etcdctl(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> ProcessResult:
     """Run one etcdctl command, with ``text`` to read, and never wait longer than the connection's timeout and a second."""
-    argv = [*command(connection, endpoints), *words, "-w", "json"]
-    return run_program(argv, connection.timeout + 1.0, "etcdctl", text)
+    argv = [*command_line(connection, endpoints), *words, "-w", "json"]
+    return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text)
 
 
 def move_leader(connection: Connection, endpoint: str, target_id: str) -> str:
     """Let the leader at ``endpoint`` hand over to the member of this id. Returns why that failed, or an empty string."""
-    answer = run(connection, [endpoint], "move-leader", target_id)
-    return "" if answer.returncode == 0 else failure(answer)
+    answer = run_etcdctl(connection, [endpoint], "move-leader", target_id)
+    return "" if answer.returncode == 0 else failure_reason(answer)
 
 
-def command(connection: Connection, endpoints: list[str]) -> list[str]:
+def command_line(connection: Connection, endpoints: list[str]) -> list[str]:
     """Return the start of every etcdctl command line: the program, where to reach etcd, and the time it has."""
     argv = [
         connection.etcdctl_path,
@@ -120,7 +120,7 @@ def command(connection: Connection, endpoints: list[str]) -> list[str]:
     return argv
 
 
-def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> ProcessResult:
+def run_etcd_tool(argv: list[str], timeout: float, name: str, text: str = "") -> ProcessResult:
     """Run etcdctl or etcdutl (``name``) and kill it after ``timeout`` seconds; raises EtcdctlError if it cannot run.
 
     ``text`` is what it reads from standard input.
@@ -135,7 +135,7 @@ def run_program(argv: list[str], timeout: float, name: str, text: str = "") -> P
         raise EtcdctlError(f"{argv[0]} may not be run by this user: {error.strerror}") from error
 
 
-def failure(answer: ProcessResult) -> str:
+def failure_reason(answer: ProcessResult) -> str:
     """Return in one line why etcdctl failed.
 
     The retry interceptor logs the cause as a JSON line on standard error ("connection refused", a certificate that

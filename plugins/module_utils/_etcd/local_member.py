@@ -9,40 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.https import quota_backend_bytes
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.http_api import fetch_quota
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import QUOTA, effective_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_mounts, read_process
 
-# Documented in plugins/doc_fragments/etcdctl.py.
-CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "etcdctl_path": {"type": "path", "default": "/usr/local/bin/etcdctl"},
-    "endpoints": {"type": "list", "elements": "str", "default": ["https://127.0.0.1:2379"]},
-    "ca_cert": {"type": "path", "default": "/etc/etcd/tls/ca.crt"},
-    "client_cert": {"type": "path", "default": "/etc/etcd/tls/client.crt"},
-    "client_key": {"type": "path", "default": "/etc/etcd/tls/client.key", "no_log": False},
-    "unit": {"type": "str", "default": "etcd.service"},
-    "request_timeout": {"type": "float", "default": 3.0},
-}
 
-
-def connection(params: dict[str, Any]) -> Connection:
-    """Return the connection that a module's parameters describe; raises EtcdctlError if they cannot be right."""
-    if params["request_timeout"] <= 0:
-        raise EtcdctlError(f"request_timeout: {params['request_timeout']:g} s is too short; 3 is the default")
-    wrong = [url for url in params["endpoints"] if not url.startswith(("https://", "http://"))]
-    if wrong or not params["endpoints"]:
-        raise EtcdctlError(f"endpoints: {wrong or 'the list is empty'}; write them like https://127.0.0.1:2379")
-    return Connection(
-        etcdctl_path=params["etcdctl_path"],
-        ca_cert=params["ca_cert"],
-        client_cert=params["client_cert"],
-        client_key=params["client_key"],
-        timeout=params["request_timeout"],
-    )
-
-
-def local_member(
+def describe_local_member(
     unit: systemd.Unit, link: Connection, endpoint: str, data_dir: str | None, wal_dir: str | None
 ) -> dict[str, Any]:
     """Describe the etcd that runs under a unit on this host: process, settings in effect, mounts.
@@ -68,7 +41,7 @@ def local_member(
     source = "journal" if record else "none"
     if not record:
         try:
-            quota = quota_backend_bytes(link, endpoint)
+            quota = fetch_quota(link, endpoint)
         except EtcdctlError:
             quota = None
         if quota is not None:

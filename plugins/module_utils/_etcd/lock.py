@@ -22,7 +22,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, failure, run
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    failure_reason,
+    run_etcdctl,
+)
 
 KEY = "/headroom/lock"
 
@@ -36,7 +40,7 @@ class LockError(ValueError):
     """The lock cannot be taken or read; the text says why."""
 
 
-class BusyError(LockError):
+class LockBusyError(LockError):
     """Another one holds the lock."""
 
 
@@ -44,7 +48,7 @@ class NoSpaceError(LockError):
     """The alarm NOSPACE is set: etcd refuses the lease and the key."""
 
 
-class LostError(LockError):
+class LockLostError(LockError):
     """The lease ended while it was needed: another one may hold the lock."""
 
 
@@ -58,7 +62,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldLock:
     """The lock as it is held. ``since`` is UTC, ISO 8601; ``lease`` its id in hexadecimal."""
 
     holder: Holder
@@ -71,30 +75,30 @@ class Held:
         return f"{self.holder.host} holds the cluster's lock since {self.since} for a {self.holder.operation}{where}"
 
 
-def read(link: Connection, endpoints: list[str]) -> Held | None:
+def read_lock(link: Connection, endpoints: list[str]) -> HeldLock | None:
     """Return who holds the lock, None if nobody does. Raises LockError or EtcdctlError."""
-    return parse_held(_answered(run(link, endpoints, "get", KEY), "reading the lock"))
+    return parse_lock(_answered(run_etcdctl(link, endpoints, "get", KEY), "reading the lock"))
 
 
-def parse_held(text: str) -> Held | None:
+def parse_lock(text: str) -> HeldLock | None:
     """Read what ``etcdctl get -w json`` prints for the lock."""
     data = _json(text)
     pairs = data.get("kvs") or []
     return _held(pairs[0]) if pairs else None
 
 
-def _held(pair: dict[str, Any]) -> Held:
+def _held(pair: dict[str, Any]) -> HeldLock:
     try:
         value = json.loads(base64.b64decode(pair["value"]))
         holder = Holder(*(str(value[name]) for name in ("host", "member", "operation")))
-        return Held(holder, str(value["since"]), format(int(pair.get("lease", 0)), "x"), int(pair["mod_revision"]))
+        return HeldLock(holder, str(value["since"]), format(int(pair.get("lease", 0)), "x"), int(pair["mod_revision"]))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise LockError(
             f"the key {KEY} holds no lock of Headroom: look at it, and delete it if nobody needs it"
         ) from error
 
 
-def take(
+def acquire_lock(
     link: Connection,
     endpoints: list[str],
     holder: Holder,
@@ -108,7 +112,7 @@ def take(
     again: take it over from an earlier attempt of the very same holder, such as a play that was cut off.
     Raises BusyError, NoSpaceError, LockError or EtcdctlError; nothing is held then.
     """
-    answer = run(link, endpoints, "lease", "grant", str(ttl))
+    answer = run_etcdctl(link, endpoints, "lease", "grant", str(ttl))
     _refuse_without_space(answer)
     lease = format(int(_json(_answered(answer, "a lease for the lock"))["ID"]), "x")
     taken = False
@@ -117,21 +121,21 @@ def take(
         if held is not None and again and held.holder == holder:
             old, held = held, _put(link, endpoints, holder, lease, held.revision, clock)
             if held is None:
-                run(link, endpoints, "lease", "revoke", old.lease)
+                run_etcdctl(link, endpoints, "lease", "revoke", old.lease)
         if held is not None:
-            raise BusyError(str(held))
+            raise LockBusyError(str(held))
         taken = True
     finally:
         if not taken:
-            run(link, endpoints, "lease", "revoke", lease)
+            run_etcdctl(link, endpoints, "lease", "revoke", lease)
     return lease
 
 
 def _put(
     link: Connection, endpoints: list[str], holder: Holder, lease: str, revision: int, clock: Callable[[], float]
-) -> Held | None:
+) -> HeldLock | None:
     """Write the key if its revision of modification is this one (0: if there is none). Returns who else holds it."""
-    answer = run(link, endpoints, "txn", text=request(holder, lease, revision, clock()))
+    answer = run_etcdctl(link, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
     _refuse_without_space(answer)
     data = _json(_answered(answer, "taking the lock"))
     if data.get("succeeded"):
@@ -140,31 +144,31 @@ def _put(
     inner = responses[0].get("Response") or responses[0]
     pairs = (inner.get("ResponseRange") or inner.get("response_range") or {}).get("kvs") or []
     if not pairs:
-        raise BusyError("another one took or left the cluster's lock at this moment")
+        raise LockBusyError("another one took or left the cluster's lock at this moment")
     return _held(pairs[0])
 
 
-def request(holder: Holder, lease: str, revision: int, now: float) -> str:
+def lock_transaction(holder: Holder, lease: str, revision: int, now: float) -> str:
     """Return what ``etcdctl txn`` reads: comparison, what to do then, what else, each ended by an empty line."""
     value = json.dumps({**asdict(holder), "since": format_utc(now)})
     return f'mod("{KEY}") = "{revision}"\n\nput "{KEY}" {json.dumps(value)} --lease={lease}\n\nget "{KEY}"\n\n'
 
 
-def release(link: Connection, endpoints: list[str], lease: str) -> None:
+def release_lock(link: Connection, endpoints: list[str], lease: str) -> None:
     """Let go. A lease that is gone already is let go; one that cannot be revoked ends by itself."""
-    run(link, endpoints, "lease", "revoke", lease)
+    run_etcdctl(link, endpoints, "lease", "revoke", lease)
 
 
-def release_of(link: Connection, endpoints: list[str], holder: Holder) -> bool:
+def release_lock_of(link: Connection, endpoints: list[str], holder: Holder) -> bool:
     """Let go of what this holder took, in whatever process. Returns whether it held the lock."""
-    held = read(link, endpoints)
+    held = read_lock(link, endpoints)
     if held is None or held.holder != holder:
         return False
-    release(link, endpoints, held.lease)
+    release_lock(link, endpoints, held.lease)
     return True
 
 
-class Guard(threading.Thread):
+class LeaseKeeper(threading.Thread):
     """Keeps a lease alive until it is stopped, and knows when it is lost."""
 
     def __init__(self, link: Connection, endpoints: list[str], lease: str, ttl: int) -> None:
@@ -184,7 +188,7 @@ class Guard(threading.Thread):
         link, endpoints, lease = self._ask
         for endpoint in endpoints:
             began = time.monotonic()
-            answer = run(link, [endpoint], "lease", "keep-alive", "--once", lease)
+            answer = run_etcdctl(link, [endpoint], "lease", "keep-alive", "--once", lease)
             if answer.returncode == 0:
                 self._until = began + self._ttl
                 return
@@ -195,7 +199,7 @@ class Guard(threading.Thread):
     def check(self) -> None:
         """Raise LostError unless the lock is certainly still held."""
         if self._gone or time.monotonic() >= self._until:
-            raise LostError(f"the cluster's lock was lost: {self._gone or 'its lease could not be kept alive'}")
+            raise LockLostError(f"the cluster's lock was lost: {self._gone or 'its lease could not be kept alive'}")
 
     def stop(self) -> None:
         """End the thread, in the midst of a question if need be."""
@@ -203,9 +207,9 @@ class Guard(threading.Thread):
 
 
 @contextlib.contextmanager
-def held(
+def hold_lock(
     link: Connection, endpoints: list[str], holder: Holder, *, ttl: int = TTL_SECONDS, wait: float = 0
-) -> Iterator[Guard]:
+) -> Iterator[LeaseKeeper]:
     """Hold the lock for as long as the block runs, waiting up to ``wait`` seconds for it.
 
     The guard's ``check`` says before each further step whether it is still held. Raises what ``take`` raises.
@@ -213,24 +217,24 @@ def held(
     deadline = time.monotonic() + wait
     while True:
         try:
-            lease = take(link, endpoints, holder, ttl)
+            lease = acquire_lock(link, endpoints, holder, ttl)
             break
-        except BusyError:
+        except LockBusyError:
             if time.monotonic() >= deadline:
                 raise
         time.sleep(POLL_SECONDS)
-    guard = Guard(link, endpoints, lease, ttl)
+    guard = LeaseKeeper(link, endpoints, lease, ttl)
     guard.start()
     try:
         yield guard
     finally:
         guard.stop()
-        release(link, endpoints, lease)
+        release_lock(link, endpoints, lease)
 
 
 def _answered(answer: ProcessResult, what: str) -> str:
     if answer.returncode != 0:
-        raise LockError(f"{what}: {failure(answer)}")
+        raise LockError(f"{what}: {failure_reason(answer)}")
     return answer.stdout
 
 

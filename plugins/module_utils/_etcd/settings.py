@@ -70,7 +70,7 @@ def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def compare(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def compare_settings(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Compare settings asked for with those in effect.
 
     Returns the differences ({setting, asked, effective}) and the names of settings that etcd does not state, which

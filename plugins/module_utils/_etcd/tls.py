@@ -35,7 +35,7 @@ _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", r
 
 
 @dataclass
-class Finding:
+class CertificateFinding:
     """What is known of a certificate, and everything that is wrong with it."""
 
     problems: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Finding:
     names: list[str] = field(default_factory=list)
 
 
-def certificates(text: bytes) -> list[Any]:
+def parse_certificates(text: bytes) -> list[Any]:
     """All certificates of a PEM file in their order. Raises ValueError if one cannot be read."""
     return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
 
@@ -59,7 +59,7 @@ def _not_after(certificate: Any) -> datetime:
     return certificate.not_valid_after.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
 
 
-def issued_by(certificate: Any, issuer: Any) -> bool:
+def is_issued_by(certificate: Any, issuer: Any) -> bool:
     """Whether the issuer's key signed the certificate."""
     if certificate.issuer != issuer.subject:
         return False
@@ -87,16 +87,16 @@ def _chains(leaf: Any, between: Sequence[Any], authorities: Sequence[Any]) -> bo
     """Whether a chain leads from the leaf over the certificates beside it to one of the authorities."""
     current = leaf
     for _step in range(MAX_CHAIN):
-        if any(issued_by(current, authority) for authority in authorities):
+        if any(is_issued_by(current, authority) for authority in authorities):
             return True
-        following = [candidate for candidate in between if candidate != current and issued_by(current, candidate)]
+        following = [candidate for candidate in between if candidate != current and is_issued_by(current, candidate)]
         if not following:
             return False
         current = following[0]
     return False
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """A name as certificates hold it: addresses in their shortest form, DNS names in lower case."""
     try:
         return str(ipaddress.ip_address(name))
@@ -141,7 +141,7 @@ def _validity_problems(certificate: Any, now: datetime, renew_before: timedelta)
 
 
 def _name_problems(held: Sequence[str], wanted: Sequence[str], exact: bool) -> list[str]:
-    expected = [canonical(name) for name in wanted]
+    expected = [canonical_name(name) for name in wanted]
     missing = [name for name in expected if not _covers(held, name)]
     left = [name for name in held if name not in expected] if exact else []
     problems = [f"it is not valid for {', '.join(missing)}"] if missing else []
@@ -166,20 +166,20 @@ def key_problem(certificate: Any, key: bytes | None) -> str | None:
     return None
 
 
-def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Finding:
+def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
     """What is wrong with a CA's certificate, or with the first of several in one file."""
     try:
-        found = certificates(text)
+        found = parse_certificates(text)
     except ValueError as problem:
-        return Finding([f"it cannot be read: {problem}"])
+        return CertificateFinding([f"it cannot be read: {problem}"])
     if not found:
-        return Finding(["it holds no certificate in PEM form"])
+        return CertificateFinding(["it holds no certificate in PEM form"])
     try:
         is_authority = found[0].extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except x509.ExtensionNotFound:
         is_authority = False
     problems = [] if is_authority else ["it is no CA's certificate (basicConstraints lacks CA:TRUE)"]
-    return Finding(
+    return CertificateFinding(
         problems=problems + _validity_problems(found[0], now, renew_before),
         sha256=hashlib.sha256(_der(found[0])).hexdigest(),
         not_after=f"{_not_after(found[0]):%Y-%m-%dT%H:%M:%SZ}",
@@ -190,11 +190,11 @@ def _der(certificate: Any) -> bytes:
     return bytes(certificate.public_bytes(serialization.Encoding.DER))
 
 
-def same_authority(first: bytes, second: bytes) -> bool:
+def is_same_authority(first: bytes, second: bytes) -> bool:
     """Whether two PEM files have a CA's key in common: a certificate renewed with its key is the same CA."""
 
     def keys(text: bytes) -> set[bytes]:
-        return {_public_bytes(item.public_key()) for item in certificates(text)}
+        return {_public_bytes(item.public_key()) for item in parse_certificates(text)}
 
     try:
         return bool(keys(first) & keys(second))
@@ -202,7 +202,7 @@ def same_authority(first: bytes, second: bytes) -> bool:
         return False
 
 
-def inspect(
+def inspect_certificate(
     *,
     certificate: bytes | None,
     key: bytes | None,
@@ -212,16 +212,16 @@ def inspect(
     now: datetime,
     renew_before: timedelta,
     exact_names: bool,
-) -> Finding:
+) -> CertificateFinding:
     """Everything that is wrong with a certificate. Each problem reads on from the certificate's name."""
     if certificate is None:
-        return Finding(["it does not exist"])
+        return CertificateFinding(["it does not exist"])
     try:
-        chain, trusted = certificates(certificate), certificates(authorities)
+        chain, trusted = parse_certificates(certificate), parse_certificates(authorities)
     except ValueError as problem:
-        return Finding([f"it cannot be read: {problem}"])
+        return CertificateFinding([f"it cannot be read: {problem}"])
     if not chain:
-        return Finding(["it holds no certificate in PEM form"])
+        return CertificateFinding(["it holds no certificate in PEM form"])
     leaf, held = chain[0], _names(chain[0])
     mismatch = key_problem(leaf, key)
     problems = [mismatch] if mismatch else []
@@ -231,7 +231,7 @@ def inspect(
     problems += _name_problems(held, names, exact_names)
     problems += _usage_problems(leaf, usages)
     common = leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
-    return Finding(
+    return CertificateFinding(
         problems=problems,
         sha256=hashlib.sha256(_der(leaf)).hexdigest(),
         not_after=f"{_not_after(leaf):%Y-%m-%dT%H:%M:%SZ}",
@@ -240,7 +240,7 @@ def inspect(
     )
 
 
-def fingerprint(parts: Sequence[str | None]) -> str | None:
+def combined_fingerprint(parts: Sequence[str | None]) -> str | None:
     """One digest over the digests of certificates, None if one of them is missing."""
     if None in parts:
         return None

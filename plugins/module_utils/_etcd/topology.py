@@ -47,7 +47,7 @@ def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def duplicates(members: Iterable[Mapping[str, Any]], what: str, where: str) -> list[str]:
+def duplicate_problems(members: Iterable[Mapping[str, Any]], what: str, where: str) -> list[str]:
     """Return a sentence for each value of `what` that several members share."""
     hosts: defaultdict[Any, list[str]] = defaultdict(list)
     for member in members:
@@ -59,7 +59,7 @@ def duplicates(members: Iterable[Mapping[str, Any]], what: str, where: str) -> l
     ]
 
 
-def form(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
+def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
     """Group members into clusters, by cluster name.
 
     A member is a mapping with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
@@ -80,12 +80,12 @@ def form(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()
         missing[host["cluster"]].append(host["host"])
 
     endpoints = [{**member, "address": f"{member['address']}:{member['client_port']}"} for member in members]
-    problems = duplicates(endpoints, "address", "inventory")
+    problems = duplicate_problems(endpoints, "address", "inventory")
     result = {}
     for cluster, own in clusters.items():
         own.sort(key=lambda member: member["host"])
         where = f"cluster {cluster}"
-        problems += duplicates(own, "name", where)
+        problems += duplicate_problems(own, "name", where)
         if missing.get(cluster):
             problems.append(
                 f"{where}: {', '.join(sorted(missing[cluster]))} belong to it but not to this run; "
@@ -110,7 +110,7 @@ def form(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()
     return result
 
 
-def turns(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def update_order(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Return for each host that must change the number of its turn within its cluster, from 0.
 
     A member is a mapping with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``healthy`` and ``leads``.

@@ -17,12 +17,12 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import CalendarError, next_runs
 
-PATH = "/etc/etcd/maintenance.json"
+CONFIG_FILE = "/etc/etcd/maintenance.json"
 _LONGEST = 86400
 _MOST = 100_000
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
@@ -98,18 +98,18 @@ _CONNECTION = ("etcdctl_path", "endpoints", "ca_cert", "client_cert", "client_ke
 _PLAIN = ("cluster", "member", "etcdutl_path", "unit", "data_dir", "state_dir", "metrics_dir")
 
 
-def load(path: str) -> Config:
+def load_config(path: str) -> Config:
     """Read the configuration file. Raises ConfigError."""
     try:
         with open(path, encoding="utf-8") as stream:
-            return parse(json.load(stream))
+            return parse_config(json.load(stream))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; the role etcd_maintenance writes it") from error
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path} holds no JSON: {error}") from error
 
 
-def parse(data: Any) -> Config:
+def parse_config(data: Any) -> Config:
     """Return the configuration that ``data`` describes. Raises ConfigError or another ValueError that names the entry."""
     if not isinstance(data, Mapping):
         raise ConfigError("the configuration is no map")
@@ -124,7 +124,7 @@ def parse(data: Any) -> Config:
     _names(link, set(_CONNECTION), "connection.")
     config = Config(
         **{name: data[name] for name in _PLAIN},
-        link=connection({**link, "request_timeout": float(link["request_timeout"])}),
+        link=connection_from_params({**link, "request_timeout": float(link["request_timeout"])}),
         endpoints=list(link["endpoints"]),
         defrag=Defrag(**_section(Defrag, data["defrag"], "defrag")),
         snapshot=Snapshot(**_section(Snapshot, data["snapshot"], "snapshot")),
@@ -142,7 +142,7 @@ def _section(kind: type, data: Any, name: str) -> dict[str, Any]:
     return {entry: _value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
 
 
-def variable(section: str, entry: str) -> str:
+def role_variable(section: str, entry: str) -> str:
     """Return the role's variable for an entry, which is what a message has to name."""
     entry = {"directory": "dir"}.get(entry, entry)
     return f"etcd_maintenance_{'backup' if section == 'snapshot' else section}_{entry}"
@@ -150,7 +150,7 @@ def variable(section: str, entry: str) -> str:
 
 def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
     """Return a value as the type that is wanted, whether it came as YAML or as text. Raises ValueError."""
-    name = variable(section, entry)
+    name = role_variable(section, entry)
     if entry == "bucket":
         return _parse_bucket(value, name)
     if entry in _SIZES:
@@ -206,7 +206,7 @@ def _check(config: Config) -> None:
     ]
     for section, entry, value, least, most, what in bounds:
         if value is not None and not least <= value <= most:
-            raise ConfigError(f"{variable(section, entry)} is {value}, but must be {least} to {most} {what}")
+            raise ConfigError(f"{role_variable(section, entry)} is {value}, but must be {least} to {most} {what}")
     for name, enabled in (("backups", snapshot.enabled), ("drills", drill.enabled)):
         if enabled and not snapshot.directory:
             raise ConfigError(
@@ -214,7 +214,7 @@ def _check(config: Config) -> None:
             )
 
 
-def problems(config: Config) -> list[str]:
+def host_problems(config: Config) -> list[str]:
     """Say what this host lacks for the operations that are enabled: calendars that systemd reads, folders that are there."""
     found = []
     for name in OPERATIONS:
@@ -223,7 +223,7 @@ def problems(config: Config) -> list[str]:
             try:
                 next_runs(section.calendar)
             except CalendarError as error:
-                found.append(f"{variable(name, 'calendar')}: {error}")
+                found.append(f"{role_variable(name, 'calendar')}: {error}")
     folders = []
     if config.snapshot.enabled:
         folders.append(("etcd_maintenance_backup_dir", config.snapshot.directory))

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.order import run_defrag
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.run import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.rolling import run_defrag
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 
 

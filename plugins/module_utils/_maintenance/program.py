@@ -20,7 +20,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import (
     configuration,
@@ -43,7 +43,7 @@ RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
 def main(argv: list[str]) -> int:
     """Run one operation or show what was done. Returns the exit status: 1 if the operation failed."""
     parser = argparse.ArgumentParser(prog="headroom", description="Maintain the etcd member on this host.")
-    parser.add_argument("--config", default=configuration.PATH, help=f"default {configuration.PATH}")
+    parser.add_argument("--config", default=configuration.CONFIG_FILE, help=f"default {configuration.CONFIG_FILE}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (
         ("defrag", "defragment this host's member, if it pays and may be done"),
@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
     asked = parser.parse_args(argv)
     exit_on_signals()
     try:
-        config = configuration.load(asked.config)
+        config = configuration.load_config(asked.config)
     except ValueError as error:
         sys.stderr.write(f"headroom: {error}\n")
         return 1
@@ -94,7 +94,7 @@ def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
     if check:
         return {**record, "check": True}
     try:
-        maintenance_records.keep(config.state_dir, record)
+        maintenance_records.save_record(config.state_dir, record)
         publish(config)
     except OSError as error:
         record["result"] = "failed"
@@ -105,24 +105,24 @@ def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
 def publish(config: Config) -> None:
     """Write the metrics of all operations, where that is wanted. Raises OSError."""
     if config.metrics_dir:
-        records = maintenance_records.read_all(config.state_dir)
-        text = maintenance_records.metrics(config.cluster, config.member, records)
+        records = maintenance_records.read_records(config.state_dir)
+        text = maintenance_records.format_metrics(config.cluster, config.member, records)
         write_atomically(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
 
 
 def status(config: Config) -> list[str]:
     """Return what was done last, what comes next, and who holds the cluster's lock, for a person to read."""
-    records = maintenance_records.read_all(config.state_dir)
+    records = maintenance_records.read_records(config.state_dir)
     states = {name: timers.timer_state(f"headroom-{name}.timer") for name in maintenance_records.OPERATIONS}
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:
-        held = read(config.link, config.endpoints)
+        held = read_lock(config.link, config.endpoints)
         lines.append(str(held) if held else "nobody holds the cluster's lock")
     except LockError as error:
         lines.append(f"who holds the cluster's lock is not known: {error}")
     return [
         *lines,
-        *maintenance_records.summary(
+        *maintenance_records.summarize(
             records, {name: state["next"] if state["active"] else "" for name, state in states.items()}
         ),
     ]

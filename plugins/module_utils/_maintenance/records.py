@@ -54,10 +54,10 @@ _GAUGES = (
 )
 
 
-def keep(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a record as the last one of its operation, with what is worth knowing of those before. Returns what is kept."""
     path = os.path.join(state_dir, f"{record['operation']}.json")
-    before = read(path) or {}
+    before = read_record(path) or {}
     kept = {
         **record,
         "last_done": dict(record) if record["result"] == "done" else before.get("last_done"),
@@ -67,7 +67,7 @@ def keep(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def read(path: str) -> dict[str, Any] | None:
+def read_record(path: str) -> dict[str, Any] | None:
     """Return the record at ``path``; None if there is none that can be read."""
     try:
         with open(path, encoding="utf-8") as stream:
@@ -78,13 +78,13 @@ def read(path: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and all(name in data for name in needed) else None
 
 
-def read_all(state_dir: str) -> dict[str, dict[str, Any]]:
+def read_records(state_dir: str) -> dict[str, dict[str, Any]]:
     """Return the last record of each operation that has one."""
-    found = {name: read(os.path.join(state_dir, f"{name}.json")) for name in OPERATIONS}
+    found = {name: read_record(os.path.join(state_dir, f"{name}.json")) for name in OPERATIONS}
     return {name: record for name, record in found.items() if record is not None}
 
 
-def metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
+def format_metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the records in Prometheus' text format, for the node exporter's textfile collector."""
     labels = {"cluster": cluster, "member": member}
     lines = []
@@ -103,7 +103,7 @@ def metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]])
     return "".join(f"{line}\n" for line in lines)
 
 
-def summary(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
+def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
     """Return what was done and what comes next, a line for each operation and one for what it last did.
 
     timers: for each operation when its timer elapses next, in words; empty if it is off.

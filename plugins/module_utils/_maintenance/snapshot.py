@@ -21,9 +21,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import sn
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, observe
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run as ask
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcdctl as ask
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import next_runs, shortest_interval
 
@@ -43,10 +44,10 @@ def run(config: Config, check: bool) -> dict[str, Any]:
     newest = _newest(config)
     if not _due(newest, window, time.time()):
         return _not_due(newest)
-    cluster, _answered_by = observe(config.link, config.endpoints)
+    cluster, _answered_by = observe_cluster(config.link, config.endpoints)
     if check:
         return _foretold(config, cluster, newest)
-    deadline = time.monotonic() + (YIELD_SECONDS if yields(cluster, config.member) else 0)
+    deadline = time.monotonic() + (YIELD_SECONDS if should_yield(cluster, config.member) else 0)
     while time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
         newest = _newest(config)
@@ -71,18 +72,18 @@ def due_window(seconds: int | None) -> int:
     return min(_HALF_DAY, (seconds or 2 * _HALF_DAY) // 2)
 
 
-def yields(cluster: Cluster, member: str) -> bool:
+def should_yield(cluster: Cluster, member: str) -> bool:
     """Say whether another host should rather take the backup: this member leads or is ill, and a follower is healthy."""
     this = cluster.member(member)
     others = [one for one in cluster.members if one.role == "follower" and one.healthy and one.name != member]
     return bool(others) and (this is None or this.role != "follower" or not this.healthy)
 
 
-def _enter(config: Config, stack: contextlib.ExitStack) -> lock.Guard | None:
+def _enter(config: Config, stack: contextlib.ExitStack) -> lock.LeaseKeeper | None:
     """Hold the cluster's lock; None where NOSPACE forbids it, which must not stop a backup."""
     holder = lock.Holder(socket.gethostname(), config.member, OPERATION)
     try:
-        return stack.enter_context(lock.held(config.link, config.endpoints, holder, wait=WAIT_SECONDS))
+        return stack.enter_context(lock.hold_lock(config.link, config.endpoints, holder, wait=WAIT_SECONDS))
     except lock.NoSpaceError:
         return None
 
@@ -103,7 +104,7 @@ def _tell(config: Config, taken: int) -> str:
     """Tell the other hosts that the backup is there. Returns why that failed, or nothing."""
     value = {"host": socket.gethostname(), "member": config.member, "taken": taken}
     answer = ask(config.link, config.endpoints, "put", KEY, json.dumps(value))
-    return "" if answer.returncode == 0 else failure(answer)
+    return "" if answer.returncode == 0 else failure_reason(answer)
 
 
 def _due(newest: dict[str, Any], window: int, now: float) -> bool:
@@ -145,7 +146,7 @@ def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[
     """Say what would be done. Raises ValueError for what would stop it."""
     plan = backup_snapshot.plan(_request(config), _tools(config), config.endpoints, time.time())
     backup_snapshot.check_copies(_request(config), plan.size)
-    later = ", unless another host is faster" if yields(cluster, config.member) else ""
+    later = ", unless another host is faster" if should_yield(cluster, config.member) else ""
     return {
         "result": "skipped",
         "reason": f"{format_size(plan.size)} of {plan.member.name} ({plan.member.role}) would be saved as {plan.path}, "

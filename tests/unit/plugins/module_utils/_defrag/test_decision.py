@@ -11,16 +11,19 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Local, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import (
-    parse_available,
-    parse_go_limit,
+    parse_gomemlimit,
+    parse_mem_available,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity, parse
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
+    MemberMetrics,
+    parse_member_metrics,
+)
 
 USUAL = Thresholds(45, 100 * MIB)
-IDLE = Activity(0, 0, False, 1000, 2048 * MIB)
+IDLE = MemberMetrics(0, 0, False, 1000, 2048 * MIB)
 
 
 def member(name: str, role: str = "follower", **more: Any) -> Member:
@@ -67,7 +70,7 @@ def three(**more: Any) -> Cluster:
     ],
 )
 def test_when_it_pays(size: int, used: int, thresholds: Thresholds, expected: bool) -> None:
-    assert decision.pays(member("a", db_size=size, db_size_in_use=used), thresholds) is expected
+    assert decision.is_worthwhile(member("a", db_size=size, db_size_in_use=used), thresholds) is expected
 
 
 @pytest.mark.parametrize(
@@ -80,13 +83,13 @@ def test_when_it_pays(size: int, used: int, thresholds: Thresholds, expected: bo
 )
 def test_bad_thresholds(thresholds: Thresholds, text: str) -> None:
     with pytest.raises(decision.DefragError, match=text):
-        decision.check_thresholds(thresholds)
+        decision.validate_thresholds(thresholds)
 
 
 def test_order() -> None:
     full = {"db_size_in_use": 999 * MIB}
     members = (member("a", "leader"), member("d"), member("b"), member("l", "learner"), member("c", **full))
-    assert [one.name for one in decision.order(cluster(*members), USUAL)] == ["b", "d", "a"]
+    assert [one.name for one in decision.defrag_order(cluster(*members), USUAL)] == ["b", "d", "a"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,7 @@ def test_order() -> None:
     ],
 )
 def test_nothing_to_do(found: Cluster, name: str, reason: str, settled: bool) -> None:
-    verdict = decision.nothing_to_do(found, name, USUAL)
+    verdict = decision.skip_verdict(found, name, USUAL)
     assert verdict is not None
     assert (verdict.go, verdict.settled) == (False, settled)
     assert re.search(reason, verdict.reason)
@@ -122,8 +125,10 @@ ALL_IDLE = {"a": IDLE, "b": IDLE, "c": IDLE}
         (three(), {**ALL_IDLE, "c": replace(IDLE, defragmenting=True)}, "c is being defragmented", True),
     ],
 )
-def test_what_forbids_it(found: Cluster, activities: dict[str, Activity | str], reason: str, may_pass: bool) -> None:
-    verdict = decision.decide(found, "b", activities, 500, [])
+def test_what_forbids_it(
+    found: Cluster, activities: dict[str, MemberMetrics | str], reason: str, may_pass: bool
+) -> None:
+    verdict = decision.cluster_verdict(found, "b", activities, 500, [])
     assert (verdict.go, verdict.may_pass) == (False, may_pass)
     assert reason in verdict.reason
 
@@ -140,7 +145,7 @@ def test_what_forbids_it(found: Cluster, activities: dict[str, Activity | str], 
     ],
 )
 def test_what_allows_it(found: Cluster, name: str, prefer: list[str], move_to: str) -> None:
-    verdict = decision.decide(found, name, ALL_IDLE, 500, prefer)
+    verdict = decision.cluster_verdict(found, name, ALL_IDLE, 500, prefer)
     assert (verdict.go, verdict.move_to) == (True, move_to)
 
 
@@ -149,7 +154,7 @@ def test_what_allows_it(found: Cluster, name: str, prefer: list[str], move_to: s
     [(None, ""), (444 * MIB, ""), (443 * MIB, "the filesystem of /data has 443.0 MiB free, but the copy and the WAL")],
 )
 def test_disk(free: int | None, problem: str) -> None:
-    found = decision.disk_problem(member("a"), Local("/data", free=free))
+    found = decision.disk_problem(member("a"), HostCapacity("/data", free=free))
     assert found.startswith(problem) and bool(found) == bool(problem)
 
 
@@ -158,7 +163,7 @@ def test_disk(free: int | None, problem: str) -> None:
     [(1000, 300 * MIB, 10_000 * 1000), (100_000, 300 * MIB, 300 * MIB), (None, 10 * MIB, 10 * MIB)],
 )
 def test_copies(revision: int | None, used: int, chunk: int) -> None:
-    found = decision.copies(member("a", db_size_in_use=used), replace(IDLE, revision=revision))
+    found = decision.copy_bytes(member("a", db_size_in_use=used), replace(IDLE, revision=revision))
     assert found == (chunk * 2, chunk * 3200 // 1000)
 
 
@@ -176,28 +181,32 @@ def test_copies(revision: int | None, used: int, chunk: int) -> None:
     ],
 )
 def test_peak(rss_anon: int | None, goal: int | None, go_limit: int | None, expected: int | None) -> None:
-    local = Local("/data", rss_anon=rss_anon and rss_anon * MIB, go_limit=go_limit and go_limit * MIB)
+    local = HostCapacity("/data", rss_anon=rss_anon and rss_anon * MIB, go_limit=go_limit and go_limit * MIB)
     activity = replace(IDLE, revision=100_000, heap_goal=goal and goal * MIB)
-    found = decision.peak(member("a", db_size_in_use=100 * MIB), activity, local)
+    found = decision.peak_rss_anon(member("a", db_size_in_use=100 * MIB), activity, local)
     assert found == (expected and expected * MIB)
 
 
 @pytest.mark.parametrize(
     ("local", "may_raise", "problem"),
     [
-        (Local("/data"), False, ""),
-        (Local("/data", rss_anon=100 * MIB, limit=None), False, ""),
-        (Local("/data", rss_anon=100 * MIB, limit=2048 * MIB), False, ""),
-        (Local("/data", rss_anon=100 * MIB, limit=512 * MIB), False, "limit of 512.0 MiB: raise etcd_memory_budget"),
+        (HostCapacity("/data"), False, ""),
+        (HostCapacity("/data", rss_anon=100 * MIB, limit=None), False, ""),
+        (HostCapacity("/data", rss_anon=100 * MIB, limit=2048 * MIB), False, ""),
         (
-            Local("/data", rss_anon=100 * MIB, limit=512 * MIB, available=900 * MIB),
+            HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB),
+            False,
+            "limit of 512.0 MiB: raise etcd_memory_budget",
+        ),
+        (
+            HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, available=900 * MIB),
             True,
             "the host has only 900.0 MiB left",
         ),
-        (Local("/data", rss_anon=100 * MIB, limit=512 * MIB, available=2048 * MIB), True, ""),
+        (HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, available=2048 * MIB), True, ""),
     ],
 )
-def test_memory(local: Local, may_raise: bool, problem: str) -> None:
+def test_memory(local: HostCapacity, may_raise: bool, problem: str) -> None:
     activity = replace(IDLE, revision=100_000)
     found = decision.memory_problem(member("a"), activity, local, may_raise)
     assert problem in found and bool(found) == bool(problem)
@@ -207,7 +216,7 @@ def test_memory(local: Local, may_raise: bool, problem: str) -> None:
     ("text", "expected"), [("1776287744", 1776287744), ("1800MiB", 1800 * MIB), ("off", None), ("", None)]
 )
 def test_go_limit(text: str, expected: int | None) -> None:
-    assert parse_go_limit(text) == expected
+    assert parse_gomemlimit(text) == expected
 
 
 def test_activity() -> None:
@@ -227,13 +236,13 @@ grpc_server_handled_total{grpc_code="OK",grpc_method="Snapshot",grpc_service="et
 grpc_server_handled_total{grpc_code="Canceled",grpc_method="Snapshot",grpc_service="etcdserverpb.Maintenance"} 1
 grpc_server_handled_total{grpc_code="OK",grpc_method="Range",grpc_service="etcdserverpb.KV"} 7
 """
-    found = parse(page, 1_000_000)
-    assert found == Activity(1, 1, True, 5000, 2147483648, keys=100, history=100, newest=500)
-    assert parse("", 5) == Activity(0, 0, False, None, None)
+    found = parse_member_metrics(page, 1_000_000)
+    assert found == MemberMetrics(1, 1, True, 5000, 2147483648, keys=100, history=100, newest=500)
+    assert parse_member_metrics("", 5) == MemberMetrics(0, 0, False, None, None)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"), [("MemTotal: 5 kB\nMemAvailable:     2048 kB\n", 2048 * 1024), ("MemTotal: 5 kB\n", None)]
 )
 def test_available(text: str, expected: int | None) -> None:
-    assert parse_available(text) == expected
+    assert parse_mem_available(text) == expected

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import cluster as etcd_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import etcdctl
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import cluster_view, drain, etcdctl
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 VERSIONS = ("3.5", "3.6", "3.7")
@@ -30,7 +30,7 @@ def captured(version: str) -> dict[str, Any]:
 def cluster(version: str, status: str = "status", health: str = "health", refused: str = "") -> etcd_cluster.Cluster:
     data = captured(version)
     listed = etcdctl.parse_members(data["members"]["stdout"])
-    return etcd_cluster.assemble(
+    return etcd_cluster.assemble_cluster(
         listed,
         {member.id: member.client_urls[0] for member in listed.members},
         etcdctl.parse_status(data[status]["stdout"]),
@@ -100,14 +100,14 @@ def test_alarms_name_the_member() -> None:
     status = etcdctl.parse_status(captured("3.6")["status with an alarm"]["stdout"])
     listed = etcdctl.parse_members(captured("3.6")["members"]["stdout"])
     only = replace(listed, members=[item for item in listed.members if item.name == "m1"])
-    found = etcd_cluster.assemble(only, {only.members[0].id: next(iter(status))}, status, {}, {})
+    found = etcd_cluster.assemble_cluster(only, {only.members[0].id: next(iter(status))}, status, {}, {})
     assert found.alarms == [{"member": "m1", "type": "NOSPACE"}]
     assert found.members[0].alarms == ["NOSPACE"]
 
 
 def test_learners_do_not_count() -> None:
     listed = etcdctl.parse_members(captured("3.7")["members with a learner"]["stdout"])
-    found = etcd_cluster.assemble(listed, dict.fromkeys((item.id for item in listed.members), ""), {}, {}, {})
+    found = etcd_cluster.assemble_cluster(listed, dict.fromkeys((item.id for item in listed.members), ""), {}, {}, {})
     assert found.quorum.voters == 3
     learner = next(item for item in found.members if item.role == "learner")
     assert (learner.votes, learner.health_error) == (False, "it was added but never started")
@@ -117,7 +117,7 @@ def test_learners_do_not_count() -> None:
 def test_a_learner_is_healthy_if_it_knows_a_leader(leader: str, healthy: bool, error: str) -> None:
     listed = etcdctl.MemberList("1", "b", [etcdctl.ListedMember("b", "l", [], ["https://l"], True)])
     status = etcdctl.Status("b", "3.7.3", leader, True, 1, 1, None, 5, 5, 2)
-    (found,) = etcd_cluster.assemble(listed, {"b": "https://l"}, {"https://l": status}, {}, {}).members
+    (found,) = etcd_cluster.assemble_cluster(listed, {"b": "https://l"}, {"https://l": status}, {}, {}).members
     assert (found.role, found.healthy, found.health_error) == ("learner", healthy, error)
 
 
@@ -157,14 +157,14 @@ DOWN = {"healthy": False, "health_error": "connection refused"}
     ],
 )
 def test_drain_verdict(given: etcd_cluster.Cluster, name: str, allowed: bool, move_to: str, interrupts: bool) -> None:
-    verdict = etcd_cluster.drain_verdict(given, name, [], 500)
+    verdict = drain.drain_verdict(given, name, [], 500)
     assert (verdict.allowed, verdict.move_to, verdict.interrupts) == (allowed, move_to, interrupts)
     assert bool(verdict.reason) is not allowed
 
 
 def test_those_already_changed_lead_rather() -> None:
     given = of(member("a", "leader"), member("b"), member("c", lag=3))
-    assert etcd_cluster.drain_verdict(given, "a", ["c"], 500).move_to == "c"
+    assert drain.drain_verdict(given, "a", ["c"], 500).move_to == "c"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_those_already_changed_lead_rather() -> None:
             True,
         ),
         (
-            etcd_cluster.unreachable("https://a:2379: connection refused"),
+            etcd_cluster.unreachable_cluster("https://a:2379: connection refused"),
             "a",
             "no member of the cluster answers (https://a:2379: connection refused); start etcd, or set endpoints",
             True,
@@ -201,7 +201,7 @@ def test_those_already_changed_lead_rather() -> None:
     ],
 )
 def test_why_it_may_not_be_stopped(given: etcd_cluster.Cluster, name: str, text: str, may_pass: bool) -> None:
-    verdict = etcd_cluster.drain_verdict(given, name, [], 500)
+    verdict = drain.drain_verdict(given, name, [], 500)
     assert (verdict.allowed, verdict.reason, verdict.may_pass) == (False, text, may_pass)
 
 
@@ -210,7 +210,7 @@ def test_why_it_may_not_be_stopped(given: etcd_cluster.Cluster, name: str, text:
     [
         (of(member("a", "leader"), member("b")), ""),
         (of(member("a"), member("b", "leader")), ""),
-        (etcd_cluster.unreachable("down"), "no member of the cluster answers (down)"),
+        (etcd_cluster.unreachable_cluster("down"), "no member of the cluster answers (down)"),
         (of(member("b")), "the cluster has no member named 'a' (yet); its members are b"),
         (of(member("a", **DOWN), member("b")), "a is not healthy: connection refused; 1 of 2 voting members are"),
         (of(member("a"), member("b")), "the cluster has no leader"),
@@ -218,7 +218,7 @@ def test_why_it_may_not_be_stopped(given: etcd_cluster.Cluster, name: str, text:
     ],
 )
 def test_serving_problem(given: etcd_cluster.Cluster, text: str) -> None:
-    assert etcd_cluster.serving_problem(given, "a", 500) == text
+    assert drain.serving_problem(given, "a", 500) == text
 
 
 # An etcdctl that answers what was captured, and only at the ports that the test listens on.
@@ -267,9 +267,9 @@ def test_observe(tmp_path: Path, version: str) -> None:
         path.write_text(ETCDCTL.format(python=sys.executable, answers=str(answers)))
         path.chmod(0o755)
         link = etcdctl.Connection(str(path), None, None, None, 2.0)
-        found, answered_by = etcd_cluster.observe(link, [f"http://127.0.0.1:{ports[0]}"])
+        found, answered_by = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{ports[0]}"])
         assert (len(found.members), found.quorum.healthy, answered_by) == (3, 3, "m1")
-        nobody, _name = etcd_cluster.observe(link, ["http://127.0.0.1:1"])
+        nobody, _name = cluster_view.observe_cluster(link, ["http://127.0.0.1:1"])
     assert (nobody.members, nobody.error) == ([], "http://127.0.0.1:1: connection refused")
-    gone, _name = etcd_cluster.observe(link, [f"http://127.0.0.1:{port}" for port in ports])
+    gone, _name = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{port}" for port in ports])
     assert gone.error.count("connection refused") == 3

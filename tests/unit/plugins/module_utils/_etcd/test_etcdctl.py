@@ -107,13 +107,13 @@ def test_an_alarm_is_not_ill_health(version: str) -> None:
     ],
 )
 def test_failure(version: str, what: str, reason: str) -> None:
-    assert etcdctl.failure(answer(version, what)) == reason
+    assert etcdctl.failure_reason(answer(version, what)) == reason
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_failure_names_the_connection(version: str) -> None:
-    assert "connect: connection refused" in etcdctl.failure(answer(version, "status, one down"))
-    assert "no leader endpoint given" in etcdctl.failure(answer(version, "move-leader through a follower"))
+    assert "connect: connection refused" in etcdctl.failure_reason(answer(version, "status, one down"))
+    assert "no leader endpoint given" in etcdctl.failure_reason(answer(version, "move-leader through a follower"))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_failure_names_the_connection(version: str) -> None:
     ],
 )
 def test_failure_without_a_cause(given: ProcessResult, reason: str) -> None:
-    assert etcdctl.failure(given) == reason
+    assert etcdctl.failure_reason(given) == reason
 
 
 @pytest.mark.parametrize("text", ["", "Error: unknown flag", '"text"', "[}"])
@@ -149,17 +149,17 @@ def link(path: str, timeout: float = 1.0) -> etcdctl.Connection:
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ETCDCTL_ENDPOINTS", "http://elsewhere")
     path = program(tmp_path, 'echo "$@"; env | grep -c ^ETCDCTL_; echo wrong >&2; exit 7')
-    done = etcdctl.run(link(path), ["https://a:1", "https://b:2"], "member", "list")
+    done = etcdctl.run_etcdctl(link(path), ["https://a:1", "https://b:2"], "member", "list")
     flags = "--endpoints=https://a:1,https://b:2 --command-timeout=1s --dial-timeout=1s"
     assert done.stdout == f"{flags} --cacert=/ca.crt --cert=/client.crt member list -w json\n0\n"
     assert (done.returncode, done.stderr) == (7, "wrong\n")
-    plain = etcdctl.run(link(path), ["http://a:1"], "alarm", "list")
+    plain = etcdctl.run_etcdctl(link(path), ["http://a:1"], "alarm", "list")
     assert "--cacert" not in plain.stdout
 
 
 def test_run_does_not_hang(tmp_path: Path) -> None:
     began = time.monotonic()
-    done = etcdctl.run(link(program(tmp_path, "exec sleep 30"), timeout=0.2), ["http://a:1"], "member", "list")
+    done = etcdctl.run_etcdctl(link(program(tmp_path, "exec sleep 30"), timeout=0.2), ["http://a:1"], "member", "list")
     assert done.returncode is None
     assert time.monotonic() - began < 5
 
@@ -171,4 +171,4 @@ def test_run_what_cannot_be_run(tmp_path: Path, mode: int | None, text: str) -> 
         path.write_text("#!/bin/sh\n")
         path.chmod(mode)
     with pytest.raises(etcdctl.EtcdctlError, match=text):
-        etcdctl.run(link(str(path)), ["http://a:1"], "member", "list")
+        etcdctl.run_etcdctl(link(str(path)), ["http://a:1"], "member", "list")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import settings
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.https import parse_quota
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.http_api import parse_quota
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import parse_start_record
 
 
@@ -58,7 +58,7 @@ def test_revision_mode_counts_revisions() -> None:
 def test_bootstrap_settings_are_not_in_effect_later() -> None:
     found = effective("3.7", **{"member-initialized": True, "initial-cluster": ""})
     assert "initial_cluster" not in found
-    assert settings.compare({"initial_cluster": "a=b"}, found) == ([], ["initial_cluster"])
+    assert settings.compare_settings({"initial_cluster": "a=b"}, found) == ([], ["initial_cluster"])
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_bootstrap_settings_are_not_in_effect_later() -> None:
     ],
 )
 def test_equal(asked: dict[str, Any], stated: dict[str, Any]) -> None:
-    assert settings.compare(asked, stated) == ([], [])
+    assert settings.compare_settings(asked, stated) == ([], [])
 
 
 def test_different() -> None:
     asked = {"snapshot_count": 500, "auto_compaction_retention": "5m", "quota_backend_bytes": 8 << 30, "max_txn_ops": 9}
-    differences, unstated = settings.compare(asked, effective("3.6"))
+    differences, unstated = settings.compare_settings(asked, effective("3.6"))
     assert differences == [
         {"setting": "auto_compaction_retention", "asked": "5m", "effective": "30m"},
         {"setting": "quota_backend_bytes", "asked": 8 << 30, "effective": 1 << 30},
@@ -109,7 +109,7 @@ def test_different() -> None:
 )
 def test_unreadable(asked: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        settings.compare(asked, effective("3.7"))
+        settings.compare_settings(asked, effective("3.7"))
 
 
 @pytest.mark.parametrize(

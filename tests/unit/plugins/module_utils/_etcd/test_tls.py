@@ -78,7 +78,7 @@ KEY = ec_key()
 LEAF = make(KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"))
 
 
-def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> tls.Finding:
+def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> tls.CertificateFinding:
     """The finding with the demands of a server."""
     demands: dict[str, Any] = {
         "authorities": pem(CA),
@@ -89,7 +89,7 @@ def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -
         "exact_names": True,
         **other,
     }
-    return tls.inspect(certificate=certificate, key=pem(KEY) if key is None else key or None, **demands)
+    return tls.inspect_certificate(certificate=certificate, key=pem(KEY) if key is None else key or None, **demands)
 
 
 def test_a_certificate_that_fits() -> None:
@@ -167,10 +167,10 @@ def test_a_wildcard_stands_for_one_label(name: str, fits: bool) -> None:
 def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
     authority = make(signer, name="other", authority=True)
     leaf = make(KEY, issuer=(authority, signer))
-    assert tls.issued_by(leaf, authority)
-    assert not tls.issued_by(LEAF, authority)
+    assert tls.is_issued_by(leaf, authority)
+    assert not tls.is_issued_by(LEAF, authority)
     # The same name, another key: the signature decides.
-    assert not tls.issued_by(leaf, make(ec_key(), name="other", authority=True))
+    assert not tls.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
 
 
 def test_an_intermediate_authority_beside_the_certificate() -> None:
@@ -205,14 +205,18 @@ def test_authorities(text: bytes, problem: str | None) -> None:
 
 def test_an_authority_renewed_with_its_key_is_the_same_one() -> None:
     renewed = make(CA_KEY, name="ca", authority=True, days=9999)
-    assert tls.same_authority(pem(CA), pem(renewed))
-    assert not tls.same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
-    assert not tls.same_authority(pem(CA), b"")
-    assert not tls.same_authority(pem(CA), pem(CA)[:100] + pem(CA)[140:])
+    assert tls.is_same_authority(pem(CA), pem(renewed))
+    assert not tls.is_same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
+    assert not tls.is_same_authority(pem(CA), b"")
+    assert not tls.is_same_authority(pem(CA), pem(CA)[:100] + pem(CA)[140:])
     # What it signed before stays valid.
     assert inspect(pem(LEAF), authorities=pem(renewed)).problems == []
 
 
 def test_fingerprint() -> None:
-    assert tls.fingerprint(["a", None]) is None
-    assert tls.fingerprint(["a", "b"]) == tls.fingerprint(["a", "b"]) != tls.fingerprint(["ab", ""])
+    assert tls.combined_fingerprint(["a", None]) is None
+    assert (
+        tls.combined_fingerprint(["a", "b"])
+        == tls.combined_fingerprint(["a", "b"])
+        != tls.combined_fingerprint(["ab", ""])
+    )

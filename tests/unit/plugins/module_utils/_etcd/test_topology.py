@@ -42,7 +42,7 @@ def test_plain_urls():
 
 
 def test_new_cluster():
-    formed = topology.form([member("n2"), member("n1")])
+    formed = topology.form_clusters([member("n2"), member("n1")])
     assert formed["etcd"]["state"] == "new"
     assert formed["etcd"]["initial_cluster"] == "n1=https://10.0.0.1:2380,n2=https://10.0.0.2:2380"
 
@@ -56,7 +56,7 @@ def test_new_cluster():
     ],
 )
 def test_state(members, state):
-    assert topology.form(members)["etcd"]["state"] == state
+    assert topology.form_clusters(members)["etcd"]["state"] == state
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_state(members, state):
 )
 def test_problems(members, absent, text):
     with pytest.raises(topology.TopologyError, match=text):
-        topology.form(members, absent)
+        topology.form_clusters(members, absent)
 
 
 def test_one_machine_may_hold_members_on_other_ports_and_other_clusters_may_be_absent():
     members = [member("n1"), member("n2", address="10.0.0.1", client_port=12379)]
-    assert len(topology.form(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
+    assert len(topology.form_clusters(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
 
 
 def change(host, cluster="etcd", state="existing", changes=True, healthy=True, leads=False):
@@ -110,4 +110,4 @@ def change(host, cluster="etcd", state="existing", changes=True, healthy=True, l
     ],
 )
 def test_turns(members, order):
-    assert topology.turns(members) == order
+    assert topology.update_order(members) == order

@@ -103,10 +103,10 @@ def changed(section: str, **entries: Any) -> dict[str, Any]:
 
 
 def test_configuration() -> None:
-    config = configuration.parse(CONFIG)
+    config = configuration.parse_config(CONFIG)
     assert (config.defrag.free_size, config.snapshot.keep, config.snapshot.keep_days) == (100 << 20, 14, None)
     assert config.link.timeout == 1.0
-    assert configuration.parse(changed("snapshot", keep_days="30")).snapshot.keep_days == 30
+    assert configuration.parse_config(changed("snapshot", keep_days="30")).snapshot.keep_days == 30
 
 
 @pytest.mark.parametrize(
@@ -145,15 +145,15 @@ def test_configuration() -> None:
 )
 def test_bad_configuration(data: Any, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
-        configuration.parse(data)
+        configuration.parse_config(data)
 
 
 def test_bucket() -> None:
     """Without a name there is none; what cannot be meant is said before anybody is asked."""
     for nothing in (None, {}, {**BUCKET, "name": ""}):
-        config = configuration.parse(changed("snapshot", bucket=nothing))
+        config = configuration.parse_config(changed("snapshot", bucket=nothing))
         assert config.snapshot.bucket is None
-    bucket = configuration.parse(changed("snapshot", bucket=BUCKET)).snapshot.bucket
+    bucket = configuration.parse_config(changed("snapshot", bucket=BUCKET)).snapshot.bucket
     assert bucket == Bucket("etcd-backups", endpoint_url="http://127.0.0.1:1")
     assert configuration.bucket_problems(None, installed=True) == []
     for change, text in (
@@ -171,17 +171,17 @@ def test_bucket() -> None:
 def test_folders(tmp_path: Path) -> None:
     data = changed("snapshot", directory=str(tmp_path / "missing"), copy_dir="relative")
     data["defrag"]["enabled"] = data["snapshot"]["enabled"] = False
-    assert configuration.problems(configuration.parse({**data, "metrics_dir": str(tmp_path)})) == []
+    assert configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path)})) == []
     (tmp_path / "file").write_text("")
-    found = configuration.problems(configuration.parse({**data, "metrics_dir": str(tmp_path / "file")}))
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path / "file")}))
     assert found == [
         f"etcd_maintenance_metrics_dir: {tmp_path}/file is no directory on this host: make it, or mount its volume, first"
     ]
-    found = configuration.problems(configuration.parse({**data, "metrics_dir": "/proc/sys"}))
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "/proc/sys"}))
     assert found == [
         "etcd_maintenance_metrics_dir: /proc/sys cannot be written to: it is mounted read-only, or belongs to another system"
     ]
-    found = configuration.problems(configuration.parse({**data, "metrics_dir": "relative"}))
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "relative"}))
     assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]
 
 
@@ -228,25 +228,25 @@ def member(name: str, role: str, healthy: bool = True) -> Member:
 )
 def test_who_leaves_the_backup_to_others(members: list[Member], expected: bool) -> None:
     cluster = Cluster("1", "", members, Quorum(len(members), 1, len(members), True), [])
-    assert maintenance_snapshot.yields(cluster, "m0") is expected
+    assert maintenance_snapshot.should_yield(cluster, "m0") is expected
 
 
 def test_records(tmp_path: Path) -> None:
     state = str(tmp_path)
-    kept = records.keep(state, DONE)
+    kept = records.save_record(state, DONE)
     assert (kept["last_done"], kept["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
-    kept = records.keep(state, DEFERRED)
+    kept = records.save_record(state, DEFERRED)
     assert (kept["last_done"], kept["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
-    assert records.read_all(state) == {"defrag": kept}
+    assert records.read_records(state) == {"defrag": kept}
     assert os.stat(tmp_path / "defrag.json").st_mode & 0o777 == 0o644
     assert sorted(path.name for path in tmp_path.iterdir()) == ["defrag.json"]
     (tmp_path / "defrag.json").write_text('{"operation":')
-    assert records.read_all(state) == {}
+    assert records.read_records(state) == {}
 
 
 def test_metrics() -> None:
     record = {**DEFERRED, "last_done": DONE, "last_settled_at": "2026-11-21T12:00:02Z"}
-    text = records.metrics('ex"ample', "m0", {"defrag": record})
+    text = records.format_metrics('ex"ample', "m0", {"defrag": record})
     labels = r'{cluster="ex\"ample",member="m0",operation="defrag"}'
     lines = text.splitlines()
     assert f"headroom_maintenance_last_run_timestamp_seconds{labels} 1795348801" in lines
@@ -261,7 +261,7 @@ def test_metrics() -> None:
 
 def test_summary() -> None:
     record = {**DEFERRED, "last_done": DONE}
-    lines = records.summary({"defrag": record}, {"defrag": "Sun 03:30", "snapshot": ""})
+    lines = records.summarize({"defrag": record}, {"defrag": "Sun 03:30", "snapshot": ""})
     assert [re.sub(" +", " ", line) for line in lines] == [
         "defrag skipped 2026-11-22T12:00:00Z not every voting member is healthy; next: Sun 03:30",
         " before 2026-11-21T12:00:00Z m0: 2.0 MiB became 1.0 MiB",
@@ -276,7 +276,7 @@ def test_a_run_that_fails_is_kept_and_ends_with_1(tmp_path: Path, capsys: pytest
     assert program.main(["--config", str(path), "snapshot"]) == 1
     record = json.loads(capsys.readouterr().out)
     assert (record["operation"], record["result"]) == ("snapshot", "failed")
-    kept = records.read(str(tmp_path / "snapshot.json"))
+    kept = records.read_record(str(tmp_path / "snapshot.json"))
     assert kept is not None and kept["reason"] == record["reason"]
     assert (
         'headroom_maintenance_last_run_failed{cluster="example",member="m0",operation="snapshot"} 1'
@@ -296,16 +296,16 @@ def answer(value: bytes) -> str:
 
 def test_lock_record() -> None:
     value = json.dumps({"host": "host-1", "member": "m1", "operation": "backup", "since": "2026-11-21T12:00:00Z"})
-    held = lock.parse_held(answer(value.encode()))
-    assert held == lock.Held(HOLDER, "2026-11-21T12:00:00Z", "ff", 7)
+    held = lock.parse_lock(answer(value.encode()))
+    assert held == lock.HeldLock(HOLDER, "2026-11-21T12:00:00Z", "ff", 7)
     assert str(held) == "host-1 holds the cluster's lock since 2026-11-21T12:00:00Z for a backup of m1"
-    assert lock.parse_held('{"header":{}}') is None
+    assert lock.parse_lock('{"header":{}}') is None
     with pytest.raises(lock.LockError, match="the key /headroom/lock holds no lock of Headroom"):
-        lock.parse_held(answer(b"something else"))
+        lock.parse_lock(answer(b"something else"))
 
 
 def test_lock_request() -> None:
-    text = lock.request(replace(HOLDER, host='a"b'), "ff", 0, 0.0)
+    text = lock.lock_transaction(replace(HOLDER, host='a"b'), "ff", 0, 0.0)
     first, _empty, put, _empty2, get, _empty3, _end = text.split("\n")
     assert first == 'mod("/headroom/lock") = "0"'
     value = json.loads(json.loads(put[len('put "/headroom/lock" ') : -len(" --lease=ff")]))

@@ -10,29 +10,30 @@ from __future__ import annotations
 
 import contextlib
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import (
     DefragError,
-    Local,
+    HostCapacity,
     Thresholds,
     Verdict,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import local_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import https, lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity, parse
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, observe
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import read_host_capacity
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
-    EtcdctlError,
-    command,
-    failure,
+    command_line,
+    failure_reason,
     move_leader,
-    run,
-    run_program,
+    run_etcd_tool,
+    run_etcdctl,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
+    MemberMetrics,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import LimitError, Raised, raised
 
@@ -84,74 +85,50 @@ class Outcome:
     disarmed: bool = False
 
 
-@dataclass(frozen=True)
-class Sight:
-    """A cluster and what its voting members are busy with, or why a member's metrics could not be read."""
-
-    cluster: Cluster
-    activities: dict[str, Activity | str]
-
-
-def check_request(request: Request) -> None:
+def validate_request(request: Request) -> None:
     """Raise DefragError for a request that cannot be meant."""
-    decision.check_thresholds(request.thresholds)
+    decision.validate_thresholds(request.thresholds)
     for name, least in (("pause", 0), ("wait", 0), ("timeout", 1)):
         value = getattr(request, name)
         if not least <= value <= _LONGEST:
             raise DefragError(f"{name} is {value}, but must be {least} to {_LONGEST} seconds")
 
 
-def look(link: Connection, endpoints: list[str]) -> Sight:
-    """Ask the cluster, and then every voting member for its metrics, all at once."""
-    cluster, _answered_by = observe(link, endpoints)
-    voters = [member for member in cluster.members if member.votes and member.endpoint]
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        found = pool.map(lambda member: _activity(link, member), voters)
-        return Sight(cluster, {member.name: seen for member, seen in zip(voters, found)})
-
-
-def _activity(link: Connection, member: Member) -> Activity | str:
-    try:
-        return parse(https.metrics(link, member.endpoint), member.db_size_in_use or 0)
-    except EtcdctlError as error:
-        return str(error)
-
-
-def turn(request: Request, link: Connection, name: str, guard: lock.Guard | None) -> Outcome:
+def defragment_member(request: Request, link: Connection, name: str, guard: lock.LeaseKeeper | None) -> Outcome:
     """Look again under the lock, move the leadership away if need be, and defragment."""
     moved_to, deadline = "", time.monotonic() + SETTLE_SECONDS
     while True:
-        sight = look(link, request.endpoints)
-        verdict = decision.nothing_to_do(sight.cluster, name, request.thresholds) or whole_verdict(request, sight, name)
+        sight = view_cluster(link, request.endpoints)
+        verdict = decision.skip_verdict(sight.cluster, name, request.thresholds) or member_verdict(request, sight, name)
         this = sight.cluster.member(name)
         if this is not None and verdict.go and not verdict.move_to:
             break
         if this is None or not (verdict.go or (moved_to and verdict.may_pass)) or time.monotonic() >= deadline:
-            return replace(skipped(sight, name, verdict), moved_to=moved_to)
+            return replace(skipped_outcome(sight, name, verdict), moved_to=moved_to)
         target = sight.cluster.member(verdict.move_to)
         if target is not None and not move_leader(link, this.endpoint, target.id):
             moved_to = target.name
         time.sleep(0.3)
     if guard is not None:
         guard.check()
-    outcome = _defragment(request, link, this, limit_needed(request, sight, this))
+    outcome = _defragment(request, link, this, required_limit(request, sight, this))
     outcome.moved_to = moved_to
     after = _settle(request, link, name, outcome)
     if outcome.result == "done":
         outcome.disarmed = _disarm(link, request, after)
-        more = [member for member in decision.order(after.cluster, request.thresholds) if member.name != name]
+        more = [member for member in decision.defrag_order(after.cluster, request.thresholds) if member.name != name]
         if more and guard is not None:
             time.sleep(request.pause)
     return outcome
 
 
 def _defragment(request: Request, link: Connection, this: Member, limit: int | None) -> Outcome:
-    outcome = Outcome(this.name, "failed", "", before=sizes(this), raised_to=limit)
+    outcome = Outcome(this.name, "failed", "", before=database_sizes(this), raised_to=limit)
     slow = replace(link, timeout=float(request.timeout))
     began = time.monotonic()
     try:
         with raised(request.unit, limit) if limit else contextlib.nullcontext(Raised()) as raising:
-            answer = run_program([*command(slow, [this.endpoint]), "defrag"], request.timeout + 1.0, "etcdctl")
+            answer = run_etcd_tool([*command_line(slow, [this.endpoint]), "defrag"], request.timeout + 1.0, "etcdctl")
             outcome.defrag_seconds = round(time.monotonic() - began, 3)
     except LimitError as error:
         outcome.reason = f"the memory limit could not be raised: {error}"
@@ -164,22 +141,22 @@ def _defragment(request: Request, link: Connection, this: Member, limit: int | N
             f"{this.name} was not defragmented within {request.timeout} s (it goes on in etcd): raise timeout"
         )
     else:
-        outcome.reason = f"{this.name} was not defragmented: {failure(answer)}"
+        outcome.reason = f"{this.name} was not defragmented: {failure_reason(answer)}"
     return outcome
 
 
-def _settle(request: Request, link: Connection, name: str, outcome: Outcome) -> Sight:
+def _settle(request: Request, link: Connection, name: str, outcome: Outcome) -> ClusterView:
     """Wait until the member answers and has caught up, and note what it has now."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
-        sight = look(link, request.endpoints)
+        sight = view_cluster(link, request.endpoints)
         this = sight.cluster.member(name)
         ready = this is not None and this.healthy and (this.lag or 0) <= request.max_lag and bool(sight.cluster.leader)
         if ready or time.monotonic() >= deadline:
             break
         time.sleep(0.3)
     if this is not None and this.db_size is not None:
-        outcome.after = sizes(this)
+        outcome.after = database_sizes(this)
     if outcome.result == "done" and not ready:
         outcome.result = "failed"
         outcome.reason = f"{name} was defragmented, but does not serve after {SETTLE_SECONDS:g} s"
@@ -193,58 +170,60 @@ def _settle(request: Request, link: Connection, name: str, outcome: Outcome) -> 
     return sight
 
 
-def _disarm(link: Connection, request: Request, sight: Sight) -> bool:
+def _disarm(link: Connection, request: Request, sight: ClusterView) -> bool:
     """Let etcd take writes again once nobody is near the quota and nobody has anything left to give back."""
-    if not no_space(sight.cluster) or decision.order(sight.cluster, request.thresholds):
+    if not has_no_space_alarm(sight.cluster) or decision.defrag_order(sight.cluster, request.thresholds):
         return False
     for member in (member for member in sight.cluster.members if member.votes):
         seen = sight.activities.get(member.name)
-        quota = member.db_quota or (seen.quota if isinstance(seen, Activity) else None)
+        quota = member.db_quota or (seen.quota if isinstance(seen, MemberMetrics) else None)
         if not quota or (member.db_size or 0) * 100 >= quota * DISARM_BELOW:
             return False
-    return run(link, request.endpoints, "alarm", "disarm").returncode == 0
+    return run_etcdctl(link, request.endpoints, "alarm", "disarm").returncode == 0
 
 
-def whole_verdict(request: Request, sight: Sight, name: str) -> Verdict:
+def member_verdict(request: Request, sight: ClusterView, name: str) -> Verdict:
     """Return the verdict on the cluster and, where it is known, on the member's host."""
     done = [
         member.name
         for member in sight.cluster.members
-        if member.votes and not decision.pays(member, request.thresholds)
+        if member.votes and not decision.is_worthwhile(member, request.thresholds)
     ]
-    verdict = decision.decide(sight.cluster, name, sight.activities, request.max_lag, done)
+    verdict = decision.cluster_verdict(sight.cluster, name, sight.activities, request.max_lag, done)
     this, activity = sight.cluster.member(name), sight.activities.get(name)
-    if not verdict.go or this is None or not isinstance(activity, Activity):
+    if not verdict.go or this is None or not isinstance(activity, MemberMetrics):
         return verdict
     facts = _facts(request, name)
     problem = decision.disk_problem(this, facts) or decision.memory_problem(this, activity, facts, request.raise_memory)
     return Verdict(False, problem) if problem else verdict
 
 
-def _facts(request: Request, name: str) -> Local:
-    return local_facts(request.unit, request.data_dir) if name == request.member else Local(request.data_dir)
+def _facts(request: Request, name: str) -> HostCapacity:
+    return (
+        read_host_capacity(request.unit, request.data_dir) if name == request.member else HostCapacity(request.data_dir)
+    )
 
 
-def limit_needed(request: Request, sight: Sight, this: Member) -> int | None:
+def required_limit(request: Request, sight: ClusterView, this: Member) -> int | None:
     """Return the memory limit in bytes that this member needs meanwhile, None if its present one is enough."""
     activity = sight.activities.get(this.name)
-    if not isinstance(activity, Activity):
+    if not isinstance(activity, MemberMetrics):
         return None
-    return decision.memory_limit_needed(this, activity, _facts(request, this.name))
+    return decision.required_memory_limit(this, activity, _facts(request, this.name))
 
 
-def skipped(sight: Sight, name: str, verdict: Verdict) -> Outcome:
+def skipped_outcome(sight: ClusterView, name: str, verdict: Verdict) -> Outcome:
     """Return the outcome of a member that is left as it is."""
     this = sight.cluster.member(name)
-    found = sizes(this) if this is not None and this.db_size is not None else {}
+    found = database_sizes(this) if this is not None and this.db_size is not None else {}
     return Outcome(name, "skipped", verdict.reason, settled=verdict.settled, before=found, after=found)
 
 
-def sizes(member: Member) -> dict[str, int]:
+def database_sizes(member: Member) -> dict[str, int]:
     """Return the bytes of a member's database file, and of the data in it."""
     return {"size": member.db_size or 0, "in_use": member.db_size_in_use or 0}
 
 
-def no_space(cluster: Cluster) -> bool:
+def has_no_space_alarm(cluster: Cluster) -> bool:
     """Say whether the alarm NOSPACE is set."""
     return any(alarm["type"] == "NOSPACE" for alarm in cluster.alarms)

@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.activity import Activity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 # Live keys above this share of the quota (percent) leave too little for history: etcd would be full again soon.
 CROWDED = 80
 
 
 @dataclass(frozen=True)
-class Space:
+class DatabaseSpace:
     """The parts of one member's database in bytes. ``live`` and ``history`` are shared out by their numbers of revisions.
 
     quota: None if the member does not say, or has none. keys, revisions: of the live keys, and of the history.
@@ -41,12 +41,12 @@ class Space:
         return max(("free", "history", "live"), key=lambda part: int(getattr(self, part)))
 
 
-def divide(member: Member, activity: Activity) -> Space:
+def divide_database(member: Member, activity: MemberMetrics) -> DatabaseSpace:
     """Return the parts of a member's database."""
     size, used = member.db_size or 0, member.db_size_in_use or 0
     keys, revisions = activity.keys or 0, activity.history or 0
     live = used * keys // (keys + revisions) if keys + revisions else used
-    return Space(
+    return DatabaseSpace(
         member=member.name,
         size=size,
         quota=member.db_quota or activity.quota,
@@ -58,7 +58,7 @@ def divide(member: Member, activity: Activity) -> Space:
     )
 
 
-def explain(space: Space) -> str:
+def explain_space(space: DatabaseSpace) -> str:
     """Say in a sentence what fills the database of a member, and what helps."""
     of_quota = f" of its quota of {format_size(space.quota)}" if space.quota else ""
     parts = (
@@ -69,7 +69,7 @@ def explain(space: Space) -> str:
     return f"{space.member} uses {format_size(space.size)}{of_quota}: {parts}; {_REMEDIES[_case(space)]}"
 
 
-def _case(space: Space) -> str:
+def _case(space: DatabaseSpace) -> str:
     if space.quota and space.live * 100 >= space.quota * CROWDED:
         return "crowded"
     return space.largest

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 
 
-def probe(url: str, timeout: float) -> str:
+def connection_problem(url: str, timeout: float) -> str:
     """Say why nothing listens at this client URL, or return an empty string.
 
     A refused connection answers at once; etcdctl would use up its whole timeout to report the same.
@@ -34,7 +34,7 @@ def probe(url: str, timeout: float) -> str:
     return ""
 
 
-def member_list(connection: Connection, url: str) -> MemberList:
+def fetch_member_list(connection: Connection, url: str) -> MemberList:
     """Read the member list that this one member holds, without asking the others.
 
     etcdctl 3.5 can ask for a linearizable list only, which a cluster without quorum never answers; the gateway's
@@ -43,12 +43,12 @@ def member_list(connection: Connection, url: str) -> MemberList:
     return parse_members(_request(connection, url, "POST", "/v3/cluster/member/list", "{}"))
 
 
-def quota_backend_bytes(connection: Connection, url: str) -> int | None:
+def fetch_quota(connection: Connection, url: str) -> int | None:
     """Return the quota in bytes that this member works with, from ``/metrics``; None if it does not say."""
-    return parse_quota(metrics(connection, url))
+    return parse_quota(fetch_metrics(connection, url))
 
 
-def metrics(connection: Connection, url: str) -> str:
+def fetch_metrics(connection: Connection, url: str) -> str:
     """Return the page of metrics of the member at this URL; raises EtcdctlError if it gives none."""
     return _request(connection, url, "GET", "/metrics", None)
 

@@ -17,7 +17,7 @@ _SNAPSHOT = 'grpc_method="Snapshot"'
 
 
 @dataclass(frozen=True)
-class Activity:
+class MemberMetrics:
     """One reading of /metrics; None is what the member does not say.
 
     raft_snapshots: whole databases on their way to or from another member. downloads: of clients, as
@@ -49,7 +49,7 @@ class Activity:
         return ""
 
 
-def parse(page: str, in_use: int) -> Activity:
+def parse_member_metrics(page: str, in_use: int) -> MemberMetrics:
     """Read a page of metrics of a member whose database has ``in_use`` bytes of data."""
     sums: dict[str, float] = {}
     downloads = 0.0
@@ -65,7 +65,7 @@ def parse(page: str, in_use: int) -> Activity:
             sums[name] = sums.get(name, 0.0) + number
     keys = _whole(sums, "etcd_debugging_mvcc_keys_total")
     history = _history(sums, keys or 0)
-    return Activity(
+    return MemberMetrics(
         raft_snapshots=round(
             sums.get("etcd_network_snapshot_send_inflights_total", 0)
             + sums.get("etcd_network_snapshot_receive_inflights_total", 0)

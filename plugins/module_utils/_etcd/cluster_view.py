@@ -1,0 +1,130 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ask the members of a cluster for everything that they say of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
+    Cluster,
+    Member,
+    assemble_cluster,
+    choose_url,
+    unreachable_cluster,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    EtcdctlError,
+    MemberList,
+    Status,
+    failure_reason,
+    parse_health,
+    parse_members,
+    parse_status,
+    run_etcdctl,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
+    MemberMetrics,
+    parse_member_metrics,
+)
+
+
+def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
+    """Ask a cluster for its members, their status and their health.
+
+    Reached through any of ``endpoints``; afterwards each member is asked at its own client URL. One process for the
+    list, one for the health of all, one for each status, the latter all at once: etcdctl asks for several statuses
+    one after the other, and each silent member would cost a whole timeout.
+    Returns the cluster and the name of the member that gave the list: the local one, if only its endpoint was asked.
+    Raises EtcdctlError if etcdctl cannot be run.
+    """
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        refused = _probe_all(pool, connection, endpoints)
+        open_endpoints = [url for url in endpoints if not refused[url]]
+        if not open_endpoints:
+            return unreachable_cluster("; ".join(f"{url}: {refused[url]}" for url in endpoints)), ""
+        try:
+            listed = _member_list(connection, open_endpoints)
+        except NoAnswerError as error:
+            return unreachable_cluster(str(error)), ""
+        targets = {member.id: choose_url(member.client_urls, endpoints) for member in listed.members}
+        urls = [url for url in targets.values() if url]
+        refused = _probe_all(pool, connection, urls)
+        open_urls = [url for url in urls if not refused[url]]
+        status_jobs = [pool.submit(run_etcdctl, connection, [url], "endpoint", "status") for url in open_urls]
+        # A learner serves no reads: etcdctl 3.5 would ask it until its time is up.
+        learners = {targets[member.id] for member in listed.members if member.learner}
+        readable = [url for url in open_urls if url not in learners]
+        healths = parse_health(_output(run_etcdctl(connection, readable, "endpoint", "health"))) if readable else {}
+        statuses: dict[str, Status] = {}
+        for url, job in zip(open_urls, status_jobs):
+            answer = job.result()
+            statuses.update(parse_status(_output(answer)))
+            if url not in statuses:
+                refused[url] = failure_reason(answer)
+    cluster = assemble_cluster(listed, targets, statuses, healths, refused)
+    return cluster, next((member.name for member in listed.members if member.id == listed.answered_by), "")
+
+
+class NoAnswerError(ValueError):
+    """No member gave its list of members."""
+
+
+def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
+    """Read the list without asking for a majority, so that a cluster without quorum can be described too.
+
+    etcdctl can do that from 3.6 on; with 3.5 the gateway is asked, and etcdctl only where that is switched off.
+    """
+    answer = run_etcdctl(connection, endpoints, "member", "list", "--consistency=s")
+    if answer.returncode not in (0, None) and "unknown flag" in answer.stderr:
+        for url in endpoints:
+            try:
+                return http_api.fetch_member_list(connection, url)
+            except EtcdctlError:
+                continue
+        answer = run_etcdctl(connection, endpoints, "member", "list")
+    elif "not supported for learner" in answer.stderr:
+        # etcdctl took the one endpoint that cannot tell.
+        answers = (run_etcdctl(connection, [url], "member", "list", "--consistency=s") for url in endpoints)
+        answer = next((other for other in answers if other.returncode == 0), answer)
+    if answer.returncode != 0:
+        raise NoAnswerError(f"{', '.join(endpoints)}: {failure_reason(answer)}")
+    return parse_members(answer.stdout)
+
+
+def _probe_all(pool: ThreadPoolExecutor, connection: Connection, urls: list[str]) -> dict[str, str]:
+    return dict(zip(urls, pool.map(lambda url: http_api.connection_problem(url, connection.timeout), urls)))
+
+
+def _output(answer: ProcessResult) -> str:
+    """Return standard output, which holds what did answer even when the exit status is not 0."""
+    return answer.stdout or "null"
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """A cluster and what its voting members are busy with, or why a member's metrics could not be read."""
+
+    cluster: Cluster
+    activities: dict[str, MemberMetrics | str]
+
+
+def view_cluster(connection: Connection, endpoints: list[str]) -> ClusterView:
+    """Ask the cluster, and then every voting member for its metrics, all at once."""
+    cluster, _answered_by = observe_cluster(connection, endpoints)
+    voters = [member for member in cluster.members if member.votes and member.endpoint]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = pool.map(lambda member: _activity(connection, member), voters)
+        return ClusterView(cluster, {member.name: seen for member, seen in zip(voters, found)})
+
+
+def _activity(connection: Connection, member: Member) -> MemberMetrics | str:
+    try:
+        return parse_member_metrics(http_api.fetch_metrics(connection, member.endpoint), member.db_size_in_use or 0)
+    except EtcdctlError as error:
+        return str(error)

@@ -1,0 +1,37 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module arguments that describe how to reach etcd, and the connection that they describe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, EtcdctlError
+
+# Documented in plugins/doc_fragments/etcdctl.py.
+CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "etcdctl_path": {"type": "path", "default": "/usr/local/bin/etcdctl"},
+    "endpoints": {"type": "list", "elements": "str", "default": ["https://127.0.0.1:2379"]},
+    "ca_cert": {"type": "path", "default": "/etc/etcd/tls/ca.crt"},
+    "client_cert": {"type": "path", "default": "/etc/etcd/tls/client.crt"},
+    "client_key": {"type": "path", "default": "/etc/etcd/tls/client.key", "no_log": False},
+    "unit": {"type": "str", "default": "etcd.service"},
+    "request_timeout": {"type": "float", "default": 3.0},
+}
+
+
+def connection_from_params(params: dict[str, Any]) -> Connection:
+    """Return the connection that a module's parameters describe; raises EtcdctlError if they cannot be right."""
+    if params["request_timeout"] <= 0:
+        raise EtcdctlError(f"request_timeout: {params['request_timeout']:g} s is too short; 3 is the default")
+    wrong = [url for url in params["endpoints"] if not url.startswith(("https://", "http://"))]
+    if wrong or not params["endpoints"]:
+        raise EtcdctlError(f"endpoints: {wrong or 'the list is empty'}; write them like https://127.0.0.1:2379")
+    return Connection(
+        etcdctl_path=params["etcdctl_path"],
+        ca_cert=params["ca_cert"],
+        client_cert=params["client_cert"],
+        client_key=params["client_key"],
+        timeout=params["request_timeout"],
+    )

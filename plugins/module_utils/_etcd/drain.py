@@ -1,0 +1,91 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a member may be stopped, and whether it serves again. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class DrainVerdict:
+    """Whether a member may be stopped, and if not, why, and whether waiting may help.
+
+    ``move_to`` names the member that has to lead first (empty: none); ``interrupts`` says that the cluster has no
+    quorum while this member is away.
+    """
+
+    allowed: bool
+    move_to: str = ""
+    interrupts: bool = False
+    reason: str = ""
+    may_pass: bool = False
+
+
+def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) -> DrainVerdict:
+    """Decide whether the member ``name`` may be stopped now.
+
+    All other voters have to be healthy and not corrupt, so that stopping this one leaves the cluster one failure
+    away from what it was, never two. One or two voters cannot be without one: then stopping interrupts the service,
+    which is allowed, and said. NOSPACE is no reason to refuse: a restart with a larger quota is its cure.
+    ``prefer`` names the members that should lead afterwards, ``max_lag`` is in raft entries.
+    """
+    if not cluster.members:
+        return _refuse(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints", True)
+    this = cluster.member(name)
+    if this is None:
+        names = ", ".join(member.name or member.id for member in cluster.members)
+        return _refuse(f"the cluster has no member named {name!r}; its members are {names}")
+    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
+    if corrupt:
+        return _refuse(f"the alarm CORRUPT is set for {', '.join(corrupt)}; restore or replace that member first")
+    others = [member for member in cluster.members if member.votes and member is not this]
+    broken = [f"{member.name or member.id} ({member.health_error})" for member in others if not member.healthy]
+    if broken:
+        rest = sum(member.healthy for member in others)
+        needed, voters = cluster.quorum.needed, cluster.quorum.voters
+        effect = "would break quorum" if rest < needed else "would leave no spare member"
+        return _refuse(
+            f"stopping {name} {effect}: not healthy: {', '.join(broken)}; {rest} of the {len(others)} other "
+            f"voting members are healthy and quorum needs {needed} of {voters}; repair the unhealthy members first",
+            True,
+        )
+    interrupts = this.votes and len(others) < cluster.quorum.needed
+    if this.role != "leader" or not others:
+        return DrainVerdict(allowed=True, interrupts=interrupts)
+    behind = [member for member in others if (member.lag or 0) > max_lag]
+    ready = [member for member in others if member not in behind]
+    if not ready:
+        lags = ", ".join(f"{member.name} is {member.lag} entries behind" for member in behind)
+        return _refuse(f"{name} leads and no other member has caught up to within {max_lag} entries: {lags}", True)
+    chosen = min(ready, key=lambda member: (member.name not in prefer, member.lag or 0, member.name))
+    return DrainVerdict(allowed=True, move_to=chosen.name, interrupts=interrupts)
+
+
+def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
+    """Say why the member ``name`` does not serve yet, or return an empty string.
+
+    It serves when it answers a linearizable read (a learner: knows a leader), has a leader and is at most
+    ``max_lag`` raft entries behind.
+    """
+    if not cluster.members:
+        return f"no member of the cluster answers ({cluster.error})"
+    this = cluster.member(name)
+    if this is None:
+        names = ", ".join(member.name or member.id for member in cluster.members)
+        return f"the cluster has no member named {name!r} (yet); its members are {names}"
+    if not this.healthy:
+        quorum = cluster.quorum
+        return f"{name} is not healthy: {this.health_error}; {quorum.healthy} of {quorum.voters} voting members are"
+    if not cluster.leader:
+        return "the cluster has no leader"
+    if this.lag is None or this.lag > max_lag:
+        return f"{name} is {this.lag} raft entries behind, more than {max_lag}"
+    return ""
+
+
+def _refuse(reason: str, may_pass: bool = False) -> DrainVerdict:
+    return DrainVerdict(allowed=False, reason=reason, may_pass=may_pass)
