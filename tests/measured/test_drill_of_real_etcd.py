@@ -31,7 +31,7 @@ KEYS = 150
 
 HELD = """
 import json, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 asked = json.loads(sys.argv[1])
 tools = drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])

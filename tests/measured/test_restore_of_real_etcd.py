@@ -35,7 +35,7 @@ BUMP = 1_000_000_000
 # Prepares and places, and is killed at the STEP-th time that Python's own audit of what it does names the folder or a program.
 KILLED = """
 import json, os, signal, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import backup_restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 asked = json.loads(sys.argv[1])
 steps = 0
 def watch(event, arguments):

@@ -33,7 +33,7 @@ KEYS = 120
 # of those steps if it is not.
 KILLED = """
 import json, os, signal, sys
-from ansible_collections.etcdops.headroom.plugins.module_utils import snapshot, backup_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 asked = json.loads(sys.argv[1])
 steps = 0
