@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""etcd_snapshot as Ansible runs it, with stand-ins for etcdctl and etcdutl; tests/measured runs it on real etcd."""
+"""etcd_snapshot as Ansible runs it, with stand-ins for etcdctl and etcdutl; tests/integration runs it on real etcd."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_mirror(site, mirror):
     url, folder = mirror
     sums = folder / "v3.6.16" / "SHA256SUMS"
     right = sums.read_text()
-    install = ["ansible-playbook", "tests/site/mirror.yml", "-e", "etcd_version=3.6.16", "-e", "etcd_archive=''"]
+    install = ["ansible-playbook", "tests/hosts/mirror.yml", "-e", "etcd_version=3.6.16", "-e", "etcd_archive=''"]
     sums.write_text("0" * 64 + right[64:])
     run = site.ansible(*install, "-e", f"etcd_release_url={url}")
     assert run.code != 0 and "checksum" in run.output, run.output

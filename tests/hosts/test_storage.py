@@ -44,7 +44,7 @@ def volume(host, name):
 
 
 def test_what_cannot_become_a_volume(site):
-    run = site.ansible("ansible-playbook", "tests/site/storage_refused.yml")
+    run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml")
     assert run.code == 0, run.output
     assert len(re.findall(r"It was refused for the right reason", run.output)) >= 17
 

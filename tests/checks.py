@@ -1,0 +1,97 @@
+"""The project's checks, one entry each; tests/run.py runs them.
+
+To add a check, add an entry to CPU, or to FAST if it takes less than about 30 seconds and needs no etcd: `make check` runs FAST.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHELL_SCRIPTS = [
+    "lab/demo",
+    "lab/image",
+    "lab/podman",
+    "lab/volumes",
+    "requirements/pin",
+    ".ci/run",
+    "tools/hooks/lint",
+    "tools/hooks/lint-resolved",
+]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A command that exits with 0 if all is well; patterns find its own count of tests, without them it counts as one."""
+
+    name: str
+    command: str
+    passed: str = ""
+    failed: str = ""
+
+
+def pytest(name: str, paths: str) -> Check:
+    """Return a check that runs pytest over folders or files."""
+    return Check(
+        name, f"python -m pytest -q -p no:cacheprovider {paths}", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
+    )
+
+
+def molecule(scenario: str) -> Check:
+    command = f"molecule test --no-command-borders --scenario-name {scenario}"
+    return Check(f"molecule {scenario}", command)
+
+
+# In each list the longest come first, since they run side by side.
+HOSTS = [
+    molecule("maintenance"),
+    molecule("default"),
+    molecule("storage"),
+    molecule("etcd-3.6"),
+    molecule("etcd-3.5"),
+    pytest("artifact", "tests/artifact"),
+]
+CPU = [
+    Check("ansible-test sanity", "python tests/sanity_and_units.py sanity"),
+    pytest("real etcd", "tests/integration"),
+    Check(
+        "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
+    ),
+    pytest("hostile input", "tests/policies/test_fuzz.py"),
+    pytest("resolver", "tests/policies/test_resolver.py"),
+    pytest(
+        "conftest",
+        "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py "
+        "tests/policies/test_plan_agreement.py",
+    ),
+    Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz"),
+]
+FAST = [
+    Check("opa test", "python tests/policies/coverage.py", r"(\d+) tests? passed", r"(\d+) tests? failed"),
+    pytest("unit", "tests/unit"),
+    # ansible-lint installs a copy of the collection and does not renew it while the version stays the same: the copy is its own.
+    Check(
+        "ansible-lint",
+        'export ANSIBLE_HOME="$ANSIBLE_HOME-lint" && rm -rf "$ANSIBLE_HOME/collections" && ansible-lint --offline',
+    ),
+    pytest("policy conventions", "tests/policies/test_conventions.py tests/policies/test_examples.py"),
+    Check("yamllint", "yamllint --strict ."),
+    Check("ruff", "ruff check . && ruff format --check ."),
+    Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
+    Check(
+        "mypy",
+        "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils "
+        "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
+    ),
+    pytest("model", "tests/model"),
+    pytest("set-up", "tests/setup"),
+    pytest("bench", "tests/bench"),
+    pytest("alert rules", "tests/alerts"),
+    Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
+    Check(
+        "opa check",
+        "opa check --strict policies/lib policies/rules policies/headroom.rego policies/data tests/policies/rego",
+    ),
+    Check("accuracy", "python -m bench.memory.report --check"),
+    Check("storage evidence", "python -m bench.storage.report --check"),
+    Check("changelog", "antsibull-changelog lint"),
+]
