@@ -200,7 +200,7 @@ def main() -> None:
         request = Request(
             endpoints=asked["endpoints"],
             member=asked["name"],
-            everyone=asked["members"] == "all",
+            all_members=asked["members"] == "all",
             thresholds=Thresholds(asked["free_share"], parse_size(asked["free_size"], "free_size")),
             unit=asked["unit"],
             data_dir=asked["data_dir"] or "",

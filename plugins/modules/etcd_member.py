@@ -179,7 +179,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
         if verdict.allowed and busy:
-            verdict = DrainVerdict(allowed=False, reason=busy, may_pass=True)
+            verdict = DrainVerdict(allowed=False, reason=busy, transient=True)
         if verdict.allowed and (module.check_mode or not verdict.move_to):
             module.exit_json(
                 changed=bool(moved_to or verdict.move_to),
@@ -191,7 +191,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         if verdict.allowed and not late:
             trouble = hand_over(link, cluster, name, verdict.move_to)
             moved_to = moved_to if trouble else verdict.move_to
-        elif late or not verdict.may_pass:
+        elif late or not verdict.transient:
             waited = f" (waited {params['timeout']} s)" if late else ""
             reason = verdict.reason or f"{name} still leads, {trouble or 'though leadership was moved'}"
             release_lock(link, params)

@@ -71,13 +71,13 @@ explanations:
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import DISARM_BELOW
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import view_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import (
+    DISARM_BELOW,
     divide_database,
     explain_space,
 )
@@ -91,18 +91,18 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        sight = view_cluster(connection_from_params(module.params), module.params["endpoints"])
+        view = view_cluster(connection_from_params(module.params), module.params["endpoints"])
     except ValueError as error:
         module.fail_json(msg=str(error))
-    cluster = sight.cluster
+    cluster = view.cluster
     if not cluster.members:
         module.fail_json(msg=f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
     spaces, revisions, silent = [], [], []
     for member in (member for member in cluster.members if member.votes):
-        seen = sight.activities.get(member.name, member.health_error)
-        if isinstance(seen, MemberMetrics) and member.db_size is not None and seen.newest is not None:
+        seen = view.metrics.get(member.name, member.health_error)
+        if isinstance(seen, MemberMetrics) and member.db_size is not None and seen.newest_revision is not None:
             spaces.append(divide_database(member, seen))
-            revisions.append(seen.newest)
+            revisions.append(seen.newest_revision)
         else:
             silent.append(f"{member.name or member.id} ({member.health_error or 'no metrics'})")
     if silent:

@@ -145,16 +145,16 @@ def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.
     assert lock.read_lock(link_to(cluster), [cluster[0].endpoint]) is None
     again = on_all_hosts(cluster)
     assert [(outcome.result, outcome.settled) for outcome in again] == [("skipped", True)] * 3
-    assert "does not pay" in again[0].reason
+    assert "does not need defragmentation" in again[0].reason
 
 
 def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
     fragment(cluster)
     link = link_to(cluster)
-    everyone = asked(cluster, cluster[0], everyone=True)
-    foretold = rolling.run_defrag(everyone, link, check=True)
-    assert [(outcome.result, outcome.would) for outcome in foretold] == [("skipped", True)] * 3
-    assert sum("after" in outcome.reason for outcome in foretold) == 2
+    everyone = asked(cluster, cluster[0], all_members=True)
+    predicted = rolling.run_defrag(everyone, link, check=True)
+    assert [(outcome.result, outcome.would) for outcome in predicted] == [("skipped", True)] * 3
+    assert sum("after" in outcome.reason for outcome in predicted) == 2
     down = cluster[2]
     down.stop()
     try:
@@ -190,7 +190,7 @@ def test_the_lock(cluster: list[Member]) -> None:
 
 def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     link = link_to(cluster)
-    if not rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link, check=True)[0].would:
+    if not rolling.run_defrag(asked(cluster, cluster[0], all_members=True), link, check=True)[0].would:
         fragment(cluster)
     real = rolling.defragment_member
 
@@ -201,7 +201,7 @@ def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkey
         return outcome
 
     monkeypatch.setattr(rolling, "defragment_member", then_lose)
-    outcomes = rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link)
+    outcomes = rolling.run_defrag(asked(cluster, cluster[0], all_members=True), link)
     assert sorted(outcome.result for outcome in outcomes) == ["done", "skipped", "skipped"]
     assert all("lock was lost" in outcome.reason for outcome in outcomes if outcome.result == "skipped")
 
@@ -209,7 +209,7 @@ def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkey
 def test_all_members_from_one_host(cluster: list[Member]) -> None:
     fragment(cluster)
     led = leader(cluster)
-    outcomes = rolling.run_defrag(asked(cluster, cluster[0], everyone=True), link_to(cluster))
+    outcomes = rolling.run_defrag(asked(cluster, cluster[0], all_members=True), link_to(cluster))
     assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
     assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
 

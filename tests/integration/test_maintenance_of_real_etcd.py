@@ -98,7 +98,7 @@ def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.Capture
     space = result["members"][0]
     assert space["live"] + space["history"] + space["free"] == space["size"]
     assert space["history"] > 5 * space["live"]
-    assert "mostly history: compaction drops it" in result["explanations"][0]
+    assert "mostly history: compact it" in result["explanations"][0]
     asked = {**ways, "members": "all", "free_share": 0, "free_size": "0", "pause": 0}
     foretold = run(etcd_defrag, capsys, {**asked, "_ansible_check_mode": True})
     assert foretold["changed"] and not foretold["deferred"]
@@ -177,10 +177,13 @@ def test_installation(program: dict[str, Any], capsys: pytest.CaptureFixture[str
     again = run(etcd_maintenance, capsys, program)
     assert (again["changed"], again["files"], again["reload"]) == (False, [], False)
     modules = Path(program["lib_dir"]) / "ansible_collections/etcdops/headroom/plugins/module_utils"
-    (modules / "_old.py").write_text("")
-    (modules / "lock.py").write_text("broken")
+    of_the_flat_layout = [modules / "_etcd_lock.py", modules / "_snapshot.py"]
+    for path in of_the_flat_layout:
+        path.write_text("")
+    (modules / "_etcd" / "lock.py").write_text("broken")
     repaired = run(etcd_maintenance, capsys, program)
-    assert (repaired["files"], repaired["removed"]) == ([str(modules / "lock.py")], [str(modules / "_old.py")])
+    assert repaired["files"] == [str(modules / "_etcd" / "lock.py")]
+    assert repaired["removed"] == [str(path) for path in of_the_flat_layout]
     bad = copy.deepcopy(program)
     bad["config"]["snapshot"]["keep"] = 0
     before = sorted(tmp_path.rglob("*"))
@@ -208,7 +211,7 @@ def test_the_program(program: dict[str, Any], capsys: pytest.CaptureFixture[str]
     status, text = headroom(program, "status")
     assert status == 0
     assert text.splitlines()[:2] == ["etcd cluster example, member m0", "nobody holds the cluster's lock"]
-    assert "it does not pay" in text
+    assert "m0 does not need defragmentation" in text
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd reads the calendar")

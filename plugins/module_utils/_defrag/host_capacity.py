@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host of a member has for a defragmentation: disk and memory. Private to the collection."""
+"""Read the disk space and the memory that a member's host has for a defragmentation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SECONDS = 3.0
 
 
 def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
-    """Look at the host: the filesystem of the database and the memory of the process under ``unit``.
+    """Read the free space of the data directory's filesystem, and the memory of the process under ``unit``.
 
-    data_dir: that of etcd; empty, it is what etcd said when it started. What cannot be found out is None.
+    data_dir: etcd's data directory; if empty, the one that etcd logged when it started. What cannot be read is None.
     """
     state = systemd.show(unit, _SECONDS)
     process = (read_process(Path("/"), state.pid) if state.pid else None) or {}
@@ -33,24 +33,24 @@ def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
         free=free_space(data_dir),
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
-        available=parse_mem_available(_text("/proc/meminfo")),
+        available=parse_mem_available(_read_text("/proc/meminfo")),
         go_limit=parse_gomemlimit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )
 
 
 def free_space(data_dir: str) -> int | None:
-    """Return the bytes that etcd can still write where its database lies; None if that cannot be seen."""
+    """Return the bytes that etcd can still write beside its database, None if they cannot be read."""
     if not data_dir:
         return None
     try:
-        room = os.statvfs(os.path.join(data_dir, "member", "snap"))
+        filesystem = os.statvfs(os.path.join(data_dir, "member", "snap"))
     except OSError:
         return None
-    return room.f_bavail * room.f_frsize
+    return filesystem.f_bavail * filesystem.f_frsize
 
 
 def parse_gomemlimit(text: str) -> int | None:
-    """Return GOMEMLIMIT in bytes, None if it is off or none that Go would read."""
+    """Return GOMEMLIMIT in bytes, None if it is off or not a value that Go accepts."""
     try:
         return parse_size(text, "GOMEMLIMIT") or None
     except ValueError:
@@ -58,12 +58,12 @@ def parse_gomemlimit(text: str) -> int | None:
 
 
 def parse_mem_available(text: str) -> int | None:
-    """Return MemAvailable of /proc/meminfo in bytes, None if it is not there."""
+    """Return MemAvailable of /proc/meminfo in bytes, None if it is missing."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
     return int(found.group(1)) * 1024 if found else None
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError:

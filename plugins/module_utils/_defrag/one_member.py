@@ -1,10 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One member's defragmentation: look, move the leadership away, defragment, see that it serves. Private to the collection.
-
-What may be done: decision.py. Whose turn it is: _defrag/order.py.
-"""
+"""Defragment one member: move the leadership away, defragment, and wait until the member serves again."""
 
 from __future__ import annotations
 
@@ -22,8 +19,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision 
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import read_host_capacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import DISARM_BELOW
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     command_line,
@@ -32,15 +30,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     run_etcd_tool,
     run_etcdctl,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
-    MemberMetrics,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import LimitError, Raised, raised
 
-# For a new leader, and for a member to answer again after it was defragmented.
+# For an election, and for a member to serve again after it was defragmented.
 SETTLE_SECONDS = 60.0
-# Below this share of the quota the alarm NOSPACE is disarmed, in percent.
-DISARM_BELOW = 90
+_POLL_SECONDS = 0.3
 _LONGEST = 86400
 
 
@@ -48,14 +43,14 @@ _LONGEST = 86400
 class Request:
     """What to defragment, and when.
 
-    member: name of the member on this host. everyone: all members of the cluster, not only that one. in_turn: whether to
-    let those go first whose turn is earlier. pause, wait, timeout: seconds between two members, for the lock and the own
-    turn, and for one defragmentation. max_lag: raft entries.
+    member: name of the member on this host. all_members: every member of the cluster, not only that one. in_turn: let
+    members go first that are earlier in the order. pause, wait, timeout: seconds between two members, for the lock and
+    earlier members, and for one defragmentation. max_lag: raft entries that a member may be behind.
     """
 
     endpoints: list[str]
     member: str
-    everyone: bool
+    all_members: bool
     thresholds: Thresholds
     pause: int = 30
     wait: int = 3600
@@ -69,7 +64,7 @@ class Request:
 
 @dataclass
 class Outcome:
-    """What came of one member. Sizes are bytes, ``defrag_seconds`` is how long it answered nothing."""
+    """The result for one member. Sizes are bytes; the member answered no request for ``defrag_seconds``."""
 
     member: str
     result: str
@@ -86,7 +81,7 @@ class Outcome:
 
 
 def validate_request(request: Request) -> None:
-    """Raise DefragError for a request that cannot be meant."""
+    """Raise DefragError for thresholds or times out of range."""
     decision.validate_thresholds(request.thresholds)
     for name, least in (("pause", 0), ("wait", 0), ("timeout", 1)):
         value = getattr(request, name)
@@ -94,41 +89,49 @@ def validate_request(request: Request) -> None:
             raise DefragError(f"{name} is {value}, but must be {least} to {_LONGEST} seconds")
 
 
-def defragment_member(request: Request, link: Connection, name: str, guard: lock.LeaseKeeper | None) -> Outcome:
-    """Look again under the lock, move the leadership away if need be, and defragment."""
+def defragment_member(
+    request: Request, connection: Connection, name: str, lease_keeper: lock.LeaseKeeper | None
+) -> Outcome:
+    """Defragment a member after a second check under the lock; move the leadership away first.
+
+    lease_keeper: of the cluster's lock; None while NOSPACE rules out a lock.
+    Raises LockLostError if the lock is gone before the defragmentation starts.
+    """
     moved_to, deadline = "", time.monotonic() + SETTLE_SECONDS
     while True:
-        sight = view_cluster(link, request.endpoints)
-        verdict = decision.skip_verdict(sight.cluster, name, request.thresholds) or member_verdict(request, sight, name)
-        this = sight.cluster.member(name)
+        view = view_cluster(connection, request.endpoints)
+        verdict = decision.skip_verdict(view.cluster, name, request.thresholds) or member_verdict(request, view, name)
+        this = view.cluster.member(name)
         if this is not None and verdict.go and not verdict.move_to:
             break
-        if this is None or not (verdict.go or (moved_to and verdict.may_pass)) or time.monotonic() >= deadline:
-            return replace(skipped_outcome(sight, name, verdict), moved_to=moved_to)
-        target = sight.cluster.member(verdict.move_to)
-        if target is not None and not move_leader(link, this.endpoint, target.id):
+        if this is None or not (verdict.go or (moved_to and verdict.transient)) or time.monotonic() >= deadline:
+            return replace(skipped_outcome(view, name, verdict), moved_to=moved_to)
+        target = view.cluster.member(verdict.move_to)
+        if target is not None and not move_leader(connection, this.endpoint, target.id):
             moved_to = target.name
-        time.sleep(0.3)
-    if guard is not None:
-        guard.check()
-    outcome = _defragment(request, link, this, required_limit(request, sight, this))
+        time.sleep(_POLL_SECONDS)
+    if lease_keeper is not None:
+        lease_keeper.check()
+    outcome = _defragment(request, connection, this, raised_limit(request, view, this))
     outcome.moved_to = moved_to
-    after = _settle(request, link, name, outcome)
+    after = _wait_until_it_serves(request, connection, name, outcome)
     if outcome.result == "done":
-        outcome.disarmed = _disarm(link, request, after)
+        outcome.disarmed = _disarm(request, connection, after)
         more = [member for member in decision.defrag_order(after.cluster, request.thresholds) if member.name != name]
-        if more and guard is not None:
+        if more and lease_keeper is not None:
             time.sleep(request.pause)
     return outcome
 
 
-def _defragment(request: Request, link: Connection, this: Member, limit: int | None) -> Outcome:
+def _defragment(request: Request, connection: Connection, this: Member, limit: int | None) -> Outcome:
+    """Run etcdctl defrag, under a raised memory limit if ``limit`` says so."""
     outcome = Outcome(this.name, "failed", "", before=database_sizes(this), raised_to=limit)
-    slow = replace(link, timeout=float(request.timeout))
+    patient = replace(connection, timeout=float(request.timeout))
+    argv = [*command_line(patient, [this.endpoint]), "defrag"]
     began = time.monotonic()
     try:
         with raised(request.unit, limit) if limit else contextlib.nullcontext(Raised()) as raising:
-            answer = run_etcd_tool([*command_line(slow, [this.endpoint]), "defrag"], request.timeout + 1.0, "etcdctl")
+            answer = run_etcd_tool(argv, request.timeout + 1.0, "etcdctl")
             outcome.defrag_seconds = round(time.monotonic() - began, 3)
     except LimitError as error:
         outcome.reason = f"the memory limit could not be raised: {error}"
@@ -138,92 +141,87 @@ def _defragment(request: Request, link: Connection, this: Member, limit: int | N
         outcome.result = "done"
     elif answer.returncode is None or "deadline exceeded" in answer.stderr:
         outcome.reason = (
-            f"{this.name} was not defragmented within {request.timeout} s (it goes on in etcd): raise timeout"
+            f"{this.name} was not defragmented within {request.timeout} s (etcd continues with it): raise timeout"
         )
     else:
         outcome.reason = f"{this.name} was not defragmented: {failure_reason(answer)}"
     return outcome
 
 
-def _settle(request: Request, link: Connection, name: str, outcome: Outcome) -> ClusterView:
-    """Wait until the member answers and has caught up, and note what it has now."""
+def _wait_until_it_serves(request: Request, connection: Connection, name: str, outcome: Outcome) -> ClusterView:
+    """Wait until the member serves and has caught up; complete its outcome."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
-        sight = view_cluster(link, request.endpoints)
-        this = sight.cluster.member(name)
-        ready = this is not None and this.healthy and (this.lag or 0) <= request.max_lag and bool(sight.cluster.leader)
+        view = view_cluster(connection, request.endpoints)
+        this = view.cluster.member(name)
+        ready = this is not None and this.healthy and (this.lag or 0) <= request.max_lag and bool(view.cluster.leader)
         if ready or time.monotonic() >= deadline:
             break
-        time.sleep(0.3)
+        time.sleep(_POLL_SECONDS)
     if this is not None and this.db_size is not None:
         outcome.after = database_sizes(this)
     if outcome.result == "done" and not ready:
         outcome.result = "failed"
-        outcome.reason = f"{name} was defragmented, but does not serve after {SETTLE_SECONDS:g} s"
+        outcome.reason = f"{name} was defragmented, but does not serve {SETTLE_SECONDS:g} s later"
     elif outcome.result == "done":
         freed = outcome.before["size"] - outcome.after["size"]
         outcome.settled = True
         outcome.reason = (
             f"{name}: {format_size(outcome.before['size'])} became {format_size(outcome.after['size'])} in "
-            f"{outcome.defrag_seconds} s, {format_size(max(0, freed))} given back"
+            f"{outcome.defrag_seconds} s, {format_size(max(0, freed))} freed"
         )
-    return sight
+    return view
 
 
-def _disarm(link: Connection, request: Request, sight: ClusterView) -> bool:
-    """Let etcd take writes again once nobody is near the quota and nobody has anything left to give back."""
-    if not has_no_space_alarm(sight.cluster) or decision.defrag_order(sight.cluster, request.thresholds):
+def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool:
+    """Disarm NOSPACE once every database is well below its quota and none is worth defragmenting any more."""
+    if not view.cluster.has_alarm("NOSPACE") or decision.defrag_order(view.cluster, request.thresholds):
         return False
-    for member in (member for member in sight.cluster.members if member.votes):
-        seen = sight.activities.get(member.name)
-        quota = member.db_quota or (seen.quota if isinstance(seen, MemberMetrics) else None)
+    for member in (member for member in view.cluster.members if member.votes):
+        metrics = view.metrics.get(member.name)
+        quota = member.db_quota or (metrics.quota if isinstance(metrics, MemberMetrics) else None)
         if not quota or (member.db_size or 0) * 100 >= quota * DISARM_BELOW:
             return False
-    return run_etcdctl(link, request.endpoints, "alarm", "disarm").returncode == 0
+    return run_etcdctl(connection, request.endpoints, "alarm", "disarm").returncode == 0
 
 
-def member_verdict(request: Request, sight: ClusterView, name: str) -> Verdict:
-    """Return the verdict on the cluster and, where it is known, on the member's host."""
+def member_verdict(request: Request, view: ClusterView, name: str) -> Verdict:
+    """Return the verdict on the cluster and, for the member on this host, on its disk and memory."""
     done = [
         member.name
-        for member in sight.cluster.members
+        for member in view.cluster.members
         if member.votes and not decision.is_worthwhile(member, request.thresholds)
     ]
-    verdict = decision.cluster_verdict(sight.cluster, name, sight.activities, request.max_lag, done)
-    this, activity = sight.cluster.member(name), sight.activities.get(name)
-    if not verdict.go or this is None or not isinstance(activity, MemberMetrics):
+    verdict = decision.cluster_verdict(view.cluster, name, view.metrics, request.max_lag, done)
+    this, metrics = view.cluster.member(name), view.metrics.get(name)
+    if not verdict.go or this is None or not isinstance(metrics, MemberMetrics):
         return verdict
-    facts = _facts(request, name)
-    problem = decision.disk_problem(this, facts) or decision.memory_problem(this, activity, facts, request.raise_memory)
+    host = _host_capacity(request, name)
+    problem = decision.disk_problem(this, host) or decision.memory_problem(this, metrics, host, request.raise_memory)
     return Verdict(False, problem) if problem else verdict
 
 
-def _facts(request: Request, name: str) -> HostCapacity:
-    return (
-        read_host_capacity(request.unit, request.data_dir) if name == request.member else HostCapacity(request.data_dir)
-    )
+def _host_capacity(request: Request, name: str) -> HostCapacity:
+    if name == request.member:
+        return read_host_capacity(request.unit, request.data_dir)
+    return HostCapacity(request.data_dir)
 
 
-def required_limit(request: Request, sight: ClusterView, this: Member) -> int | None:
-    """Return the memory limit in bytes that this member needs meanwhile, None if its present one is enough."""
-    activity = sight.activities.get(this.name)
-    if not isinstance(activity, MemberMetrics):
+def raised_limit(request: Request, view: ClusterView, this: Member) -> int | None:
+    """Return the memory limit in bytes to set during the defragmentation, None to keep the present one."""
+    metrics = view.metrics.get(this.name)
+    if not isinstance(metrics, MemberMetrics):
         return None
-    return decision.required_memory_limit(this, activity, _facts(request, this.name))
+    return decision.required_memory_limit(this, metrics, _host_capacity(request, this.name))
 
 
-def skipped_outcome(sight: ClusterView, name: str, verdict: Verdict) -> Outcome:
-    """Return the outcome of a member that is left as it is."""
-    this = sight.cluster.member(name)
+def skipped_outcome(view: ClusterView, name: str, verdict: Verdict) -> Outcome:
+    """Return the outcome of a member that is not defragmented."""
+    this = view.cluster.member(name)
     found = database_sizes(this) if this is not None and this.db_size is not None else {}
     return Outcome(name, "skipped", verdict.reason, settled=verdict.settled, before=found, after=found)
 
 
 def database_sizes(member: Member) -> dict[str, int]:
-    """Return the bytes of a member's database file, and of the data in it."""
+    """Return the bytes of a member's database file (``size``) and of the data in it (``in_use``)."""
     return {"size": member.db_size or 0, "in_use": member.db_size_in_use or 0}
-
-
-def has_no_space_alarm(cluster: Cluster) -> bool:
-    """Say whether the alarm NOSPACE is set."""
-    return any(alarm["type"] == "NOSPACE" for alarm in cluster.alarms)

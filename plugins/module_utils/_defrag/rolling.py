@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose turn it is to be defragmented, within one host and between several. Private to the collection.
+"""Defragment members one at a time: those of all hosts, each from its own timer, or all from one host.
 
-Each host's timer calls ``run_defrag`` for its own member: the cluster's lock lets one through, and the order of the turns
-(followers by name, then the leader) is read from the cluster by each host alike. While the alarm NOSPACE is set there is
-no lock, and that order alone keeps them apart.
+Each host's timer calls ``run_defrag`` for its own member. The cluster's lock admits one of them, and every host derives
+the same order (followers by name, then the leader) from the cluster. While the alarm NOSPACE is set, etcd takes no
+lock, and the order alone keeps the members apart.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_membe
     Request,
     database_sizes,
     defragment_member,
-    has_no_space_alarm,
     member_verdict,
-    required_limit,
+    raised_limit,
     skipped_outcome,
     validate_request,
 )
@@ -40,166 +39,174 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
 
 OPERATION = "defragmentation"
-# How long a member waits for each of those whose turn is before its own, and between two looks.
+# How long a member waits for each member that is earlier in the order.
 PATIENCE_SECONDS = 300.0
 POLL_SECONDS = 5.0
-# What lasts no longer, such as an election, is waited for.
+# Shorter problems, such as an election, are waited for.
 GRACE_SECONDS = 30.0
 
 
-def local_name(link: Connection, endpoints: list[str]) -> str:
-    """Return the name of the member behind the first endpoint. Raises DefragError if it does not say."""
-    cluster, answered_by = observe_cluster(link, endpoints[:1])
+def local_member_name(connection: Connection, endpoints: list[str]) -> str:
+    """Return the name of the member at the first endpoint. Raises DefragError if it does not answer."""
+    cluster, answered_by = observe_cluster(connection, endpoints[:1])
     if not answered_by:
         raise DefragError(
-            f"the member at {endpoints[0]} does not answer ({cluster.error}); start etcd, or give its name"
+            f"the member at {endpoints[0]} does not answer ({cluster.error}); start etcd, or set its name"
         )
     return answered_by
 
 
-def run_defrag(request: Request, link: Connection, *, check: bool = False) -> list[Outcome]:
-    """Defragment, or in check mode say what would be done. Raises DefragError, LockError or EtcdctlError."""
+def run_defrag(request: Request, connection: Connection, *, check: bool = False) -> list[Outcome]:
+    """Defragment, or in check mode say what would be done. Returns an outcome for each member.
+
+    Raises DefragError, LockError or EtcdctlError.
+    """
     validate_request(request)
     if not check:
         restore(request.unit)
-    if request.everyone:
-        return _everyone(request, link, check)
-    return [_own(replace(request, member=request.member or local_name(link, request.endpoints)), link, check)]
+    if request.all_members:
+        return _defrag_all(request, connection, check)
+    name = request.member or local_member_name(connection, request.endpoints)
+    return [_defrag_local(replace(request, member=name), connection, check)]
 
 
-def _own(request: Request, link: Connection, check: bool) -> Outcome:
-    """Wait for this member's turn and take it."""
+def _defrag_local(request: Request, connection: Connection, check: bool) -> Outcome:
+    """Wait for earlier members and for the lock, then defragment this host's member."""
     began = time.monotonic()
     name = request.member
     while True:
-        sight = view_cluster(link, request.endpoints)
-        nothing = decision.skip_verdict(sight.cluster, name, request.thresholds)
-        if nothing is not None:
-            return skipped_outcome(sight, name, nothing)
-        turns = [member.name for member in decision.defrag_order(sight.cluster, request.thresholds)]
-        earlier = turns[: turns.index(name)] if request.in_turn else []
-        busy = _holder(link, request.endpoints)
+        view = view_cluster(connection, request.endpoints)
+        skip = decision.skip_verdict(view.cluster, name, request.thresholds)
+        if skip is not None:
+            return skipped_outcome(view, name, skip)
+        order = [member.name for member in decision.defrag_order(view.cluster, request.thresholds)]
+        earlier = order[: order.index(name)] if request.in_turn else []
+        busy = _lock_holder(connection, request.endpoints)
         waited = time.monotonic() - began
         if check:
-            return _foretold(request, sight, name, earlier, busy)
+            return _predict(request, view, name, earlier, busy)
         if busy:
-            verdict = Verdict(False, busy, may_pass=True)
+            verdict = Verdict(False, busy, transient=True)
         elif earlier and waited < PATIENCE_SECONDS * len(earlier):
-            verdict = Verdict(
-                False, f"{', '.join(earlier)} {'go' if len(earlier) > 1 else 'goes'} first", may_pass=True
-            )
+            verb = "go" if len(earlier) > 1 else "goes"
+            verdict = Verdict(False, f"{', '.join(earlier)} {verb} first", transient=True)
         else:
-            outcome, verdict = _attempt(request, link, sight, name, waited)
+            outcome, verdict = _try_once(request, connection, view, waited)
             if outcome is not None:
                 return outcome
         if waited >= request.wait:
-            return skipped_outcome(sight, name, replace(verdict, reason=f"{verdict.reason} (waited {request.wait} s)"))
+            return skipped_outcome(view, name, replace(verdict, reason=f"{verdict.reason} (waited {request.wait} s)"))
         time.sleep(POLL_SECONDS)
 
 
-def _attempt(
-    request: Request, link: Connection, sight: ClusterView, name: str, waited: float
+def _try_once(
+    request: Request, connection: Connection, view: ClusterView, waited: float
 ) -> tuple[Outcome | None, Verdict]:
-    """Take the lock and the turn. Without an outcome, the verdict says what to wait for."""
-    verdict = member_verdict(request, sight, name)
+    """Take the lock and defragment. Without an outcome, the verdict says what to wait for."""
+    name = request.member
+    verdict = member_verdict(request, view, name)
     if not verdict.go:
-        # Another one may have begun since the lock was looked at, and its member looks ill meanwhile.
-        passing = _holder(link, request.endpoints) or (
-            verdict.may_pass and (waited < GRACE_SECONDS or has_no_space_alarm(sight.cluster))
+        # Another host may have started since the lock was read; its member looks unhealthy during that time.
+        worth_waiting = _lock_holder(connection, request.endpoints) or (
+            verdict.transient and (waited < GRACE_SECONDS or view.cluster.has_alarm("NOSPACE"))
         )
-        return (None, verdict) if passing else (skipped_outcome(sight, name, verdict), verdict)
+        return (None, verdict) if worth_waiting else (skipped_outcome(view, name, verdict), verdict)
     try:
-        with _locked(request, link, name) as guard:
-            return defragment_member(request, link, name, guard), verdict
+        with _hold_lock(request, connection, name) as lease_keeper:
+            return defragment_member(request, connection, name, lease_keeper), verdict
     except lock.LockBusyError as error:
-        return None, Verdict(False, str(error), may_pass=True)
+        return None, Verdict(False, str(error), transient=True)
 
 
 @contextlib.contextmanager
-def _locked(request: Request, link: Connection, name: str, wait: float = 0) -> Iterator[lock.LeaseKeeper | None]:
-    """Hold the cluster's lock; None where there can be none because of NOSPACE."""
+def _hold_lock(
+    request: Request, connection: Connection, name: str, wait: float = 0
+) -> Iterator[lock.LeaseKeeper | None]:
+    """Hold the cluster's lock; yield None where NOSPACE rules out a lock."""
     holder = lock.Holder(socket.gethostname(), name, OPERATION)
-    # The member that is defragmented answers nothing: ask the others first to keep the lock.
-    ways = [*request.endpoints[1:], *request.endpoints[:1]]
+    # A member that is being defragmented answers nothing: renew the lease through the others first.
+    others_first = [*request.endpoints[1:], *request.endpoints[:1]]
     with contextlib.ExitStack() as stack:
         try:
-            guard = stack.enter_context(lock.hold_lock(link, ways, holder, wait=wait))
+            lease_keeper = stack.enter_context(lock.hold_lock(connection, others_first, holder, wait=wait))
         except lock.NoSpaceError:
-            guard = None
-        yield guard
+            lease_keeper = None
+        yield lease_keeper
 
 
-def _everyone(request: Request, link: Connection, check: bool) -> list[Outcome]:
-    """Take all turns, one after the other, under one lock."""
-    sight = view_cluster(link, request.endpoints)
-    if not sight.cluster.members:
-        raise DefragError(f"no member of the cluster answers ({sight.cluster.error}); start etcd, or set endpoints")
+def _defrag_all(request: Request, connection: Connection, check: bool) -> list[Outcome]:
+    """Defragment every member that is worth it, one after the other, under one lock."""
+    view = view_cluster(connection, request.endpoints)
+    if not view.cluster.members:
+        raise DefragError(f"no member of the cluster answers ({view.cluster.error}); start etcd, or set endpoints")
     outcomes = {}
-    for member in sight.cluster.members:
-        nothing = decision.skip_verdict(sight.cluster, member.name, request.thresholds)
-        if nothing is not None:
-            outcomes[member.name] = skipped_outcome(sight, member.name, nothing)
-    turns = [member.name for member in decision.defrag_order(sight.cluster, request.thresholds)]
+    for member in view.cluster.members:
+        skip = decision.skip_verdict(view.cluster, member.name, request.thresholds)
+        if skip is not None:
+            outcomes[member.name] = skipped_outcome(view, member.name, skip)
+    order = [member.name for member in decision.defrag_order(view.cluster, request.thresholds)]
     if check:
-        busy = _holder(link, request.endpoints)
-        for name in turns:
-            outcomes[name] = _foretold(request, sight, name, turns[: turns.index(name)], busy)
-    elif turns:
-        with _locked(request, link, "", wait=request.wait) as guard:
-            outcomes.update(_turns(request, link, sight, guard))
-    return [outcomes[member.name] for member in sight.cluster.members if member.name in outcomes]
+        busy = _lock_holder(connection, request.endpoints)
+        for name in order:
+            outcomes[name] = _predict(request, view, name, order[: order.index(name)], busy)
+    elif order:
+        with _hold_lock(request, connection, "", wait=request.wait) as lease_keeper:
+            outcomes.update(_defrag_in_order(request, connection, view, lease_keeper))
+    return [outcomes[member.name] for member in view.cluster.members if member.name in outcomes]
 
 
-def _turns(
-    request: Request, link: Connection, sight: ClusterView, guard: lock.LeaseKeeper | None
+def _defrag_in_order(
+    request: Request, connection: Connection, view: ClusterView, lease_keeper: lock.LeaseKeeper | None
 ) -> dict[str, Outcome]:
+    """Defragment one member after the other; after a failure or a lost lock the rest is skipped."""
     outcomes: dict[str, Outcome] = {}
     stopped = ""
     while True:
-        # Who leads may have changed: the order is that of now.
-        turns = [
+        # The leader may have changed: derive the order anew.
+        order = [
             member.name
-            for member in decision.defrag_order(sight.cluster, request.thresholds)
+            for member in decision.defrag_order(view.cluster, request.thresholds)
             if member.name not in outcomes
         ]
-        if not turns:
+        if not order:
             return outcomes
+        name = order[0]
         if stopped:
-            outcomes[turns[0]] = skipped_outcome(sight, turns[0], Verdict(False, stopped))
+            outcomes[name] = skipped_outcome(view, name, Verdict(False, f"{name} was not defragmented: {stopped}"))
             continue
         try:
-            outcomes[turns[0]] = defragment_member(request, link, turns[0], guard)
+            outcomes[name] = defragment_member(request, connection, name, lease_keeper)
         except lock.LockLostError as error:
             stopped = str(error)
             continue
-        if outcomes[turns[0]].result == "failed":
-            stopped = f"{turns[0]} failed: {outcomes[turns[0]].reason}"
-        sight = view_cluster(link, request.endpoints)
+        if outcomes[name].result == "failed":
+            stopped = f"{name} failed: {outcomes[name].reason}"
+        view = view_cluster(connection, request.endpoints)
 
 
-def _foretold(request: Request, sight: ClusterView, name: str, earlier: list[str], busy: str) -> Outcome:
-    """Say what would be done, and why not, without doing it."""
-    verdict = member_verdict(request, sight, name)
-    this = sight.cluster.member(name)
+def _predict(request: Request, view: ClusterView, name: str, earlier: list[str], busy: str) -> Outcome:
+    """Return what would be done, or why nothing would be."""
+    verdict = member_verdict(request, view, name)
+    this = view.cluster.member(name)
     if not verdict.go or this is None:
-        return skipped_outcome(sight, name, verdict)
+        return skipped_outcome(view, name, verdict)
     after = f"after {', '.join(earlier)}" if earlier else ""
-    lead = f"after {verdict.move_to} leads in its place" if verdict.move_to else ""
+    lead = f"after {verdict.move_to} takes over as leader" if verdict.move_to else ""
     wait = f"once the lock is free ({busy})" if busy else ""
     when = ", ".join(text for text in (wait, after, lead) if text)
     reason = f"{name} would be defragmented{' ' if when else ''}{when}: {decision.describe_database(this)}"
-    limit = required_limit(request, sight, this)
+    limit = raised_limit(request, view, this)
     if limit:
-        reason += f"; its memory limit would be {format_size(limit)} meanwhile"
+        reason += f"; its memory limit would be {format_size(limit)} during that time"
     return Outcome(
         name, "skipped", reason, would=True, before=database_sizes(this), moved_to=verdict.move_to, raised_to=limit
     )
 
 
-def _holder(link: Connection, endpoints: list[str]) -> str:
-    """Say who holds the lock; nothing if nobody does, or if the cluster cannot tell."""
+def _lock_holder(connection: Connection, endpoints: list[str]) -> str:
+    """Return who holds the cluster's lock; empty if nobody does, or if the cluster does not answer."""
     try:
-        held = lock.read_lock(link, endpoints)
+        held = lock.read_lock(connection, endpoints)
     except lock.LockError:
         return ""
     return str(held) if held else ""

@@ -1,11 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster as its members describe it, and who may be stopped. Private to the collection.
-
-``observe`` asks; everything else is pure. A cluster that does not answer is a result, not an error: only an etcdctl
-that cannot be run is one.
-"""
+"""A cluster and its members, assembled from the answers of etcdctl. Pure."""
 
 from __future__ import annotations
 
@@ -23,9 +19,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 @dataclass(frozen=True)
 class Member:
-    """One member: what the list, its own status and a linearizable read through it say. Sizes are bytes.
+    """One member, from the member list, its own status and a linearizable read through it. Sizes are bytes.
 
-    ``lag`` is how many raft entries it has yet to apply; None, like every other figure, if it gave no status.
+    lag: raft entries that it has not applied yet. Every figure is None if the member returned no status.
     """
 
     name: str
@@ -49,13 +45,13 @@ class Member:
 
     @property
     def votes(self) -> bool:
-        """Whether the member counts for quorum."""
+        """Whether the member counts towards quorum."""
         return self.role != "learner"
 
 
 @dataclass(frozen=True)
 class Quorum:
-    """``ok`` is what counts: a linearizable read succeeded, so a majority works, even if not all were reached."""
+    """Voting members, how many are needed and how many are healthy. ``ok``: some linearizable read succeeded."""
 
     voters: int
     needed: int
@@ -65,7 +61,7 @@ class Quorum:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The whole cluster. Without an answer from any member, ``members`` is empty and ``error`` says why."""
+    """The whole cluster. If no member answered, ``members`` is empty and ``error`` says why."""
 
     id: str
     leader: str
@@ -78,13 +74,17 @@ class Cluster:
         """Return the member of this name, or None."""
         return next((member for member in self.members if member.name == name), None)
 
+    def has_alarm(self, kind: str) -> bool:
+        """Say whether an alarm (NOSPACE, CORRUPT) is set for any member."""
+        return any(alarm["type"] == kind for alarm in self.alarms)
+
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for a module's result."""
+        """Return the cluster as a module's result."""
         return asdict(self)
 
 
 def choose_url(client_urls: list[str], endpoints: list[str]) -> str:
-    """Choose where to ask a member: a URL that the user named, else its first; empty if it never started."""
+    """Return the URL at which to ask a member: one among ``endpoints``, else its first; empty if it never started."""
     return next((url for url in client_urls if url in endpoints), client_urls[0] if client_urls else "")
 
 
@@ -95,9 +95,9 @@ def assemble_cluster(
     healths: dict[str, Health],
     refused: dict[str, str],
 ) -> Cluster:
-    """Put the answers together.
+    """Assemble the cluster from the answers of its members.
 
-    ``targets`` maps member id to URL; ``statuses``, ``healths`` and ``refused`` (why nothing answered) are by URL.
+    targets: the URL of each member, by id. statuses, healths, refused (why the member did not answer): by URL.
     """
     newest = max(statuses.values(), key=lambda status: (bool(status.leader), status.raft_term), default=None)
     leader_id = newest.leader if newest else ""
@@ -146,21 +146,21 @@ def assemble_cluster(
 
 
 def _health(url: str, learner: bool, status: Status | None, read: Health | None, refused: str) -> Health:
-    """Say whether a member is healthy, and if not, the cause that helps most."""
+    """Say whether a member is healthy, and if not, the most useful cause."""
     if not url:
         return Health(healthy=False, error="it was added but never started")
     if read is not None and read.healthy:
         return read
     if status is None:
-        return Health(healthy=False, error=_in_words(refused or (read.error if read else "")))
+        return Health(healthy=False, error=_readable_error(refused or (read.error if read else "")))
     if not status.leader:
         return Health(healthy=False, error="it knows no leader")
     if learner:
         return Health(healthy=True, error="")
-    return Health(healthy=False, error=_in_words(read.error if read else ""))
+    return Health(healthy=False, error=_readable_error(read.error if read else ""))
 
 
-def _in_words(error: str) -> str:
+def _readable_error(error: str) -> str:
     return "no answer in time" if not error or error.startswith("context deadline exceeded") else error
 
 
@@ -179,7 +179,7 @@ def _quorum(members: list[Member]) -> Quorum:
 
 
 def unreachable_cluster(error: str) -> Cluster:
-    """Return the cluster of which nothing is known but why."""
+    """Return an unreachable cluster, carrying only the error."""
     return Cluster(
         id="", leader="", members=[], quorum=Quorum(voters=0, needed=0, healthy=0, ok=False), alarms=[], error=error
     )

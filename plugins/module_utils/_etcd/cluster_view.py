@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask the members of a cluster for everything that they say of it."""
+"""Ask the members of a cluster about themselves: members, status, health, and metrics."""
 
 from __future__ import annotations
 
@@ -33,28 +33,42 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metr
     parse_member_metrics,
 )
 
+_THREADS = 16
+
+
+class NoAnswerError(ValueError):
+    """No member returned the member list."""
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """A cluster, and by name the metrics of each voting member, or why they could not be read."""
+
+    cluster: Cluster
+    metrics: dict[str, MemberMetrics | str]
+
 
 def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
     """Ask a cluster for its members, their status and their health.
 
-    Reached through any of ``endpoints``; afterwards each member is asked at its own client URL. One process for the
-    list, one for the health of all, one for each status, the latter all at once: etcdctl asks for several statuses
-    one after the other, and each silent member would cost a whole timeout.
-    Returns the cluster and the name of the member that gave the list: the local one, if only its endpoint was asked.
-    Raises EtcdctlError if etcdctl cannot be run.
+    The list is requested from ``endpoints``; then each member is asked at its own client URL. Statuses are requested by
+    one etcdctl for each member, all at once: a single etcdctl asks for them one after the other, and each silent member
+    would cost a whole timeout.
+    Returns the cluster and the name of the member that returned the list. Raises EtcdctlError if etcdctl cannot be run;
+    a cluster that does not answer is a result.
     """
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        refused = _probe_all(pool, connection, endpoints)
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        refused = _connection_problems(pool, connection, endpoints)
         open_endpoints = [url for url in endpoints if not refused[url]]
         if not open_endpoints:
             return unreachable_cluster("; ".join(f"{url}: {refused[url]}" for url in endpoints)), ""
         try:
-            listed = _member_list(connection, open_endpoints)
+            listed = _request_member_list(connection, open_endpoints)
         except NoAnswerError as error:
             return unreachable_cluster(str(error)), ""
         targets = {member.id: choose_url(member.client_urls, endpoints) for member in listed.members}
         urls = [url for url in targets.values() if url]
-        refused = _probe_all(pool, connection, urls)
+        refused = _connection_problems(pool, connection, urls)
         open_urls = [url for url in urls if not refused[url]]
         status_jobs = [pool.submit(run_etcdctl, connection, [url], "endpoint", "status") for url in open_urls]
         # A learner serves no reads: etcdctl 3.5 would ask it until its time is up.
@@ -71,14 +85,19 @@ def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Clust
     return cluster, next((member.name for member in listed.members if member.id == listed.answered_by), "")
 
 
-class NoAnswerError(ValueError):
-    """No member gave its list of members."""
+def view_cluster(connection: Connection, endpoints: list[str]) -> ClusterView:
+    """Ask the cluster, and then every voting member for its metrics, all at once. Raises EtcdctlError."""
+    cluster, _answered_by = observe_cluster(connection, endpoints)
+    voters = [member for member in cluster.members if member.votes and member.endpoint]
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        found = pool.map(lambda member: _fetch_member_metrics(connection, member), voters)
+        return ClusterView(cluster, {member.name: metrics for member, metrics in zip(voters, found)})
 
 
-def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
-    """Read the list without asking for a majority, so that a cluster without quorum can be described too.
+def _request_member_list(connection: Connection, endpoints: list[str]) -> MemberList:
+    """Request the member list without a majority, so that a cluster without quorum can be described too.
 
-    etcdctl can do that from 3.6 on; with 3.5 the gateway is asked, and etcdctl only where that is switched off.
+    etcdctl can do that since 3.6. With 3.5 the gRPC gateway is asked, and etcdctl only where the gateway is disabled.
     """
     answer = run_etcdctl(connection, endpoints, "member", "list", "--consistency=s")
     if answer.returncode not in (0, None) and "unknown flag" in answer.stderr:
@@ -89,7 +108,7 @@ def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
                 continue
         answer = run_etcdctl(connection, endpoints, "member", "list")
     elif "not supported for learner" in answer.stderr:
-        # etcdctl took the one endpoint that cannot tell.
+        # etcdctl chose the endpoint of a learner: ask one after the other.
         answers = (run_etcdctl(connection, [url], "member", "list", "--consistency=s") for url in endpoints)
         answer = next((other for other in answers if other.returncode == 0), answer)
     if answer.returncode != 0:
@@ -97,33 +116,16 @@ def _member_list(connection: Connection, endpoints: list[str]) -> MemberList:
     return parse_members(answer.stdout)
 
 
-def _probe_all(pool: ThreadPoolExecutor, connection: Connection, urls: list[str]) -> dict[str, str]:
+def _connection_problems(pool: ThreadPoolExecutor, connection: Connection, urls: list[str]) -> dict[str, str]:
     return dict(zip(urls, pool.map(lambda url: http_api.connection_problem(url, connection.timeout), urls)))
 
 
 def _output(answer: ProcessResult) -> str:
-    """Return standard output, which holds what did answer even when the exit status is not 0."""
+    """Return standard output, which has the members that answered even when the exit status is not 0."""
     return answer.stdout or "null"
 
 
-@dataclass(frozen=True)
-class ClusterView:
-    """A cluster and what its voting members are busy with, or why a member's metrics could not be read."""
-
-    cluster: Cluster
-    activities: dict[str, MemberMetrics | str]
-
-
-def view_cluster(connection: Connection, endpoints: list[str]) -> ClusterView:
-    """Ask the cluster, and then every voting member for its metrics, all at once."""
-    cluster, _answered_by = observe_cluster(connection, endpoints)
-    voters = [member for member in cluster.members if member.votes and member.endpoint]
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        found = pool.map(lambda member: _activity(connection, member), voters)
-        return ClusterView(cluster, {member.name: seen for member, seen in zip(voters, found)})
-
-
-def _activity(connection: Connection, member: Member) -> MemberMetrics | str:
+def _fetch_member_metrics(connection: Connection, member: Member) -> MemberMetrics | str:
     try:
         return parse_member_metrics(http_api.fetch_metrics(connection, member.endpoint), member.db_size_in_use or 0)
     except EtcdctlError as error:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module arguments that describe how to reach etcd, and the connection that they describe."""
+"""The module arguments that say how to reach etcd, and the connection that they describe."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def connection_from_params(params: dict[str, Any]) -> Connection:
-    """Return the connection that a module's parameters describe; raises EtcdctlError if they cannot be right."""
+    """Return the connection that a module's parameters describe. Raises EtcdctlError for invalid ones."""
     if params["request_timeout"] <= 0:
-        raise EtcdctlError(f"request_timeout: {params['request_timeout']:g} s is too short; 3 is the default")
-    wrong = [url for url in params["endpoints"] if not url.startswith(("https://", "http://"))]
-    if wrong or not params["endpoints"]:
-        raise EtcdctlError(f"endpoints: {wrong or 'the list is empty'}; write them like https://127.0.0.1:2379")
+        raise EtcdctlError(f"request_timeout is {params['request_timeout']:g}, but must be above 0 s; 3 is the default")
+    invalid = [url for url in params["endpoints"] if not url.startswith(("https://", "http://"))]
+    if invalid or not params["endpoints"]:
+        raise EtcdctlError(f"endpoints: {invalid or 'the list is empty'}; write them like https://127.0.0.1:2379")
     return Connection(
         etcdctl_path=params["etcdctl_path"],
         ca_cert=params["ca_cert"],

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What fills a database, and what helps. Private to the collection. Pure.
+"""Divide a database into live data, history and free pages, and say which action frees space. Pure.
 
-The file has three parts: live keys, history (revisions that the next compaction may drop) and free pages (which only a
-defragmentation gives back). All three count for the quota.
+History is revisions that the next compaction may drop; free pages are returned to the filesystem by a defragmentation
+only. All three count towards the quota.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
-# Live keys above this share of the quota (percent) leave too little for history: etcd would be full again soon.
+# Live data above this share of the quota (percent) leaves too little room for history: etcd would soon be full again.
 CROWDED = 80
+# Below this share of the quota (percent) the alarm NOSPACE may be disarmed.
+DISARM_BELOW = 90
 
 
 @dataclass(frozen=True)
 class DatabaseSpace:
-    """The parts of one member's database in bytes. ``live`` and ``history`` are shared out by their numbers of revisions.
+    """The parts of one member's database in bytes; live data and history are estimated from their revision counts.
 
-    quota: None if the member does not say, or has none. keys, revisions: of the live keys, and of the history.
+    quota: None if the member reports none. keys, revisions: the numbers of live keys and of older revisions.
     """
 
     member: str
@@ -37,19 +39,19 @@ class DatabaseSpace:
 
     @property
     def largest(self) -> str:
-        """The part that fills it most: live, history or free."""
+        """The largest part: live, history or free."""
         return max(("free", "history", "live"), key=lambda part: int(getattr(self, part)))
 
 
-def divide_database(member: Member, activity: MemberMetrics) -> DatabaseSpace:
+def divide_database(member: Member, metrics: MemberMetrics) -> DatabaseSpace:
     """Return the parts of a member's database."""
     size, used = member.db_size or 0, member.db_size_in_use or 0
-    keys, revisions = activity.keys or 0, activity.history or 0
+    keys, revisions = metrics.keys or 0, metrics.history or 0
     live = used * keys // (keys + revisions) if keys + revisions else used
     return DatabaseSpace(
         member=member.name,
         size=size,
-        quota=member.db_quota or activity.quota,
+        quota=member.db_quota or metrics.quota,
         live=live,
         history=used - live,
         free=max(0, size - used),
@@ -59,7 +61,7 @@ def divide_database(member: Member, activity: MemberMetrics) -> DatabaseSpace:
 
 
 def explain_space(space: DatabaseSpace) -> str:
-    """Say in a sentence what fills the database of a member, and what helps."""
+    """Return a sentence on what fills the database, and what frees space."""
     of_quota = f" of its quota of {format_size(space.quota)}" if space.quota else ""
     parts = (
         f"live data {format_size(space.live)} ({format_count(space.keys)} keys), "
@@ -78,6 +80,6 @@ def _case(space: DatabaseSpace) -> str:
 _REMEDIES = {
     "crowded": "the live data alone nearly fills it: delete keys, or raise etcd_quota_backend_bytes",
     "live": "mostly live data: compaction and defragmentation help for a while, then delete keys or raise the quota",
-    "history": "mostly history: compaction drops it; let it happen on its own (etcd_auto_compaction_retention)",
-    "free": "mostly free pages: defragmentation gives them back; let it happen on its own (role etcd_maintenance)",
+    "history": "mostly history: compact it; let etcd do so by itself (etcd_auto_compaction_retention)",
+    "free": "mostly free pages: defragment; let a timer do so (role etcd_maintenance)",
 }

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a member may be stopped, and whether it serves again. Pure."""
+"""Decide whether a member may be stopped, and whether it serves again afterwards. Pure."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 
 @dataclass(frozen=True)
 class DrainVerdict:
-    """Whether a member may be stopped, and if not, why, and whether waiting may help.
+    """Whether a member may be stopped, and why not.
 
-    ``move_to`` names the member that has to lead first (empty: none); ``interrupts`` says that the cluster has no
-    quorum while this member is away.
+    move_to: the member that must lead first, empty if the leader stays. interrupts: the cluster has no quorum while this
+    member is stopped. transient: waiting may help.
     """
 
     allowed: bool
     move_to: str = ""
     interrupts: bool = False
     reason: str = ""
-    may_pass: bool = False
+    transient: bool = False
 
 
 def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) -> DrainVerdict:
     """Decide whether the member ``name`` may be stopped now.
 
-    All other voters have to be healthy and not corrupt, so that stopping this one leaves the cluster one failure
-    away from what it was, never two. One or two voters cannot be without one: then stopping interrupts the service,
-    which is allowed, and said. NOSPACE is no reason to refuse: a restart with a larger quota is its cure.
-    ``prefer`` names the members that should lead afterwards, ``max_lag`` is in raft entries.
+    All other voters have to be healthy, and no member corrupt, so that stopping this one is the only failure that the
+    cluster has to tolerate. With one or two voters stopping one interrupts the service, which is allowed and reported.
+    NOSPACE does not forbid it: a restart with a larger quota is its remedy.
+    prefer: members preferred as the next leader. max_lag: raft entries that the next leader may be behind.
     """
     if not cluster.members:
         return _refuse(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints", True)
@@ -66,10 +66,10 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
 
 
 def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
-    """Say why the member ``name`` does not serve yet, or return an empty string.
+    """Say why the member ``name`` does not serve yet; empty if it serves.
 
-    It serves when it answers a linearizable read (a learner: knows a leader), has a leader and is at most
-    ``max_lag`` raft entries behind.
+    It serves when it answers a linearizable read (a learner: knows a leader), the cluster has a leader, and the member
+    is at most ``max_lag`` raft entries behind.
     """
     if not cluster.members:
         return f"no member of the cluster answers ({cluster.error})"
@@ -87,5 +87,5 @@ def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
     return ""
 
 
-def _refuse(reason: str, may_pass: bool = False) -> DrainVerdict:
-    return DrainVerdict(allowed=False, reason=reason, may_pass=may_pass)
+def _refuse(reason: str, transient: bool = False) -> DrainVerdict:
+    return DrainVerdict(allowed=False, reason=reason, transient=transient)

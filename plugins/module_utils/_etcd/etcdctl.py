@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask etcd through etcdctl and read its JSON. Private to the collection.
+"""Run etcdctl and parse its JSON.
 
-The parsing functions are pure. They read what etcdctl 3.5, 3.6 and 3.7 print with ``-w json`` and what etcd's
-gRPC gateway answers, which spells 64-bit integers as strings. Member and cluster ids become hexadecimal strings,
-as etcd's logs spell them, because they do not fit the integers of many JSON readers.
+The parsers are pure. They accept what etcdctl 3.5, 3.6 and 3.7 print with ``-w json``, and the answers of etcd's gRPC
+gateway, which writes 64-bit integers as strings. Member and cluster ids become hexadecimal strings, as in etcd's logs,
+because many JSON parsers cannot represent them as integers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes i
 
 
 class EtcdctlError(ValueError):
-    """etcdctl could not be run, or what it printed is not what etcdctl prints."""
+    """etcdctl could not be run, or its output could not be parsed."""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach etcd: the client binary, the TLS files, and how long one question may take (seconds)."""
+    """How to reach etcd: the client binary, the TLS files, and the seconds that one request may take."""
 
     etcdctl_path: str
     ca_cert: str | None
@@ -36,7 +36,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class ListedMember:
-    """One member as the member list names it. A member that never started has no name and no client URL."""
+    """A member in the member list. One that never started has no name and no client URL."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class MemberList:
 
 @dataclass(frozen=True)
 class Status:
-    """What one member says of itself. ``leader`` is empty if it knows none; sizes are bytes."""
+    """The status that a member reports. ``leader`` is empty if it knows none; sizes are bytes."""
 
     member_id: str
     version: str
@@ -73,7 +73,7 @@ class Status:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether a linearizable read through one endpoint succeeded, and if not, why not."""
+    """Whether a linearizable read through an endpoint succeeded, and if not, the error."""
 
     healthy: bool
     error: str
@@ -87,20 +87,20 @@ class Alarm:
     type: str
 
 
-def run_etcdctl(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> ProcessResult:
-    """Run one etcdctl command, with ``text`` to read, and never wait longer than the connection's timeout and a second."""
-    argv = [*command_line(connection, endpoints), *words, "-w", "json"]
+def run_etcdctl(connection: Connection, endpoints: list[str], *arguments: str, text: str = "") -> ProcessResult:
+    """Run an etcdctl command for at most a second longer than the connection's timeout. ``text`` is its standard input."""
+    argv = [*command_line(connection, endpoints), *arguments, "-w", "json"]
     return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text)
 
 
 def move_leader(connection: Connection, endpoint: str, target_id: str) -> str:
-    """Let the leader at ``endpoint`` hand over to the member of this id. Returns why that failed, or an empty string."""
+    """Move the leadership from the leader at ``endpoint`` to the member with this id. Returns the error, empty if none."""
     answer = run_etcdctl(connection, [endpoint], "move-leader", target_id)
     return "" if answer.returncode == 0 else failure_reason(answer)
 
 
 def command_line(connection: Connection, endpoints: list[str]) -> list[str]:
-    """Return the start of every etcdctl command line: the program, where to reach etcd, and the time it has."""
+    """Return the start of an etcdctl command line: the program, endpoints, timeouts and TLS files."""
     argv = [
         connection.etcdctl_path,
         f"--endpoints={','.join(endpoints)}",
@@ -121,10 +121,10 @@ def command_line(connection: Connection, endpoints: list[str]) -> list[str]:
 
 
 def run_etcd_tool(argv: list[str], timeout: float, name: str, text: str = "") -> ProcessResult:
-    """Run etcdctl or etcdutl (``name``) and kill it after ``timeout`` seconds; raises EtcdctlError if it cannot run.
+    """Run etcdctl or etcdutl (``name``), and kill it after ``timeout`` seconds. ``text`` is its standard input.
 
-    ``text`` is what it reads from standard input.
-    Variables named ``ETCDCTL_*`` are kept out: etcdctl refuses to run when one says the same thing as a flag.
+    Variables named ``ETCDCTL_*`` are removed: etcdctl refuses to run when one repeats a flag.
+    Raises EtcdctlError if the program cannot be started.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
     try:
@@ -136,10 +136,10 @@ def run_etcd_tool(argv: list[str], timeout: float, name: str, text: str = "") ->
 
 
 def failure_reason(answer: ProcessResult) -> str:
-    """Return in one line why etcdctl failed.
+    """Return why etcdctl failed, in one line.
 
-    The retry interceptor logs the cause as a JSON line on standard error ("connection refused", a certificate that
-    is not trusted); the last plain line ("Error: context deadline exceeded") is often less telling.
+    The retry interceptor logs the cause as a JSON line on standard error ("connection refused", an untrusted
+    certificate); the last plain line ("Error: context deadline exceeded") often says less.
     """
     if answer.returncode is None:
         return "etcdctl did not end in time and was killed"
@@ -160,7 +160,7 @@ def failure_reason(answer: ProcessResult) -> str:
 
 
 def shorten_error(text: str) -> str:
-    """Cut a gRPC error down to its cause: ``dial tcp 10.0.0.1:2379: connect: connection refused``."""
+    """Return the cause within a gRPC error: ``dial tcp 10.0.0.1:2379: connect: connection refused``."""
     dialled = re.search(r'desc = \\?"transport: (?:Error while dialing: )?(.+?)\\?"', text)
     if dialled:
         return dialled.group(1)
@@ -168,7 +168,7 @@ def shorten_error(text: str) -> str:
 
 
 def parse_members(text: str) -> MemberList:
-    """Read ``etcdctl member list -w json`` or the gateway's ``/v3/cluster/member/list``."""
+    """Parse ``etcdctl member list -w json`` or the gateway's ``/v3/cluster/member/list``."""
     data = _object(text, "member list")
     header = data.get("header", {})
     members = [
@@ -189,7 +189,7 @@ def parse_members(text: str) -> MemberList:
 
 
 def parse_status(text: str) -> dict[str, Status]:
-    """Read ``etcdctl endpoint status -w json``: endpoint to status, without the endpoints that did not answer.
+    """Parse ``etcdctl endpoint status -w json``: endpoint to status, without the endpoints that did not answer.
 
     etcdctl prints ``null`` (3.6 and later) or ``[]`` (3.5) if none did.
     """
@@ -197,11 +197,11 @@ def parse_status(text: str) -> dict[str, Status]:
 
 
 def parse_health(text: str) -> dict[str, Health]:
-    """Read ``etcdctl endpoint health -w json``: endpoint to health.
+    """Parse ``etcdctl endpoint health -w json``: endpoint to health.
 
-    etcdctl calls every endpoint unhealthy while any alarm is set. An alarm is reported apart, with the member that
-    raised it, so an endpoint that only says "Active Alarm(s)" did answer a linearizable read: it is healthy here.
-    A learner serves no linearizable reads at all; whether it is healthy, its status has to tell.
+    etcdctl reports every endpoint as unhealthy while any alarm is set. Alarms are reported separately here, and an
+    endpoint whose only error is "Active Alarm(s)" answered a linearizable read, so it counts as healthy.
+    A learner serves no linearizable reads; its health follows from its status.
     """
     result = {}
     for entry in _list(text, "endpoint health"):
@@ -214,7 +214,7 @@ def parse_health(text: str) -> dict[str, Health]:
 
 
 def parse_alarms(errors: list[str]) -> list[Alarm]:
-    """Read the alarms out of a status's errors: ``memberID:9251344371800250839 alarm:NOSPACE``."""
+    """Parse the alarms among the errors of a status: ``memberID:9251344371800250839 alarm:NOSPACE``."""
     found = (re.match(r"memberID:(\d+) alarm:(\w+)", error) for error in errors)
     return [Alarm(member_id=_hex_id(match.group(1)), type=match.group(2)) for match in found if match]
 

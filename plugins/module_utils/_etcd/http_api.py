@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The few questions that etcdctl cannot ask, over HTTP with the client certificate. Private to the collection."""
+"""Ask a member over HTTP, with the client certificate, what etcdctl cannot ask."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 
 def connection_problem(url: str, timeout: float) -> str:
-    """Say why nothing listens at this client URL, or return an empty string.
+    """Say why no TCP connection to this client URL can be made; empty if one can.
 
-    A refused connection answers at once; etcdctl would use up its whole timeout to report the same.
+    A refused connection is known at once; etcdctl would use its whole timeout to report the same.
     """
     parts = urlsplit(url)
     try:
@@ -35,7 +35,7 @@ def connection_problem(url: str, timeout: float) -> str:
 
 
 def fetch_member_list(connection: Connection, url: str) -> MemberList:
-    """Read the member list that this one member holds, without asking the others.
+    """Return the member list that this one member has, without asking the others. Raises EtcdctlError.
 
     etcdctl 3.5 can ask for a linearizable list only, which a cluster without quorum never answers; the gateway's
     default is a serializable one in every version.
@@ -44,17 +44,17 @@ def fetch_member_list(connection: Connection, url: str) -> MemberList:
 
 
 def fetch_quota(connection: Connection, url: str) -> int | None:
-    """Return the quota in bytes that this member works with, from ``/metrics``; None if it does not say."""
+    """Return the member's quota in bytes from its metrics, None if they lack it. Raises EtcdctlError."""
     return parse_quota(fetch_metrics(connection, url))
 
 
 def fetch_metrics(connection: Connection, url: str) -> str:
-    """Return the page of metrics of the member at this URL; raises EtcdctlError if it gives none."""
+    """Return the member's page of metrics. Raises EtcdctlError."""
     return _request(connection, url, "GET", "/metrics", None)
 
 
 def parse_quota(page: str) -> int | None:
-    """Read ``etcd_server_quota_backend_bytes`` (a float in Prometheus' text form) from a page of metrics."""
+    """Return the quota in bytes from a page of metrics, None if it is missing."""
     found = (sample.value for sample in parse_samples(page) if sample.name == "etcd_server_quota_backend_bytes")
     return next((int(quota) for quota in found), None)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules that talk to a member share: arguments and the local member. Private to the collection."""
+"""Describe the member on this host: its unit, process, effective settings and mounts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.process imp
 def describe_local_member(
     unit: systemd.Unit, link: Connection, endpoint: str, data_dir: str | None, wal_dir: str | None
 ) -> dict[str, Any]:
-    """Describe the etcd that runs under a unit on this host: process, settings in effect, mounts.
+    """Describe the etcd that runs under a unit on this host: process, effective settings, mounts.
 
-    Without a running process only the unit's own state is given. ``data_dir`` and ``wal_dir`` default to what etcd
-    itself says it uses; ``endpoint`` is asked for the quota if the journal does not state the settings.
+    Without a running process only the unit's state is returned. data_dir, wal_dir: default to what etcd logged at its
+    start. endpoint: asked for the quota if the journal lacks the settings.
     """
     state: dict[str, Any] = {
         "unit": unit.name,

@@ -20,7 +20,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
     request = Request(
         endpoints=config.endpoints,
         member=config.member,
-        everyone=False,
+        all_members=False,
         thresholds=Thresholds(asked.free_share, asked.free_size),
         pause=asked.pause,
         wait=asked.wait,

@@ -89,7 +89,7 @@ def test_info(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"request_timeout": 0}, "request_timeout: 0 s is too short"),
+        ({"request_timeout": 0}, "request_timeout is 0, but must be above 0 s"),
         ({"endpoints": ["10.0.0.1:2379"]}, "endpoints: ['10.0.0.1:2379']; write them like https://127.0.0.1:2379"),
         ({"endpoints": []}, "endpoints: the list is empty"),
     ],

@@ -69,7 +69,9 @@ def three(**more: Any) -> Cluster:
         (0, 0, Thresholds(0, 0), False),
     ],
 )
-def test_when_it_pays(size: int, used: int, thresholds: Thresholds, expected: bool) -> None:
+def test_is_worthwhile_when_share_and_size_are_free(
+    size: int, used: int, thresholds: Thresholds, expected: bool
+) -> None:
     assert decision.is_worthwhile(member("a", db_size=size, db_size_in_use=used), thresholds) is expected
 
 
@@ -81,12 +83,12 @@ def test_when_it_pays(size: int, used: int, thresholds: Thresholds, expected: bo
         (Thresholds(45, -1), "free_size is -1"),
     ],
 )
-def test_bad_thresholds(thresholds: Thresholds, text: str) -> None:
+def test_thresholds_out_of_range(thresholds: Thresholds, text: str) -> None:
     with pytest.raises(decision.DefragError, match=text):
         decision.validate_thresholds(thresholds)
 
 
-def test_order() -> None:
+def test_defrag_order_is_followers_by_name_then_the_leader() -> None:
     full = {"db_size_in_use": 999 * MIB}
     members = (member("a", "leader"), member("d"), member("b"), member("l", "learner"), member("c", **full))
     assert [one.name for one in decision.defrag_order(cluster(*members), USUAL)] == ["b", "d", "a"]
@@ -96,13 +98,18 @@ def test_order() -> None:
     ("found", "name", "reason", "settled"),
     [
         (three(), "x", "no member named 'x'; its members are a, b, c", False),
-        (three(role="learner"), "c", "a learner, which is left alone", True),
+        (three(role="learner"), "c", "a learner, which is not defragmented until it votes", True),
         (three(db_size=None, health_error="no answer in time"), "c", "c does not answer: no answer in time", False),
-        (three(db_size_in_use=900 * MIB), "c", r"it does not pay: 100.0 MiB of 1000.0 MiB \(10 %\) are free", True),
+        (
+            three(db_size_in_use=900 * MIB),
+            "c",
+            r"^c does not need defragmentation: 100.0 MiB of 1000.0 MiB \(10 %\) are free; the thresholds are 45 % and 100.0 MiB$",
+            True,
+        ),
         (cluster(), "c", "no member of the cluster answers", False),
     ],
 )
-def test_nothing_to_do(found: Cluster, name: str, reason: str, settled: bool) -> None:
+def test_skip_verdict(found: Cluster, name: str, reason: str, settled: bool) -> None:
     verdict = decision.skip_verdict(found, name, USUAL)
     assert verdict is not None
     assert (verdict.go, verdict.settled) == (False, settled)
@@ -113,23 +120,33 @@ ALL_IDLE = {"a": IDLE, "b": IDLE, "c": IDLE}
 
 
 @pytest.mark.parametrize(
-    ("found", "activities", "reason", "may_pass"),
+    ("found", "metrics", "reason", "transient"),
     [
         (three(healthy=False, health_error="it is down"), ALL_IDLE, "c (it is down); repair that first", True),
         (cluster(*three().members, alarms=(("b", "CORRUPT"),)), ALL_IDLE, "the alarm CORRUPT is set for b", False),
-        (three(lag=501), ALL_IDLE, "a member has yet to catch up: c by 501 entries", True),
-        (three(), {**ALL_IDLE, "c": "refused"}, "whether c sends a snapshot cannot be told from its metrics", True),
-        (three(), {"a": IDLE, "b": IDLE}, "whether c sends a snapshot cannot be told", True),
+        (three(lag=501), ALL_IDLE, "members lag behind: c by 501 entries; at most 500 are allowed", True),
+        (
+            three(),
+            {**ALL_IDLE, "c": "refused"},
+            "the metrics of c do not say whether it sends a snapshot: refused",
+            True,
+        ),
+        (
+            three(),
+            {"a": IDLE, "b": IDLE},
+            "the metrics of c do not say whether it sends a snapshot: they were not read",
+            True,
+        ),
         (three(), {**ALL_IDLE, "a": replace(IDLE, raft_snapshots=1)}, "a sends or receives a snapshot", True),
-        (three(), {**ALL_IDLE, "b": replace(IDLE, downloads=1)}, "b sends a snapshot to a client", True),
+        (three(), {**ALL_IDLE, "b": replace(IDLE, snapshot_downloads=1)}, "b sends a snapshot to a client", True),
         (three(), {**ALL_IDLE, "c": replace(IDLE, defragmenting=True)}, "c is being defragmented", True),
     ],
 )
-def test_what_forbids_it(
-    found: Cluster, activities: dict[str, MemberMetrics | str], reason: str, may_pass: bool
+def test_cluster_verdict_forbids(
+    found: Cluster, metrics: dict[str, MemberMetrics | str], reason: str, transient: bool
 ) -> None:
-    verdict = decision.cluster_verdict(found, "b", activities, 500, [])
-    assert (verdict.go, verdict.may_pass) == (False, may_pass)
+    verdict = decision.cluster_verdict(found, "b", metrics, 500, [])
+    assert (verdict.go, verdict.transient) == (False, transient)
     assert reason in verdict.reason
 
 
@@ -144,16 +161,20 @@ def test_what_forbids_it(
         (cluster(member("a", "leader")), "a", [], ""),
     ],
 )
-def test_what_allows_it(found: Cluster, name: str, prefer: list[str], move_to: str) -> None:
+def test_cluster_verdict_allows(found: Cluster, name: str, prefer: list[str], move_to: str) -> None:
     verdict = decision.cluster_verdict(found, name, ALL_IDLE, 500, prefer)
     assert (verdict.go, verdict.move_to) == (True, move_to)
 
 
 @pytest.mark.parametrize(
     ("free", "problem"),
-    [(None, ""), (444 * MIB, ""), (443 * MIB, "the filesystem of /data has 443.0 MiB free, but the copy and the WAL")],
+    [
+        (None, ""),
+        (444 * MIB, ""),
+        (443 * MIB, "the filesystem of /data has 443.0 MiB free, but the copy and the growing WAL need"),
+    ],
 )
-def test_disk(free: int | None, problem: str) -> None:
+def test_disk_problem(free: int | None, problem: str) -> None:
     found = decision.disk_problem(member("a"), HostCapacity("/data", free=free))
     assert found.startswith(problem) and bool(found) == bool(problem)
 
@@ -162,8 +183,8 @@ def test_disk(free: int | None, problem: str) -> None:
     ("revision", "used", "chunk"),
     [(1000, 300 * MIB, 10_000 * 1000), (100_000, 300 * MIB, 300 * MIB), (None, 10 * MIB, 10 * MIB)],
 )
-def test_copies(revision: int | None, used: int, chunk: int) -> None:
-    found = decision.copy_bytes(member("a", db_size_in_use=used), replace(IDLE, revision=revision))
+def test_copy_bytes(revision: int | None, used: int, chunk: int) -> None:
+    found = decision.copy_bytes(member("a", db_size_in_use=used), replace(IDLE, bytes_per_revision=revision))
     assert found == (chunk * 2, chunk * 3200 // 1000)
 
 
@@ -180,10 +201,10 @@ def test_copies(revision: int | None, used: int, chunk: int) -> None:
         (900, 400, 600, 900),
     ],
 )
-def test_peak(rss_anon: int | None, goal: int | None, go_limit: int | None, expected: int | None) -> None:
+def test_peak_rss_anon(rss_anon: int | None, goal: int | None, go_limit: int | None, expected: int | None) -> None:
     local = HostCapacity("/data", rss_anon=rss_anon and rss_anon * MIB, go_limit=go_limit and go_limit * MIB)
-    activity = replace(IDLE, revision=100_000, heap_goal=goal and goal * MIB)
-    found = decision.peak_rss_anon(member("a", db_size_in_use=100 * MIB), activity, local)
+    metrics = replace(IDLE, bytes_per_revision=100_000, heap_goal=goal and goal * MIB)
+    found = decision.peak_rss_anon(member("a", db_size_in_use=100 * MIB), metrics, local)
     assert found == (expected and expected * MIB)
 
 
@@ -206,20 +227,20 @@ def test_peak(rss_anon: int | None, goal: int | None, go_limit: int | None, expe
         (HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, available=2048 * MIB), True, ""),
     ],
 )
-def test_memory(local: HostCapacity, may_raise: bool, problem: str) -> None:
-    activity = replace(IDLE, revision=100_000)
-    found = decision.memory_problem(member("a"), activity, local, may_raise)
+def test_memory_problem(local: HostCapacity, may_raise: bool, problem: str) -> None:
+    metrics = replace(IDLE, bytes_per_revision=100_000)
+    found = decision.memory_problem(member("a"), metrics, local, may_raise)
     assert problem in found and bool(found) == bool(problem)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"), [("1776287744", 1776287744), ("1800MiB", 1800 * MIB), ("off", None), ("", None)]
 )
-def test_go_limit(text: str, expected: int | None) -> None:
+def test_parse_gomemlimit(text: str, expected: int | None) -> None:
     assert parse_gomemlimit(text) == expected
 
 
-def test_activity() -> None:
+def test_parse_member_metrics() -> None:
     page = """
 # HELP etcd_disk_defrag_inflight Whether or not defrag is active on the member.
 etcd_disk_defrag_inflight 1
@@ -237,12 +258,12 @@ grpc_server_handled_total{grpc_code="Canceled",grpc_method="Snapshot",grpc_servi
 grpc_server_handled_total{grpc_code="OK",grpc_method="Range",grpc_service="etcdserverpb.KV"} 7
 """
     found = parse_member_metrics(page, 1_000_000)
-    assert found == MemberMetrics(1, 1, True, 5000, 2147483648, keys=100, history=100, newest=500)
+    assert found == MemberMetrics(1, 1, True, 5000, 2147483648, keys=100, history=100, newest_revision=500)
     assert parse_member_metrics("", 5) == MemberMetrics(0, 0, False, None, None)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"), [("MemTotal: 5 kB\nMemAvailable:     2048 kB\n", 2048 * 1024), ("MemTotal: 5 kB\n", None)]
 )
-def test_available(text: str, expected: int | None) -> None:
+def test_parse_mem_available(text: str, expected: int | None) -> None:
     assert parse_mem_available(text) == expected

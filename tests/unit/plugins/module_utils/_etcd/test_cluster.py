@@ -168,7 +168,7 @@ def test_those_already_changed_lead_rather() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "name", "text", "may_pass"),
+    ("given", "name", "text", "transient"),
     [
         (
             of(member("a", "leader"), member("b"), member("c", **DOWN)),
@@ -200,9 +200,9 @@ def test_those_already_changed_lead_rather() -> None:
         ),
     ],
 )
-def test_why_it_may_not_be_stopped(given: etcd_cluster.Cluster, name: str, text: str, may_pass: bool) -> None:
+def test_why_it_may_not_be_stopped(given: etcd_cluster.Cluster, name: str, text: str, transient: bool) -> None:
     verdict = drain.drain_verdict(given, name, [], 500)
-    assert (verdict.allowed, verdict.reason, verdict.may_pass) == (False, text, may_pass)
+    assert (verdict.allowed, verdict.reason, verdict.transient) == (False, text, transient)
 
 
 @pytest.mark.parametrize(
