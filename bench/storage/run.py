@@ -169,7 +169,7 @@ def measure(
     after = page(one)
     if neighbour and not neighbour.alive():
         raise RuntimeError(f"the neighbour ended before {combination.name} was measured")
-    live = live_latency.since(before, after, passed)
+    live = live_latency.latency_between(before, after, passed)
     process = read_process(Path("/"), one.process.pid)
     if process is None or live.wal_fsync.p50_us is None or live.wal_fsync.p99_us is None:
         raise RuntimeError(f"{combination.name}: etcd ended, or synchronised nothing:\n{one.log_tail()}")
@@ -194,10 +194,10 @@ def measure(
     )
 
 
-def page(one: Member) -> live_latency.Page:
+def page(one: Member) -> live_latency.Metrics:
     """Return the member's current histograms."""
     with urllib.request.urlopen(f"{one.metrics_url}/metrics", timeout=30) as answer:
-        return live_latency.parse(answer.read().decode())
+        return live_latency.parse_metrics(answer.read().decode())
 
 
 def turn(bench: Bench, layout: str, repeat: int, schedulers: Sequence[str], quick: bool) -> Iterator[results.Row]:

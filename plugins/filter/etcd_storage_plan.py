@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filter that decides what role etcd_storage does."""
+"""The filter with which role etcd_storage plans its volumes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as storage_volumes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as volume_plans
 
-ASKED = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
+SETTINGS = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
 
 
 def etcd_storage_plan(
@@ -20,18 +20,18 @@ def etcd_storage_plan(
     volumes: Sequence[Mapping[str, Any]],
     data_dir: str,
     wal_dir: str = "",
-    **asked: Any,
+    **settings: Any,
 ) -> dict[str, Any]:
-    """Decide what to do with the volumes; see the documentation beside this file."""
-    unknown = sorted(set(asked) - set(ASKED))
+    """Plan the volumes; etcd_storage_plan.yml documents it."""
+    unknown = sorted(set(settings) - set(SETTINGS))
     if unknown:
-        raise AnsibleFilterError(f"etcd_storage_plan knows no {unknown[0]}: it takes {', '.join(ASKED)}.")
+        raise AnsibleFilterError(f"etcd_storage_plan has no argument {unknown[0]}: use {', '.join(SETTINGS)}.")
     try:
-        decided = storage_volumes.plan(host, volumes, data_dir, wal_dir, asked.get("erase") or ())
-        return {**decided, **advice.advise(host, volumes, decided, asked)}
+        planned = volume_plans.plan_volumes(host, volumes, data_dir, wal_dir, settings.get("erase") or ())
+        return {**planned, **advice.advise(host, volumes, planned, settings)}
     except KeyError as missing:
         raise AnsibleFilterError(
-            f"etcd_host_info was not asked for {missing}: give it the device and the mount point of each volume."
+            f"etcd_host_info has not described {missing}: pass it the device and the mount point of each volume."
         ) from missing
     except ValueError as problem:
         raise AnsibleFilterError(f"{problem}.") from problem

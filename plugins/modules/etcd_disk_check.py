@@ -11,88 +11,87 @@ module: etcd_disk_check
 short_description: Measure whether a disk is fast enough for etcd
 version_added: 0.1.0
 description:
-  - Writes with C(fio) as etcd writes its write-ahead log, in small records with an fdatasync after each, and compares the 99th percentile of
+  - Writes with C(fio) as etcd writes its write-ahead log, small records with an fdatasync after each, and compares the 99th percentile of
     the fdatasync latency with a limit. etcd's documentation asks for less than 10 ms.
-  - Measures several times after a short warm-up. The verdict rests on the median, and says so if the runs lie far apart.
-  - The figures are kept on the host, so that running a play again does not load a disk that is in use.
-  - The files written are removed, also when a run fails or is interrupted.
+  - Measures several times after a short warm-up. Judges the median of the runs, and warns if the runs differ widely.
+  - Stores the result on the host, so that a second run does not load a disk that is in use.
+  - Removes the files that it writes, even if a run fails or is interrupted.
 options:
   path:
-    description: The directory in which etcd's data or WAL will live. It must exist.
+    description: Directory for etcd's data or WAL. It must exist.
     type: path
     required: true
   profile:
     description:
-      - The pattern that is written.
-      - V(etcd) is that of etcd's guide, records of 2300 bytes, 22 MiB a run.
-      - V(rke2) is the same with 100 MiB a run, which reaches further into a disk's cache.
-      - V(openshift) writes records of 8000 bytes for 60 seconds a run, as OpenShift's etcd-perf.
+      - The write pattern.
+      - V(etcd) follows etcd's guide, with records of 2300 bytes and 22 MiB per run.
+      - V(rke2) is the same with 100 MiB per run, which exceeds more disk caches.
+      - V(openshift) writes records of 8000 bytes for 60 seconds per run, as OpenShift's etcd-perf does.
     type: str
     choices: [etcd, rke2, openshift]
     default: etcd
     version_added: 0.2.0
   fsync_p99_max_ms:
-    description: The limit of the 99th percentile, in milliseconds.
+    description: Limit for the 99th percentile, in milliseconds.
     type: float
     default: 10
   fsync_p99_warn_ms:
     description:
-      - Above this many milliseconds RV(verdict) is V(ignore:warn), since little is left for busy hours. Not above O(fsync_p99_max_ms).
-      - The default is half of O(fsync_p99_max_ms).
+      - Above this many milliseconds RV(verdict) is V(ignore:warn), because there is little reserve for peak load. At most O(fsync_p99_max_ms).
+      - Defaults to half of O(fsync_p99_max_ms).
     type: float
     version_added: 0.2.0
   fail_on_slow:
-    description: Whether the module fails when the disk is slower than the limit. Otherwise only RV(verdict) says so.
+    description: Whether to fail if the disk is slower than the limit. Otherwise only RV(verdict) reports it.
     type: bool
     default: true
   repeats:
-    description: How often it is measured, 1 to 9 times. O(timeout) may allow fewer; each run gets at least a second.
+    description: Number of runs, 1 to 9. Fewer if O(timeout) is short, because each run takes at least one second.
     type: int
     default: 3
     version_added: 0.2.0
   warmup:
-    description: Seconds that are written before the first run and not counted, 0 to 60.
+    description: Seconds of writes before the first run that are not measured, 0 to 60.
     type: int
     default: 1
     version_added: 0.2.0
   timeout:
     description:
-      - Seconds, 1 to 600, after which writing stops, for all runs and the warm-up together. A disk that is too slow for the whole amount is
-        judged by what it did until then.
-      - The default is 30, with O(profile=rke2) 120, and with O(profile=openshift) 200.
+      - Time limit in seconds, 1 to 600, for the warm-up and all runs together. A disk that is too slow to write everything is
+        judged by the writes until then.
+      - Defaults to 30, to 120 with O(profile=rke2), and to 200 with O(profile=openshift).
     type: int
   max_age:
     description:
-      - For how many days figures that were kept are used instead of a new measurement.
-      - Kept figures of a slow disk are used only if O(fail_on_slow=false), so that a disk that was exchanged or repaired is measured.
+      - Number of days for which a stored result is used instead of a new measurement.
+      - A stored result of a slow disk is used only with O(fail_on_slow=false), so that a replaced or repaired disk is measured again.
     type: int
     default: 30
   force:
-    description: Measure even if figures were kept.
+    description: Measure even if there is a stored result.
     type: bool
     default: false
   allow_running_member:
     description:
-      - Measure in the directory of a member that runs, or above it. Load on its disk can cost it its leadership; without this option it is
-        refused.
-      - M(etcdops.headroom.etcd_disk_live_info) asks a running member for its latencies instead.
+      - Allow measuring in the directory of a running member, or above it. The load can cost the member its leadership.
+      - M(etcdops.headroom.etcd_disk_live_info) reads the latencies of a running member instead.
     type: bool
     default: false
     version_added: 0.2.0
   cached_only:
-    description: Never measure. Without kept figures of this volume, whatever their age, RV(verdict) is V(ignore:unknown).
+    description: Never measure. Without a stored result for this volume, of any age, RV(verdict) is V(ignore:unknown).
     type: bool
     default: false
   state_dir:
-    description: The directory on the host in which figures are kept.
+    description: Directory on the host for stored results.
     type: path
     default: /var/lib/headroom
 attributes:
   check_mode:
-    description: Says what would be run, and returns figures only if they were kept.
+    description: Returns the command that would run, and a stored result if there is one.
     support: full
   diff_mode:
-    description: There is nothing to compare.
+    description: There is no content to compare.
     support: none
   platform:
     description: Linux.
@@ -101,23 +100,23 @@ attributes:
 requirements:
   - fio 3.5 or newer on the host
 notes:
-  - Volumes with burst credits and volatile write caches make figures look better than the disk will be under steady load.
-  - Directories on tmpfs, overlay and the like are refused, since an fdatasync there says nothing about a disk.
+  - Burst credits and volatile write caches make a disk look faster than it is under steady load.
+  - Refuses directories on tmpfs, overlay and similar filesystems, because an fdatasync there does not reach a disk.
 seealso:
   - module: etcdops.headroom.etcd_disk_live_info
   - name: Hardware recommendations of etcd
-    description: What etcd asks of disks, and why.
+    description: What etcd requires of disks, and why.
     link: https://etcd.io/docs/latest/op-guide/hardware/
 author:
   - Headroom contributors (@etcdops)
 """
 
 EXAMPLES = r"""
-- name: Stop if the disk is too slow for etcd
+- name: Fail if the disk is too slow for etcd
   etcdops.headroom.etcd_disk_check:
     path: /var/lib/etcd
 
-- name: Look only, with a limit of one's own
+- name: Measure without failing, with a lower limit
   etcdops.headroom.etcd_disk_check:
     path: /var/lib/etcd-wal
     fsync_p99_max_ms: 5
@@ -135,19 +134,19 @@ RETURN = r"""
 verdict:
   description:
     - V(ignore:ok), V(ignore:warn), V(ignore:fail), or V(ignore:unknown) if nothing was measured (check mode or O(cached_only)).
-    - It warns above O(fsync_p99_warn_ms), of runs that lie far apart and came near the limit, and of a network filesystem.
+    - Warns above O(fsync_p99_warn_ms), if runs differ widely and one came close to the limit, and on a network filesystem.
   type: str
   returned: always
   sample: ok
 msg:
-  description: The verdict in words, with the figures it rests on.
+  description: The verdict with the measured latencies and their limit.
   type: str
   returned: always
   sample: >-
     99 % of 30087 fdatasync calls on /dev/vdb (ext4 at /var/lib/etcd) took at most 1.73 ms (median of 3 runs, 1.61 ms to 1.80 ms; half of
     them 0.42 ms, the slowest 5.75 ms); the limit is 10 ms: fast enough.
 p50_us:
-  description: Median latency of fdatasync in microseconds, of several runs the median, as with the other percentiles.
+  description: Median latency of fdatasync in microseconds. Of several runs, each percentile is the median.
   type: int
   returned: when measured
   sample: 420
@@ -179,54 +178,54 @@ p99_runs_us:
   version_added: 0.2.0
   sample: [1729, 1614, 1802]
 spread_percent:
-  description: How far the runs lie apart, the slowest 99th percentile less the fastest as a share of the median. Above 50 it is said in RV(msg).
+  description: The slowest minus the fastest 99th percentile of the runs, in percent of the median. RV(msg) mentions it above 50.
   type: int
   returned: when measured
   version_added: 0.2.0
   sample: 11
 iops:
-  description: Records written and synchronised in a second.
+  description: Records written and synchronized per second.
   type: int
   returned: when measured
   sample: 2030
 bandwidth:
-  description: Bytes written and synchronised in a second.
+  description: Bytes written and synchronized per second.
   type: int
   returned: when measured
   sample: 4668427
 runtime_ms:
-  description: How long fio wrote, in milliseconds, all runs together.
+  description: Time that fio wrote in all runs, in milliseconds.
   type: int
   returned: when measured
   sample: 14823
 fio_version:
-  description: The fio that measured.
+  description: Version of fio.
   type: str
   returned: when measured
   sample: fio-3.33
 measured_at:
-  description: When the figures were measured, in seconds since 1970.
+  description: Time of the measurement, in seconds since 1970.
   type: int
   returned: when measured
   sample: 1795239113
 cached:
-  description: Whether the figures were kept from an earlier run.
+  description: Whether the result was stored by an earlier run.
   type: bool
   returned: always
   sample: false
 limit_us:
-  description: The limit of the 99th percentile in microseconds.
+  description: Limit for the 99th percentile in microseconds.
   type: int
   returned: always
   sample: 10000
 warn_us:
-  description: Above this many microseconds it warns.
+  description: Warns above this many microseconds.
   type: int
   returned: always
   version_added: 0.2.0
   sample: 5000
 device:
-  description: The device below the directory, as it is mounted.
+  description: Device that is mounted below the directory.
   type: str
   returned: always
   sample: /dev/vdb
@@ -236,32 +235,32 @@ filesystem:
   returned: always
   sample: ext4
 network_filesystem:
-  description: Whether the filesystem is a remote one. etcd's documentation advises against these.
+  description: Whether it is a network filesystem, which etcd's documentation advises against.
   type: bool
   returned: always
   sample: false
 mount:
-  description: Where the filesystem is mounted.
+  description: Mount point of the filesystem.
   type: str
   returned: always
   sample: /var/lib/etcd
 scheduler:
-  description: The disk's I/O scheduler, none where it has none of its own.
+  description: I/O scheduler of the disk, null if the device has none.
   type: str
   returned: always
   sample: mq-deadline
 rotational:
-  description: Whether the disk says that it rotates, none where unknown. Virtual disks often say so without reason.
+  description: Whether the disk reports that it rotates, null if unknown. Many virtual disks report so.
   type: bool
   returned: always
   sample: false
 write_cache:
-  description: What the kernel assumes of the disk's cache, V(ignore:write back) or V(ignore:write through), none where unknown.
+  description: The disk's cache mode as the kernel assumes it, V(ignore:write back) or V(ignore:write through), null if unknown.
   type: str
   returned: always
   sample: write back
 command:
-  description: The command of the first run, in O(path). In check mode, the one that would be run.
+  description: Command of the first run, started in O(path). In check mode, the command that would run.
   type: str
   returned: always
   sample: >-
@@ -277,14 +276,14 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, fio
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, fio, verdict
 
-# Option -> the least and the most that it may be, and an example.
+# Option → minimum, maximum and an example.
 RANGES = {"timeout": (1, 600, 30), "repeats": (1, 9, 3), "warmup": (0, 60, 1)}
 
 
-def keep(module: AnsibleModule, target: str, text: str) -> None:
-    """Write the figures in one step, so that a reader never sees half of them."""
+def store_result(module: AnsibleModule, target: str, text: str) -> None:
+    """Write the result atomically."""
     os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=module.tmpdir)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -293,8 +292,8 @@ def keep(module: AnsibleModule, target: str, text: str) -> None:
     module.atomic_move(temporary, target)
 
 
-def measured_facts(measured: fio.Measurement, measured_at: int) -> dict[str, Any]:
-    """The part of the result that was measured."""
+def measurement_facts(measured: fio.Measurement, measured_at: int) -> dict[str, Any]:
+    """Return the measured part of the result."""
     return {
         **vars(measured.figures),
         "p99_runs_us": list(measured.p99_runs_us),
@@ -303,21 +302,21 @@ def measured_facts(measured: fio.Measurement, measured_at: int) -> dict[str, Any
     }
 
 
-def check(module: AnsibleModule) -> dict[str, Any]:
-    """The module's result. Raises ValueError with one message if no verdict can be given."""
-    asked = module.params
-    path, profile = asked["path"], fio.PROFILES[asked["profile"]]
-    limits = fio.limits(asked["fsync_p99_max_ms"], asked["fsync_p99_warn_ms"])
-    seconds = profile.timeout if asked["timeout"] is None else asked["timeout"]
+def run_check(module: AnsibleModule) -> dict[str, Any]:
+    """Return the module's result. Raises ValueError if no verdict can be given."""
+    params = module.params
+    path, profile = params["path"], fio.PROFILES[params["profile"]]
+    limits = verdict.parse_limits(params["fsync_p99_max_ms"], params["fsync_p99_warn_ms"])
+    seconds = profile.timeout if params["timeout"] is None else params["timeout"]
     for name, (least, most, example) in RANGES.items():
-        if asked[name] is not None and not least <= asked[name] <= most:
+        if params[name] is not None and not least <= params[name] <= most:
             unit = "" if name == "repeats" else " seconds"
-            raise ValueError(f"{name} is {asked[name]}, but must be {least} to {most}{unit}, for example {example}.")
+            raise ValueError(f"{name} is {params[name]}, but must be {least} to {most}{unit}, for example {example}.")
     if not os.path.isdir(path):
-        raise ValueError(f"{path} is no directory on this host: make it, or mount its volume, first.")
+        raise ValueError(f"{path} is not a directory on this host: create it, or mount its volume.")
     volume = disk_check.Volume(path)
-    target = disk_check.record_file(asked["state_dir"], volume.identity, profile)
-    warmup, repeats = fio.schedule(seconds, asked["warmup"], asked["repeats"])
+    target = disk_check.record_file(params["state_dir"], volume.identity, profile)
+    warmup, repeats = fio.plan_runs(seconds, params["warmup"], params["repeats"])
     first = fio.command(
         profile, f"{disk_check.FILE_PREFIX}XXXXXXXX", fio.run_seconds(profile, seconds - warmup, repeats)
     )
@@ -330,53 +329,53 @@ def check(module: AnsibleModule) -> dict[str, Any]:
         **volume.facts(),
     }
 
-    kept = None if asked["force"] else fio.load_record(host_facts.read_text(target), volume.identity, profile)
-    # A few samples that proved a disk slow do not prove it fast under a higher limit.
-    if kept and fio.conclusive(kept[0], limits):
-        measured, measured_at = kept
-        verdict, sentence = fio.judge(measured, limits, volume.place, network=volume.network)
-        fresh = time.time() - measured_at < asked["max_age"] * 86400
-        if asked["cached_only"] or (fresh and (verdict != "fail" or not asked["fail_on_slow"])):
+    stored = None if params["force"] else fio.load_record(host_facts.read_text(target), volume.identity, profile)
+    # Few samples can fail a disk under a low limit, but cannot pass it under a higher one.
+    if stored and verdict.is_conclusive(stored[0], limits):
+        measured, measured_at = stored
+        grade, sentence = verdict.judge(measured, limits, volume.place, network=volume.network)
+        fresh = time.time() - measured_at < params["max_age"] * 86400
+        if params["cached_only"] or (fresh and (grade != "fail" or not params["fail_on_slow"])):
             date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
             return {
                 **result,
-                **measured_facts(measured, measured_at),
-                "verdict": verdict,
+                **measurement_facts(measured, measured_at),
+                "verdict": grade,
                 "msg": f"{sentence} Measured {date}.",
             }
-    if asked["cached_only"]:
+    if params["cached_only"]:
         return {**result, "cached": False, "verdict": "unknown", "msg": f"{volume.place} has not been measured yet."}
 
-    problem = disk_check.refusal(
-        path, volume, profile, beside_member=asked["allow_running_member"]
-    ) or disk_check.unwritable(asked["state_dir"])
+    problem = disk_check.measurement_problem(
+        path, volume, profile, allow_running_member=params["allow_running_member"]
+    ) or disk_check.state_dir_problem(params["state_dir"])
     if module.check_mode:
-        # On a fresh host the role that installs fio has not run for real either: a refusal is foretold, not raised.
+        # Report the problem instead of failing: on a fresh host, check mode has not installed fio either.
         times = ("once" if repeats == 1 else f"{repeats} times") + (f", after {warmup} s of warm-up" if warmup else "")
         sentence = f"Would run in {path}, {times}: {result['command']}" + (
-            f". As it is now, that fails: {problem}" if problem else ""
+            f". At present this would fail: {problem}" if problem else ""
         )
         return {**result, "changed": True, "cached": False, "verdict": "unknown", "msg": sentence}
     if problem:
         raise ValueError(problem)
-    measured = disk_check.measure(path, profile, seconds, asked["warmup"], asked["repeats"])
-    verdict, sentence = fio.judge(measured, limits, volume.place, network=volume.network)
+    measured = disk_check.measure(path, profile, seconds, params["warmup"], params["repeats"])
+    grade, sentence = verdict.judge(measured, limits, volume.place, network=volume.network)
     measured_at = int(time.time())
-    keep(module, target, fio.dump_record(measured, volume.identity, profile, measured_at))
-    if verdict == "warn" or (verdict == "fail" and not asked["fail_on_slow"]):
+    store_result(module, target, fio.dump_record(measured, volume.identity, profile, measured_at))
+    if grade == "warn" or (grade == "fail" and not params["fail_on_slow"]):
         module.warn(sentence)
     return {
         **result,
-        **measured_facts(measured, measured_at),
+        **measurement_facts(measured, measured_at),
         "changed": True,
         "cached": False,
-        "verdict": verdict,
+        "verdict": grade,
         "msg": sentence,
     }
 
 
 def main() -> None:
-    """Measure, or take what was kept, and say whether it is good enough."""
+    """Measure the disk, or use the stored result, and compare it with the limit."""
     module = AnsibleModule(
         argument_spec={
             "path": {"type": "path", "required": True},
@@ -397,12 +396,12 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        result = check(module)
+        result = run_check(module)
     except (ValueError, OSError) as problem:
         module.fail_json(msg=str(problem))
     if result["verdict"] == "fail" and module.params["fail_on_slow"]:
         result["msg"] += (
-            " To go on all the same: etcd_storage_accept_slow_disk: true (of this module: fail_on_slow: false)."
+            " To continue anyway, set etcd_storage_accept_slow_disk: true (for this module alone: fail_on_slow: false)."
         )
         module.fail_json(**result)
     module.exit_json(**result)

@@ -411,12 +411,12 @@ def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
     mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), block_devices.read_fstab()
     found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
     found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}
-    neighbours = storage_neighbours.find(storage_devices.whole_disks) if devices or paths else []
+    neighbours = storage_neighbours.find_neighbours(storage_devices.whole_disks) if devices or paths else []
     for device in found_devices.values():
         if device["is_block"]:
-            device.update(storage_devices.more_of_device(device, mounts, neighbours))
+            device.update(storage_devices.filesystem_and_disks(device, mounts, neighbours))
     for mount in found_mounts.values():
-        mount.update(storage_devices.below(mount["number"], neighbours))
+        mount.update(storage_devices.disks_and_neighbours(mount["number"], neighbours))
     return {"devices": found_devices, "mounts": found_mounts}
 
 

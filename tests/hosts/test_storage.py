@@ -73,7 +73,7 @@ def test_a_second_run_changes_nothing_and_shows_live_figures_beside_those_of_fio
     assert re.search(
         r"etcd-1 +data +/var/lib/etcd +\S+ \(xfs\) +[\d.]+ ms \([<>] 10\) +(\d+ samples|[\d.]+ ms)", run.output
     )
-    assert "I/O scheduler none, left as it is" in run.output, run.output
+    assert "I/O scheduler none, unchanged" in run.output, run.output
 
 
 def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
@@ -164,7 +164,7 @@ def test_a_scheduler_is_chosen_by_a_rule_for_udev_and_applied_at_once(site):
     look = f"cat /sys/block/{os.path.basename(device)}/queue/scheduler /etc/udev/rules.d/61-headroom-etcd.rules 2>&1"
     run = site.play(**VARIABLES, etcd_storage_scheduler="bfq")
     assert run.code == 0 and min(run.changed[host] for host in site.hosts) > 0, run.output
-    assert "I/O scheduler bfq, chosen by etcd_storage_scheduler" in run.output
+    assert "I/O scheduler bfq, set by etcd_storage_scheduler" in run.output
     found = site.on("etcd-1", look)
     assert "[bfq]" in found and 'SYMLINK=="disk/by-id/virtio-etcd-data", ATTR{queue/scheduler}="bfq"' in found
     run = site.play(**VARIABLES)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lies below a block device and on it: whole disks, names that last, the filesystem's size. Private to the collection.
+"""Describe block devices: the disks below them, their stable names, and the size of their filesystem.
 
-Sources: the superblocks of ext4 (kernel documentation, filesystems/ext4/super.html) and XFS (XFS Algorithms & Data
-Structures, "Superblocks"). Nothing here writes.
+Reads only. Sources: the superblocks of ext4 (kernel documentation, filesystems/ext4/super.html) and XFS (XFS Algorithms &
+Data Structures, "Superblocks").
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import bloc
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import neighbours as storage_neighbours
 
-# Where the superblocks are, all within this many bytes of the device's beginning.
+# Both superblocks lie within the first bytes of the device.
 HEAD_BYTES = 4096
 _EXT_SUPERBLOCK = 1024
 _EXT_MAGIC = 0xEF53
 _EXT_64BIT = 0x80
 
-# Names that mean the same device after a reboot, in the order in which they are preferred.
+# Folders of names that survive a reboot, the preferred one first.
 NAME_FOLDERS = ("by-id", "by-path", "by-uuid")
 
 
 def filesystem_size(head: bytes, shown: int | None) -> int | None:
-    """Size in bytes that an ext4 or XFS filesystem has given itself, None for anything else.
+    """Return the size in bytes of an ext4 or XFS filesystem, None for any other content.
 
-    head: the device's first HEAD_BYTES. shown: what statvfs says of the mounted filesystem, in bytes. XFS keeps its
-    superblock to itself while it is mounted, so there the size is what is shown and the log, which is not.
+    ``head`` is the device's first HEAD_BYTES. ``shown`` is the size in bytes that statvfs reports if the filesystem is mounted:
+    XFS does not update the superblock on the disk while mounted, so its size is then ``shown`` plus the log.
     """
     if len(head) < HEAD_BYTES:
         return None
@@ -52,7 +52,7 @@ def filesystem_size(head: bytes, shown: int | None) -> int | None:
 
 
 def read_head(path: str) -> bytes:
-    """The device's first HEAD_BYTES, nothing where it cannot be read."""
+    """Read the device's first HEAD_BYTES; empty if it cannot be read."""
     try:
         with open(path, "rb", buffering=0) as stream:
             return stream.read(HEAD_BYTES)
@@ -60,8 +60,8 @@ def read_head(path: str) -> bytes:
         return b""
 
 
-def lasting_names(node: str, folder: str = "/dev/disk") -> list[str]:
-    """The names below /dev/disk that lead to a device node and mean it after a reboot too, the preferred one first."""
+def stable_links(node: str, folder: str = "/dev/disk") -> list[str]:
+    """Return the links below /dev/disk that lead to a device node, the preferred one first."""
     found = []
     for kind in NAME_FOLDERS:
         try:
@@ -74,9 +74,9 @@ def lasting_names(node: str, folder: str = "/dev/disk") -> list[str]:
 
 
 def whole_disks(number: str, sysfs: str = "/sys") -> list[str]:
-    """The kernel's names of the disks under a device number: below partitions, LVM, RAID and encryption.
+    """Return the kernel's names of the disks below a device number, through partitions, LVM, RAID and encryption.
 
-    Empty where sysfs knows none, as for btrfs, ZFS, overlay and network filesystems.
+    Empty if sysfs knows none, as with btrfs, ZFS, overlay and network filesystems.
     """
     facts = block_devices.queue_facts(number, sysfs)
     if facts["disk"] is None:
@@ -92,7 +92,7 @@ def whole_disks(number: str, sysfs: str = "/sys") -> list[str]:
 
 
 def disk_facts(number: str, sysfs: str = "/sys", folder: str = "/dev/disk") -> list[dict[str, Any]]:
-    """For each disk below a device: name, links (lasting_names), rotational, scheduler, schedulers."""
+    """Describe each disk below a device: name, links (see stable_links), rotational, scheduler, schedulers."""
     found = []
     for name in whole_disks(number, sysfs):
         try:
@@ -103,30 +103,30 @@ def disk_facts(number: str, sysfs: str = "/sys", folder: str = "/dev/disk") -> l
         found.append(
             {
                 "name": name,
-                "links": lasting_names(f"/dev/{name}", folder),
+                "links": stable_links(f"/dev/{name}", folder),
                 **{key: queue[key] for key in ("rotational", "scheduler", "schedulers")},
             }
         )
     return found
 
 
-def more_of_device(
+def filesystem_and_disks(
     device: dict[str, Any], mounts: Sequence[Mount], neighbours: Sequence[storage_neighbours.Neighbour]
 ) -> dict[str, Any]:
-    """What is added to block_devices.device_facts of a block device: links, disks, filesystem_size and neighbours."""
+    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, filesystem_size and neighbours."""
     shown = None
     point = next((mount.mountpoint for mount in mounts if mount.device_number == device["number"]), None)
     if point is not None:
         room = os.statvfs(point)
         shown = room.f_blocks * room.f_frsize
     return {
-        "links": lasting_names(device["resolved"]),
+        "links": stable_links(device["resolved"]),
         "filesystem_size": filesystem_size(read_head(device["resolved"]), shown),
-        **below(device["number"], neighbours),
+        **disks_and_neighbours(device["number"], neighbours),
     }
 
 
-def below(number: str | None, neighbours: Sequence[storage_neighbours.Neighbour]) -> dict[str, Any]:
-    """The disks under a device number, and who else writes to these."""
+def disks_and_neighbours(number: str | None, neighbours: Sequence[storage_neighbours.Neighbour]) -> dict[str, Any]:
+    """Return the disks below a device number and the other services that write to them."""
     disks = disk_facts(number) if number else []
     return {"disks": disks, "neighbours": storage_neighbours.on_disks(neighbours, [disk["name"] for disk in disks])}

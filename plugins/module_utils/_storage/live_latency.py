@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Latencies of a member's disk from the histograms in its metrics, and the verdict. Private to the collection.
+"""Read the disk latencies of a running member from its metrics and judge them.
 
 Pure. etcd's buckets end at 1 ms, 2 ms, 4 ms … 8192 ms (server/storage/wal/metrics.go, server/storage/backend/
 metrics.go); a percentile is interpolated within its bucket, as Prometheus does it. etcd's FAQ asks for a 99th
@@ -16,7 +16,11 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage.fio import Limits, milliseconds
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.verdict import (
+    Limits,
+    format_distinctly,
+    format_milliseconds,
+)
 
 WAL_FSYNC = "etcd_disk_wal_fsync_duration_seconds"
 BACKEND_COMMIT = "etcd_disk_backend_commit_duration_seconds"
@@ -24,30 +28,30 @@ SLOW_APPLIES = "etcd_server_slow_apply_total"
 LEADER_CHANGES = "etcd_server_leader_changes_seen_total"
 STARTED = "process_start_time_seconds"
 
-# One sample lies above the 99th percentile then.
+# With this many samples one lies above the 99th percentile.
 MIN_SAMPLES = 100
 
 
 class MetricsError(ValueError):
-    """A page of metrics that is none of etcd's, or two that do not belong together; the text says why."""
+    """Metrics that are not etcd's, or two readings that cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many samples were at most each bound (seconds, the last infinite), each count with those before it."""
+    """A cumulative histogram: the number of samples up to each bound (seconds, the last one infinite)."""
 
     bounds: tuple[float, ...]
     cumulative: tuple[int, ...]
 
     @property
     def samples(self) -> int:
-        """All samples."""
+        """Number of samples."""
         return self.cumulative[-1]
 
 
 @dataclass(frozen=True)
-class Page:
-    """What one reading of /metrics says; ``started`` is in seconds since 1970, None if the member does not say."""
+class Metrics:
+    """One reading of /metrics. ``started`` is in seconds since 1970, None if unknown."""
 
     wal_fsync: Histogram
     backend_commit: Histogram
@@ -58,9 +62,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Latency:
-    """One histogram's percentiles in microseconds, None without samples.
+    """Percentiles of a histogram in microseconds, None without samples.
 
-    The 99th percentile lies in the bucket from ``p99_from_us`` to ``p99_to_us``; None is the bucket without an end.
+    The 99th percentile lies in the bucket from ``p99_from_us`` to ``p99_to_us``, which is None for the infinite bucket.
     """
 
     samples: int
@@ -71,19 +75,19 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Live:
-    """What a member's disk did in an interval of ``seconds``, or, if ``whole``, since the member started."""
+class LiveLatency:
+    """Latencies and events of a member during ``seconds``; if ``since_start``, those are all since it started."""
 
     wal_fsync: Latency
     backend_commit: Latency
     slow_applies: int
     leader_changes: int
     seconds: float
-    whole: bool
+    since_start: bool
 
 
-def parse(text: str) -> Page:
-    """Read a page of metrics. Raises MetricsError if it lacks one of those needed."""
+def parse_metrics(text: str) -> Metrics:
+    """Parse the text of /metrics. Raises MetricsError if a needed metric is missing or invalid."""
     plain: dict[str, float] = {}
     buckets: dict[str, dict[float, float]] = {WAL_FSYNC: {}, BACKEND_COMMIT: {}}
     for sample in parse_samples(text):
@@ -96,8 +100,10 @@ def parse(text: str) -> Page:
                 if bound:
                     buckets[base][float(bound)] = sample.value
         except ValueError as problem:
-            raise MetricsError(f"the metrics say {sample.name} is {sample.text!r}, which is no number") from problem
-    return Page(
+            raise MetricsError(
+                f"the metric {sample.name} is {sample.text!r}, which is not a number: is this an etcd member?"
+            ) from problem
+    return Metrics(
         wal_fsync=_histogram(WAL_FSYNC, buckets[WAL_FSYNC]),
         backend_commit=_histogram(BACKEND_COMMIT, buckets[BACKEND_COMMIT]),
         slow_applies=_counter(SLOW_APPLIES, plain),
@@ -110,7 +116,7 @@ def _counter(name: str, plain: dict[str, float]) -> int:
     if name not in plain:
         raise MetricsError(f"the metrics have no {name}: is this an etcd member of 3.5 or newer?")
     if not math.isfinite(plain[name]):
-        raise MetricsError(f"the metrics say {name} is {plain[name]}, which is no count")
+        raise MetricsError(f"the metric {name} is {plain[name]}, which is not a count: is this an etcd member?")
     return int(plain[name])
 
 
@@ -120,51 +126,52 @@ def _histogram(name: str, buckets: dict[float, float]) -> Histogram:
     bounds = tuple(sorted(buckets))
     counts = [buckets[bound] for bound in bounds]
     if bounds[-1] != math.inf or len(bounds) < 2 or not all(map(math.isfinite, counts)) or counts != sorted(counts):
-        raise MetricsError(f"the metrics' {name} is no histogram: its buckets do not add up")
+        raise MetricsError(
+            f"the metric {name} is not a histogram, because its buckets do not add up: is this an etcd member?"
+        )
     return Histogram(bounds, tuple(int(count) for count in counts))
 
 
-def since(earlier: Page, later: Page, seconds: float) -> Live:
-    """What happened between two readings. Raises MetricsError if the member was started anew between them."""
+def latency_between(earlier: Metrics, later: Metrics, seconds: float) -> LiveLatency:
+    """Return latencies and events between two readings. Raises MetricsError if the member restarted in between."""
     restarted = (
         earlier.started != later.started
         or later.slow_applies < earlier.slow_applies
         or later.leader_changes < earlier.leader_changes
     )
-    return Live(
-        wal_fsync=latency(_difference(earlier.wal_fsync, later.wal_fsync, restarted=restarted)),
-        backend_commit=latency(_difference(earlier.backend_commit, later.backend_commit, restarted=restarted)),
+    return LiveLatency(
+        wal_fsync=percentiles(_difference(earlier.wal_fsync, later.wal_fsync, restarted=restarted)),
+        backend_commit=percentiles(_difference(earlier.backend_commit, later.backend_commit, restarted=restarted)),
         slow_applies=later.slow_applies - earlier.slow_applies,
         leader_changes=later.leader_changes - earlier.leader_changes,
         seconds=seconds,
-        whole=False,
+        since_start=False,
     )
 
 
-def since_start(page: Page, now: float) -> Live:
-    """What happened since the member started; ``now`` is in seconds since 1970."""
-    return Live(
-        wal_fsync=latency(page.wal_fsync),
-        backend_commit=latency(page.backend_commit),
-        slow_applies=page.slow_applies,
-        leader_changes=page.leader_changes,
-        seconds=max(0.0, now - page.started) if page.started is not None else 0.0,
-        whole=True,
+def latency_since_start(metrics: Metrics, now: float) -> LiveLatency:
+    """Return latencies and events since the member started. ``now`` is in seconds since 1970."""
+    return LiveLatency(
+        wal_fsync=percentiles(metrics.wal_fsync),
+        backend_commit=percentiles(metrics.backend_commit),
+        slow_applies=metrics.slow_applies,
+        leader_changes=metrics.leader_changes,
+        seconds=max(0.0, now - metrics.started) if metrics.started is not None else 0.0,
+        since_start=True,
     )
 
 
 def _difference(earlier: Histogram, later: Histogram, *, restarted: bool) -> Histogram:
     counts = tuple(after - before for before, after in zip(earlier.cumulative, later.cumulative))
     if restarted or earlier.bounds != later.bounds or counts != tuple(sorted(counts)) or counts[0] < 0:
-        raise MetricsError("the member was started anew while it was measured: ask again")
+        raise MetricsError("the member restarted during the measurement: run it again")
     return Histogram(later.bounds, counts)
 
 
 def quantile(histogram: Histogram, share: float) -> tuple[float, float, float]:
-    """The value below which a share (above 0) of the samples lies, and the bounds of its bucket; in seconds.
+    """Return the quantile for a share above 0, and the bounds of its bucket, in seconds.
 
-    Values are taken to be spread evenly in their bucket; of the one without an end its beginning is returned.
-    There must be samples.
+    Interpolates linearly within a bucket; in the infinite bucket returns its lower bound. Requires at least one sample.
     """
     rank = share * histogram.samples
     index = bisect_left(histogram.cumulative, rank)
@@ -176,8 +183,8 @@ def quantile(histogram: Histogram, share: float) -> tuple[float, float, float]:
     return low + (high - low) * (rank - before) / (histogram.cumulative[index] - before), low, high
 
 
-def latency(histogram: Histogram) -> Latency:
-    """The percentiles of a histogram."""
+def percentiles(histogram: Histogram) -> Latency:
+    """Return the median and the 99th percentile of a histogram."""
     if not histogram.samples:
         return Latency(0, None, None, None, None)
     p99, low, high = quantile(histogram, 0.99)
@@ -190,50 +197,54 @@ def latency(histogram: Histogram) -> Latency:
     )
 
 
-def _grade(found: Latency, asked: Limits) -> str:
-    """How one latency compares with its limits. That it is slow needs fewer samples than that it is fast."""
+def _grade(found: Latency, limits: Limits) -> str:
+    """Compare a latency with its limits: 'ok', 'warn', 'fail' or 'unknown'. Failing needs fewer samples than passing."""
     if found.p50_us is None or found.p99_us is None:
         return "unknown"
-    if found.p50_us > asked.fail_us:
+    if found.p50_us > limits.fail_us:
         return "fail"
     if found.samples < MIN_SAMPLES:
         return "unknown"
-    return "fail" if found.p99_us > asked.fail_us else "warn" if found.p99_us > asked.warn_us else "ok"
+    return "fail" if found.p99_us > limits.fail_us else "warn" if found.p99_us > limits.warn_us else "ok"
 
 
-def _in_words(found: Latency, what: str, asked: Limits) -> str:
+def _describe(found: Latency, operation: str, limits: Limits) -> str:
     if found.p99_us is None:
-        return f"no {what}"
+        return f"no {operation}"
+    p99, limit = format_distinctly(found.p99_us, limits.fail_us)
     bucket = (
-        f"over {milliseconds(found.p99_us)}"
+        f"over {p99}"
         if found.p99_to_us is None
-        else f"about {milliseconds(found.p99_us)} (in the bucket up to {milliseconds(found.p99_to_us)})"
+        else f"about {p99} (in the bucket up to {format_milliseconds(found.p99_to_us)})"
     )
-    return f"99 % of {found.samples} {what} took at most {bucket}, the limit is {milliseconds(asked.fail_us)}"
+    return f"99 % of {found.samples} {operation} took at most {bucket}, the limit is {limit}"
 
 
-def judge(live: Live, fsync: Limits, commit: Limits, place: str) -> tuple[str, str]:
-    """The verdict, 'ok', 'warn', 'fail' or 'unknown', and the sentences that explain it. `place` names the member.
+def judge(live: LiveLatency, fsync: Limits, commit: Limits, place: str) -> tuple[str, str]:
+    """Return the verdict, 'ok', 'warn', 'fail' or 'unknown', with the sentences that explain it.
 
-    It is unknown while too few WAL fsyncs were seen. Slow applies and leader changes are warnings if they happened
-    in an interval; since the start of a member they are only told, because its first election counts too.
+    ``place`` names the member. The verdict is unknown with too few WAL fsyncs. Slow applies and leader changes warn only in an
+    interval: since the member's start they include its first election.
     """
-    span = f"since it started {live.seconds:.0f} s ago" if live.whole else f"in {live.seconds:.0f} s"
+    span = f"since it started {live.seconds:.0f} s ago" if live.since_start else f"in {live.seconds:.0f} s"
     grades = (_grade(live.wal_fsync, fsync), _grade(live.backend_commit, commit))
     sentence = (
-        f"{place} {span}: {_in_words(live.wal_fsync, 'WAL fsyncs', fsync)}; "
-        f"{_in_words(live.backend_commit, 'backend commits', commit)}; "
+        f"{place} {span}: {_describe(live.wal_fsync, 'WAL fsyncs', fsync)}; "
+        f"{_describe(live.backend_commit, 'backend commits', commit)}; "
         f"slow applies: {live.slow_applies}, leader changes: {live.leader_changes}."
     )
     if "fail" in grades:
-        return "fail", f"{sentence} Too slow: etcd answers slowly and loses its leader under load."
+        return (
+            "fail",
+            f"{sentence} Too slow: etcd answers slowly and loses its leader under load. Give it an SSD of its own.",
+        )
     if "warn" in grades:
-        return "warn", f"{sentence} Fast enough, but little is left for busy hours."
-    if not live.whole and (live.slow_applies or live.leader_changes):
-        return "warn", f"{sentence} The member was short of time for its work: look at its disk, CPU and network."
+        return "warn", f"{sentence} Fast enough, but there is little reserve for peak load."
+    if not live.since_start and (live.slow_applies or live.leader_changes):
+        return "warn", f"{sentence} The member did not keep up with its work: check its disk, CPU and network."
     if grades[0] == "unknown":
         return "unknown", (
-            f"{sentence} Fewer than {MIN_SAMPLES} WAL fsyncs give no 99th percentile: ask for a longer interval, or for "
-            "all since the member started (interval: 0)."
+            f"{sentence} Fewer than {MIN_SAMPLES} WAL fsyncs give no 99th percentile: use a longer interval, or "
+            "interval: 0 for all since the member started."
         )
     return "ok", f"{sentence} Fast enough."

@@ -1,10 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who else keeps a disk busy: databases and container engines whose data lie on it. Private to the collection.
+"""Find noisy neighbours: databases and container engines that write to the same disk.
 
-Found by the folders in which distributions put them, and by the files that their running processes hold open for
-writing, wherever these are. Nothing here writes.
+Looks into the folders that distributions use, and at the files that running processes hold open for writing. Reads only.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _FLAGS = re.compile(r"^flags:\s*([0-7]+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Service:
-    """A program that writes much: its usual folders, the names of its process, or a word of a Java command line."""
+    """A program that writes much: its usual folders, its process names, or a word of its Java command line."""
 
     name: str
     folders: tuple[str, ...]
@@ -55,7 +54,7 @@ SERVICES = (
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A service, one of its folders or files, and the disks that these lie on."""
+    """A service with one of its folders or files and the disks below it."""
 
     name: str
     path: str
@@ -84,8 +83,8 @@ def _read(path: str) -> str:
         return ""
 
 
-def service_of(comm: str, cmdline: str) -> Service | None:
-    """The service that a process belongs to, by its name or, with Java, by its command line."""
+def detect_service(comm: str, cmdline: str) -> Service | None:
+    """Return the service of a process, detected by its name or, for Java, by its command line."""
     for service in SERVICES:
         if comm in service.programs or (comm == "java" and service.java and service.java in cmdline):
             return service
@@ -93,7 +92,7 @@ def service_of(comm: str, cmdline: str) -> Service | None:
 
 
 def _written_files(process: str) -> Iterator[tuple[str, str]]:
-    """The device number and path of each regular file that a process has open for writing; /proc/PID is given."""
+    """Return device number and path of each regular file that a process holds open for writing. ``process``: /proc/PID."""
     try:
         names = os.listdir(f"{process}/fd")
     except OSError:
@@ -111,7 +110,7 @@ def _written_files(process: str) -> Iterator[tuple[str, str]]:
 def _in_processes(disks: Disks, proc: str) -> Iterator[Neighbour]:
     for pid in sorted(name for name in os.listdir(proc) if name.isdigit()):
         comm = _read(f"{proc}/{pid}/comm").strip()
-        service = service_of(comm, _read(f"{proc}/{pid}/cmdline") if comm == "java" else "")
+        service = detect_service(comm, _read(f"{proc}/{pid}/cmdline") if comm == "java" else "")
         seen = set()
         for number, path in _written_files(f"{proc}/{pid}") if service else ():
             if service and number not in seen:
@@ -119,14 +118,14 @@ def _in_processes(disks: Disks, proc: str) -> Iterator[Neighbour]:
                 yield Neighbour(service.name, path, tuple(disks(number)))
 
 
-def find(disks: Disks, root: str = "", proc: str = "/proc") -> list[Neighbour]:
-    """All services of this host that write to a disk. ``disks`` says which disks are under a device number."""
+def find_neighbours(disks: Disks, root: str = "", proc: str = "/proc") -> list[Neighbour]:
+    """Return all services of this host that write to a disk. ``disks`` maps a device number to the disks below it."""
     found = [neighbour for service in SERVICES for neighbour in _in_folders(service, disks, root)]
     return [neighbour for neighbour in [*found, *_in_processes(disks, proc)] if neighbour.disks]
 
 
 def on_disks(neighbours: Sequence[Neighbour], names: Sequence[str]) -> list[dict[str, str]]:
-    """Those on any of these disks, each service and disk once: name, path and disk."""
+    """Return name, path and disk of the neighbours on any of these disks, each service and disk once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for neighbour in neighbours:
         for disk in neighbour.disks:

@@ -41,7 +41,7 @@ def test_a_wrong_setting_is_a_problem_and_an_unknown_argument_an_error() -> None
         "etcd_storage_fsync_p99_max_ms",
         "etcd_storage_check_seconds",
     ]
-    with pytest.raises(AnsibleFilterError, match="knows no quotas"):
+    with pytest.raises(AnsibleFilterError, match="has no argument quotas"):
         etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quotas=1)
     with pytest.raises(AnsibleFilterError, match="etcd_quota_backend_bytes is 'much', which is no size"):
         etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quota="much")
@@ -50,5 +50,5 @@ def test_a_wrong_setting_is_a_problem_and_an_unknown_argument_an_error() -> None
 def test_a_host_that_was_not_asked_for_the_device_is_an_error_not_a_guess() -> None:
     etcd_storage_plan = FilterModule().filters()["etcd_storage_plan"]
     host = {"devices": {}, "mounts": {}}
-    with pytest.raises(AnsibleFilterError, match="was not asked for '/dev/vdb'"):
+    with pytest.raises(AnsibleFilterError, match="has not described '/dev/vdb'"):
         etcd_storage_plan(host, [{**VOLUME, "device": "/dev/vdb"}], "/var/lib/etcd/data")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""etcd_disk_check as Ansible runs it, with fio or with a program in its place that misbehaves."""
+"""Run etcd_disk_check with fio, with a recorded answer of fio, and with programs that fail."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def state_folder(tmp_path: Path) -> str:
     return str(tmp_path / "state")
 
 
-def test_measured_once_and_kept(
+def test_result_is_stored_and_reused(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
 ) -> None:
     once = {"path": str(disk), "state_dir": state, "repeats": 1, "warmup": 0}
@@ -91,7 +91,7 @@ def test_three_runs_after_a_warm_up_by_default(
     assert (tmp_path / "runs").read_text(encoding="utf-8") == "\n" * 4
     assert (result["p99_us"], result["p99_runs_us"], result["samples"]) == (1729, [1729, 9000, 1729], 3 * 10029)
     assert (result["verdict"], result["spread_percent"], result["warn_us"]) == ("warn", 421, 5000)
-    assert "The runs lie 421 % apart" in result["msg"]
+    assert "The runs differ by 421 %" in result["msg"]
     kept = run(capsys, path=str(disk), state_dir=state)
     assert kept["cached"] and kept["p99_runs_us"] == [1729, 9000, 1729]
     assert list(disk.iterdir()) == []
@@ -109,21 +109,21 @@ def test_each_profile_keeps_its_own_figures(
 
 
 @pytest.mark.parametrize("name", ["member/snap/db", "data/member/wal/0-0.wal", "0-0.wal"])
-def test_the_directory_of_a_running_member_is_refused(
+def test_directory_of_a_running_member_is_refused(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path, name: str
 ) -> None:
     held = disk / name
     held.parent.mkdir(parents=True, exist_ok=True)
     held.touch()
-    assert run(capsys, path=str(disk), state_dir=state)["changed"], "a member that does not run is no hindrance"
+    assert run(capsys, path=str(disk), state_dir=state)["changed"], "a stopped member does not prevent the measurement"
     with held.open("rb") as member:
         fcntl.flock(member, fcntl.LOCK_EX)
         result = run(capsys, path=str(disk), state_dir=state, force=True)
-        assert result["failed"] and f"which holds {held} locked" in result["msg"]
+        assert result["failed"] and f"which has {held} locked" in result["msg"]
         assert run(capsys, path=str(disk), state_dir=state, force=True, allow_running_member=True)["changed"]
 
 
-def test_a_slow_disk_fails_with_its_figures_and_is_measured_again(
+def test_slow_disk_fails_with_its_latency_and_is_measured_again(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str
 ) -> None:
     slow = run(capsys, path=str(disk), state_dir=state, fsync_p99_max_ms=1)
@@ -138,7 +138,7 @@ def test_a_slow_disk_fails_with_its_figures_and_is_measured_again(
     assert seen["cached"] and seen["verdict"] == "fail" and "failed" not in seen
 
 
-def test_few_samples_of_a_slow_disk_are_not_used_under_a_higher_limit(
+def test_inconclusive_result_is_not_reused_under_a_higher_limit(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str
 ) -> None:
     fio.write_text(f"#!/bin/sh\ncat '{ANSWER.with_name('3.33-one-second.json')}'\n", encoding="utf-8")
@@ -157,7 +157,7 @@ def test_cached_only_never_measures(capsys: pytest.CaptureFixture[str], fio: Pat
     assert (after["verdict"], after["cached"]) == ("ok", True)
 
 
-def test_check_mode_says_what_it_would_run(
+def test_check_mode_returns_the_command(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
 ) -> None:
     result = run(capsys, path=str(disk), state_dir=state, _ansible_check_mode=True)
@@ -169,17 +169,17 @@ def test_check_mode_says_what_it_would_run(
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 'fio: garbage'", "it printed: fio: garbage"),
-        ("exit 3", "it printed: nothing"),
+        ("echo 'fio: garbage'", "It printed: fio: garbage"),
+        ("exit 3", "It printed: nothing"),
         (
             'echo \'{"jobs": [{"error": 0, "sync": {"lat_ns": {"N": 0}}, "write": {}}]}\'',
-            "measured no fdatasync at all",
+            "reported no fdatasync call",
         ),
         ("kill -9 $$", "killed by signal 9"),
         ("sleep 60", "did not end within 1 s"),
     ],
 )
-def test_fio_that_misbehaves(
+def test_fio_that_fails(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     fio: Path,
@@ -199,16 +199,16 @@ def test_fio_that_misbehaves(
     ("arguments", "message"),
     [
         ({"path": "/dev/shm"}, "is on tmpfs, which is memory"),
-        ({"path": "/no/such/folder"}, "is no directory on this host"),
-        ({"fsync_p99_max_ms": 0}, "fsync_p99_max_ms is 0.0, but must be above 0"),
-        ({"fsync_p99_max_ms": -1}, "fsync_p99_max_ms is -1.0, but must be above 0"),
-        ({"fsync_p99_max_ms": "nan"}, "fsync_p99_max_ms is nan, but must be above 0"),
-        ({"fsync_p99_warn_ms": 0}, "fsync_p99_warn_ms is 0.0, but must be above 0"),
+        ({"path": "/no/such/folder"}, "is not a directory on this host"),
+        ({"fsync_p99_max_ms": 0}, "fsync_p99_max_ms is 0.0, but must be a number of milliseconds above 0"),
+        ({"fsync_p99_max_ms": -1}, "fsync_p99_max_ms is -1.0, but must be a number of milliseconds above 0"),
+        ({"fsync_p99_max_ms": "nan"}, "fsync_p99_max_ms is nan, but must be a number of milliseconds above 0"),
+        ({"fsync_p99_warn_ms": 0}, "fsync_p99_warn_ms is 0.0, but must be a number of milliseconds above 0"),
         ({"fsync_p99_warn_ms": 11}, "fsync_p99_warn_ms is 11.0, above fsync_p99_max_ms (10.0)"),
         ({"timeout": 0}, "timeout is 0, but must be 1 to 600 seconds"),
         ({"repeats": 0}, "repeats is 0, but must be 1 to 9, for example 3"),
         ({"warmup": 61}, "warmup is 61, but must be 0 to 60 seconds"),
-        ({"state_dir": "/dev/null/state"}, "state_dir is /dev/null/state, but /dev/null is no directory"),
+        ({"state_dir": "/dev/null/state"}, "state_dir is /dev/null/state, but /dev/null is not a directory"),
     ],
 )
 def test_refusals(
@@ -219,7 +219,7 @@ def test_refusals(
     assert not (tmp_path / "runs").exists()
 
 
-def test_without_fio_it_says_how_to_install_it(
+def test_missing_fio_names_the_package(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, disk: Path, state: str, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -227,10 +227,10 @@ def test_without_fio_it_says_how_to_install_it(
     assert result["failed"] and "fio is not installed on this host" in result["msg"]
 
 
-def test_a_fio_that_cannot_be_run(capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str) -> None:
+def test_fio_that_cannot_be_executed(capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str) -> None:
     fio.write_text("#!/no/such/interpreter\n", encoding="utf-8")
     result = run(capsys, path=str(disk), state_dir=state)
-    assert result["failed"] and "cannot be run (No such file or directory): install fio anew" in result["msg"]
+    assert result["failed"] and "cannot be run (No such file or directory): reinstall fio" in result["msg"]
     assert list(disk.iterdir()) == []
 
 
@@ -246,12 +246,12 @@ def test_without_permission(
     assert not (tmp_path / "runs").exists()
 
 
-def test_too_little_room_is_told_in_figures(disk: Path) -> None:
-    """No test fills a disk: a pattern larger than any is asked for instead."""
+def test_too_little_free_space(disk: Path) -> None:
+    """Use a pattern larger than any disk instead of filling one."""
     volume = disk_check.Volume(str(disk))
     huge = storage_fio.Profile("huge", block_bytes=2300, total_bytes=1 << 62, timeout=30)
-    problem = disk_check.refusal(str(disk), volume, huge, beside_member=False)
-    assert problem and "MiB free, the measurement needs 8796093022208 MiB" in problem
+    problem = disk_check.measurement_problem(str(disk), volume, huge, allow_running_member=False)
+    assert problem and "MiB free, and the measurement needs 8796093022208 MiB" in problem
 
 
 def test_leftovers_of_killed_runs_are_removed(
@@ -284,7 +284,7 @@ def test_locks_of_open_files_and_of_processes() -> None:
     assert disk_check.parse_locks(text) == {("254:0", 10357098), ("253:16", 97)}
 
 
-def test_an_interrupted_run_leaves_nothing(fio: Path, disk: Path, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_no_files(fio: Path, disk: Path, tmp_path: Path) -> None:
     fio.write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 60\n", encoding="utf-8")
     arguments = json.dumps({"ANSIBLE_MODULE_ARGS": {"path": str(disk), "state_dir": str(tmp_path / "state")}})
     collections = str(Path(etcd_disk_check.__file__).parents[5])

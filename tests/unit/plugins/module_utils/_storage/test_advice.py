@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice, volumes
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage.advice import advise, wal_bytes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.advice import advise
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import wal_bytes
 
 MIB, GIB = 1024**2, 1024**3
 LOG = 7 * 64_000_000
@@ -76,9 +77,9 @@ DATA = {
 }
 
 
-def said(host: dict[str, Any], **asked: Any) -> dict[str, Any]:
+def advice_on(host: dict[str, Any], **asked: Any) -> dict[str, Any]:
     """The advice for one data volume."""
-    decided = volumes.plan(host, [DATA], "/var/lib/etcd/data", erase=asked.get("erase", []))
+    decided = volumes.plan_volumes(host, [DATA], "/var/lib/etcd/data", erase=asked.get("erase", []))
     return advise(host, [DATA], decided, asked)
 
 
@@ -86,7 +87,7 @@ def said(host: dict[str, Any], **asked: Any) -> dict[str, Any]:
     ("count", "entry", "files"),
     [(0, 0, 7), (1000, 100 * 1024, 7), (10_000, 100 * 1024, 18), (100_000, 1024, 7)],
 )
-def test_what_the_log_takes(count: int, entry: int, files: int) -> None:
+def test_maximum_size_of_the_log(count: int, entry: int, files: int) -> None:
     assert wal_bytes(count, entry) == files * 64_000_000
 
 
@@ -100,27 +101,27 @@ def test_what_the_log_takes(count: int, entry: int, files: int) -> None:
             a_host(4 * GIB, 4 * GIB),
             {"quota": 2 * GIB},
             None,
-            "leaves no room for the copy that a defragmentation makes",
+            "leaves no room to defragment",
         ),
-        (a_host(2 * GIB, 2 * GIB), {"quota": 2 * GIB}, None, "would stop at a full disk before its quota"),
+        (a_host(2 * GIB, 2 * GIB), {"quota": 2 * GIB}, None, "a full disk would stop etcd before its quota"),
         (a_host(16 * GIB, 2 * GIB, db_size=3 * GIB), {}, None, "less than the database's 3.0 GiB"),
         (a_host(16 * GIB, 12 * MIB, db_size=GIB), {}, "is full: 12.0 MiB of 16.0 GiB are free", None),
-        # Not before there is a member: then nothing has stopped yet.
+        # Without a member nothing has stopped yet.
         (a_host(16 * GIB, 12 * MIB), {"quota": GIB}, None, None),
-        # The device has grown: so will the filesystem, in this run.
+        # The device has grown, and this run will grow the filesystem.
         (a_host(16 * GIB, 12 * MIB, {"size": 20 * GIB, "filesystem_size": 16 * GIB}, db_size=GIB), {}, None, None),
     ],
 )
-def test_room(host: dict[str, Any], asked: dict[str, Any], problem: str | None, warning: str | None) -> None:
-    found = said(host, **asked)
+def test_capacity(host: dict[str, Any], asked: dict[str, Any], problem: str | None, warning: str | None) -> None:
+    found = advice_on(host, **asked)
     for sentences, part in ((found["problems"], problem), (found["warnings"], warning)):
         assert len(sentences) == (1 if part else 0), sentences
         assert part is None or part in sentences[0]
 
 
-def test_a_full_disk_comes_with_the_ways_out() -> None:
-    (problem,) = said(a_host(16 * GIB, 0, db_size=GIB))["problems"]
-    assert "without losing what it has acknowledged" in problem
+def test_full_disk_names_the_fixes() -> None:
+    (problem,) = advice_on(a_host(16 * GIB, 0, db_size=GIB))["problems"]
+    assert "without losing acknowledged writes" in problem
     assert "'du -xsh /var/lib/etcd/*'" in problem and "make the device (/dev/sdb) larger" in problem
 
 
@@ -128,35 +129,35 @@ def test_the_log_has_to_fit_its_own_volume() -> None:
     host = a_host(GIB, GIB)
     host["mounts"]["/var/lib/etcd-wal"] = {"size": 300 * MIB, "available": 300 * MIB}
     wal = {**DATA, "name": "wal", "device": "", "mount": "/var/lib/etcd-wal", "directory": "/var/lib/etcd-wal/member"}
-    decided = volumes.plan(host, [{**DATA}, wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    decided = volumes.plan_volumes(host, [{**DATA}, wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
     found = advise(host, [DATA, wal], decided, {"quota": 256 * MIB})
-    assert len(found["warnings"]) == 1 and "the write-ahead log may take 427.2 MiB" in found["warnings"][0]
+    assert len(found["warnings"]) == 1 and "the write-ahead log may need 427.2 MiB" in found["warnings"][0]
 
 
-def test_who_else_writes_to_the_disk() -> None:
+def test_neighbours_on_the_disk() -> None:
     users = [
         {"name": "PostgreSQL", "path": "/var/lib/postgresql", "disk": "sdb"},
         {"name": "Docker", "path": "/var/lib/docker", "disk": "sdb"},
     ]
-    (warning,) = said(a_host(16 * GIB, 15 * GIB, {"neighbours": users}))["warnings"]
+    (warning,) = advice_on(a_host(16 * GIB, 15 * GIB, {"neighbours": users}))["warnings"]
     assert "shares disk sdb with PostgreSQL (/var/lib/postgresql), Docker (/var/lib/docker)" in warning
 
 
 @pytest.mark.parametrize(("name", "warned"), [("sdb", True), ("vdb", False), ("loop3", False)])
-def test_disks_that_rotate(name: str, warned: bool) -> None:
-    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(name=name, rotational=True)]}))
+def test_rotating_disks(name: str, warned: bool) -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(name=name, rotational=True)]}))
     assert any("rotates" in warning for warning in found["warnings"]) is warned
     assert any("as most virtual disks do" in note for note in found["notes"]) is not warned
 
 
 @pytest.mark.parametrize(
     ("scheduler", "text"),
-    [("none", "it knows no priorities"), ("mq-deadline", "neither levels within them"), ("bfq", "serves by I/O class")],
+    [("none", "it ignores priorities"), ("mq-deadline", "neither their levels"), ("bfq", "honours I/O class")],
 )
-def test_a_scheduler_that_is_left_alone_is_explained(scheduler: str, text: str) -> None:
-    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(scheduler=scheduler)]}))
+def test_current_scheduler_is_explained(scheduler: str, text: str) -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(scheduler=scheduler)]}))
     assert found["scheduler"] == {"rules": "", "pending": []}
-    assert f"I/O scheduler {scheduler}, left as it is" in found["notes"][0] and text in found["notes"][0]
+    assert f"I/O scheduler {scheduler}, unchanged" in found["notes"][0] and text in found["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -167,19 +168,19 @@ def test_a_scheduler_that_is_left_alone_is_explained(scheduler: str, text: str) 
         (["/dev/disk/by-uuid/5c14"], 'ENV{ID_FS_UUID}=="5c14"'),
     ],
 )
-def test_a_scheduler_that_is_chosen(links: list[str], match: str) -> None:
-    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links)]}), scheduler="bfq")
+def test_udev_rule_for_a_scheduler(links: list[str], match: str) -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links)]}), scheduler="bfq")
     head, rule, end = found["scheduler"]["rules"].split("\n")
     assert head.startswith("# Managed by") and end == "" and match in rule
     assert rule.endswith('ATTR{queue/scheduler}="bfq"') and found["scheduler"]["pending"] == ["sdb"]
-    done = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links, scheduler="bfq")]}), scheduler="bfq")
+    done = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links, scheduler="bfq")]}), scheduler="bfq")
     assert done["scheduler"]["rules"] == found["scheduler"]["rules"] and done["scheduler"]["pending"] == []
 
 
-def test_a_disk_without_a_name_that_lasts_has_no_rule() -> None:
-    found = said(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=[])]}), scheduler="bfq")
+def test_disk_without_a_stable_name_has_no_rule() -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=[])]}), scheduler="bfq")
     assert found["scheduler"] == {"rules": "", "pending": []}
-    assert "disk sdb has no name below /dev/disk that lasts" in found["problems"][0]
+    assert "disk sdb has no stable name below /dev/disk" in found["problems"][0]
 
 
 @pytest.mark.parametrize(
@@ -193,18 +194,18 @@ def test_a_disk_without_a_name_that_lasts_has_no_rule() -> None:
         ({"check_seconds": "soon"}, "etcd_storage_check_seconds"),
     ],
 )
-def test_settings_that_are_refused(asked: dict[str, Any], name: str) -> None:
+def test_invalid_settings(asked: dict[str, Any], name: str) -> None:
     (problem,) = advice.setting_problems(asked)
     assert problem.startswith(name)
 
 
-def test_an_id_that_erases_nothing_any_more_is_to_be_taken_out() -> None:
-    found = said(a_host(16 * GIB, 15 * GIB), erase=["/dev/disk/by-id/virtio-etcd-data"])
+def test_id_to_erase_that_remains_in_the_inventory() -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB), erase=["/dev/disk/by-id/virtio-etcd-data"])
     assert "etcd_storage_erase_devices still names /dev/disk/by-id/virtio-etcd-data" in found["warnings"][0]
 
 
-def test_a_move_of_the_log_is_announced() -> None:
+def test_pending_wal_move_is_announced() -> None:
     host = a_host(16 * GIB, 15 * GIB, db_size=1)
-    decided = volumes.plan(host, [DATA], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    decided = volumes.plan_volumes(host, [DATA], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
     found = advise(host, [DATA], decided, {})
     assert "moves from /var/lib/etcd/data/member/wal to /var/lib/etcd-wal/member/wal" in found["notes"][0]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes of filesystems, disks below devices, and names that last."""
+"""Sizes of filesystems, disks below devices, and stable names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def xfs(blocks: int, log_blocks: int, *, external: bool = False) -> bytes:
         (b"", None, None),
     ],
 )
-def test_size_of_a_filesystem(head: bytes, shown: int | None, size: int | None) -> None:
+def test_filesystem_size(head: bytes, shown: int | None, size: int | None) -> None:
     assert devices.filesystem_size(head, shown) == size
 
 
@@ -82,7 +82,7 @@ def test_disks_below_partitions_and_lvm(sysfs: Path, number: str, disks: list[st
     assert devices.whole_disks(number, str(sysfs)) == disks
 
 
-def test_each_disk_is_described(sysfs: Path) -> None:
+def test_disk_facts(sysfs: Path) -> None:
     (disk,) = devices.disk_facts("254:17", str(sysfs), "/no/such/folder")
     assert disk == {
         "name": "vdb",
@@ -93,7 +93,7 @@ def test_each_disk_is_described(sysfs: Path) -> None:
     }
 
 
-def test_names_that_last_in_the_order_of_preference(tmp_path: Path) -> None:
+def test_stable_links_in_order_of_preference(tmp_path: Path) -> None:
     node = tmp_path / "vdb"
     node.touch()
     for kind, name in (("by-uuid", "5c14"), ("by-id", "virtio-2"), ("by-id", "virtio-1"), ("by-label", "x")):
@@ -101,7 +101,7 @@ def test_names_that_last_in_the_order_of_preference(tmp_path: Path) -> None:
         os.symlink(node, tmp_path / "disk" / kind / name)
     os.symlink(tmp_path / "vdc", tmp_path / "disk/by-id/other")
     folder = str(tmp_path / "disk")
-    assert devices.lasting_names(str(node), folder) == [
+    assert devices.stable_links(str(node), folder) == [
         f"{folder}/by-id/virtio-1",
         f"{folder}/by-id/virtio-2",
         f"{folder}/by-uuid/5c14",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who else writes to a disk: by usual folders, and by the files that processes have open."""
+"""Neighbours on a disk, found by their usual folders and by open files."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def a_process(proc: Path, pid: int, comm: str, cmdline: str, *files: tuple[Path,
         ("bash", "bash kafka.Kafka", None),
     ],
 )
-def test_whose_process_it_is(comm: str, cmdline: str, name: str | None) -> None:
-    found = neighbours.service_of(comm, cmdline)
+def test_service_is_detected_by_process(comm: str, cmdline: str, name: str | None) -> None:
+    found = neighbours.detect_service(comm, cmdline)
     assert (found.name if found else None) == name
 
 
-def test_folders_that_are_used(tmp_path: Path) -> None:
+def test_only_folders_with_content_count(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "var/lib/postgresql/15").mkdir(parents=True)
     (tmp_path / "var/lib/mysql").mkdir()
-    (found,) = neighbours.find(disk_of_all, str(tmp_path), str(tmp_path / "proc"))
+    (found,) = neighbours.find_neighbours(disk_of_all, str(tmp_path), str(tmp_path / "proc"))
     assert (found.name, found.path, found.disks) == ("PostgreSQL", "/var/lib/postgresql", ("vdb",))
 
 
-def test_files_that_are_open_for_writing_wherever_they_are(tmp_path: Path) -> None:
+def test_open_files_count_outside_the_usual_folders(tmp_path: Path) -> None:
     data, binary = tmp_path / "srv/data.wt", tmp_path / "binary"
     data.parent.mkdir()
     data.touch()
@@ -60,14 +60,14 @@ def test_files_that_are_open_for_writing_wherever_they_are(tmp_path: Path) -> No
     a_process(tmp_path / "proc", 12, "mongod", "", (binary, "0100000"), (data, "0100002"), (data, "0102001"))
     a_process(tmp_path / "proc", 13, "prometheus", "", (binary, "0100000"))
     a_process(tmp_path / "proc", 14, "cat", "", (data, "0100002"))
-    found = neighbours.find(disk_of_all, str(tmp_path / "root"), str(tmp_path / "proc"))
+    found = neighbours.find_neighbours(disk_of_all, str(tmp_path / "root"), str(tmp_path / "proc"))
     assert [(one.name, one.path) for one in found] == [("MongoDB", str(data))]
 
 
-def test_what_lies_on_no_disk_is_no_neighbour(tmp_path: Path) -> None:
+def test_data_without_a_disk_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "var/lib/docker/overlay2").mkdir(parents=True)
-    assert neighbours.find(lambda _number: [], str(tmp_path), str(tmp_path / "proc")) == []
+    assert neighbours.find_neighbours(lambda _number: [], str(tmp_path), str(tmp_path / "proc")) == []
 
 
 def test_each_service_and_disk_is_named_once() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as storage_volumes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes
 
 GIB = 1024**3
 
@@ -88,11 +88,13 @@ def a_volume(**other: Any) -> dict[str, Any]:
     }
 
 
-def plan(found: dict[str, Any], mount: dict[str, Any], erase: list[str] | None = None, **volume: Any) -> dict[str, Any]:
+def plan_for(
+    found: dict[str, Any], mount: dict[str, Any], erase: list[str] | None = None, **volume: Any
+) -> dict[str, Any]:
     """The plan for one data volume on what was found."""
     asked = a_volume(**volume)
     host = {"devices": {asked["device"]: found}, "mounts": {asked["mount"]: mount}}
-    return storage_volumes.plan(host, [asked], "/var/lib/etcd/data", erase=erase or [])
+    return volumes.plan_volumes(host, [asked], "/var/lib/etcd/data", erase=erase or [])
 
 
 @pytest.mark.parametrize(
@@ -104,12 +106,12 @@ def plan(found: dict[str, Any], mount: dict[str, Any], erase: list[str] | None =
         (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(), (False, False, False)),
         (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(fstab=None), (False, True, False)),
         (ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(mode="0700", uid=998), (False, False, True)),
-        # Mounted there by its owner before us: accepted whatever its label.
+        # Already mounted there: accepted with any label.
         (ours(mounted_at=["/var/lib/etcd"], busy=True, label="mine"), mounted(), (False, False, False)),
     ],
 )
-def test_what_is_to_be_done(device: dict[str, Any], mount: dict[str, Any], todo: tuple[bool, bool, bool]) -> None:
-    result = plan(device, mount)
+def test_plan_of_one_volume(device: dict[str, Any], mount: dict[str, Any], todo: tuple[bool, bool, bool]) -> None:
+    result = plan_for(device, mount)
     assert result["problems"] == []
     (volume,) = result["volumes"]
     assert (volume["format"], volume["attach"], volume["secure"]) == todo
@@ -122,7 +124,7 @@ def test_what_is_to_be_done(device: dict[str, Any], mount: dict[str, Any], todo:
             {"path": "/dev/vdb", "resolved": "/dev/vdb", "exists": False, "is_block": False},
             "does not exist on this host",
         ),
-        ({"path": "/dev/vdb", "resolved": "/dev/vdb", "exists": True, "is_block": False}, "is no block device"),
+        ({"path": "/dev/vdb", "resolved": "/dev/vdb", "exists": True, "is_block": False}, "is not a block device"),
         (ours(mounted_at=["/srv"], busy=True), "is mounted at /srv, not at /var/lib/etcd"),
         (
             a_device(partitions=["vdb1", "vdb2"], signature="partition table (gpt)"),
@@ -130,28 +132,28 @@ def test_what_is_to_be_done(device: dict[str, Any], mount: dict[str, Any], todo:
         ),
         (
             a_device(signature="partition table (gpt)"),
-            r"is not blank \(partition table \(gpt\)\): nothing is ever formatted over",
+            r"is not blank \(partition table \(gpt\)\): Headroom never formats a device with content",
         ),
         (a_device(holders=["dm-0"], busy=True), "is held by dm-0"),
         (a_device(signature="LVM2_member RAID or LVM member", fstype="LVM2_member"), r"is not blank \(LVM2_member"),
         (a_device(swap=True, busy=True), "is used as swap"),
         (a_device(busy=True), "is in use, perhaps mounted in a container"),
-        (a_device(probe_error="cannot be read: Input/output error"), "whether it is blank cannot be told"),
+        (a_device(probe_error="cannot be read: Input/output error"), "it is not known to be blank"),
         (
             a_device(signature="several contradicting signatures"),
-            r"several contradicting signatures\): nothing is ever",
+            r"several contradicting signatures\): Headroom never",
         ),
-        (ours(label=None), "and not ours"),
-        (ours(label="backup"), r"label 'backup'\) and not ours"),
+        (ours(label=None), "does not have Headroom's label"),
+        (ours(label="backup"), r"label 'backup'\) and does not have"),
         (ours(signature="xfs filesystem", fstype="xfs"), "but etcd_storage_fstype is ext4: set it to xfs"),
         (a_device(read_only=True), "is read-only"),
         (a_device(size=GIB - 1), r"has 1023 MiB, less than the 1024 MiB of etcd_storage_data_min_size"),
-        (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem was made for 11.0 GiB: the device shrank"),
-        (ours(uuid="5c14", label="backup"), r"repeat its id in etcd_storage_erase_devices \(UUID=5c14\)"),
+        (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem has 11.0 GiB: the device shrank"),
+        (ours(uuid="5c14", label="backup"), r"add its id to etcd_storage_erase_devices \(UUID=5c14\)"),
     ],
 )
-def test_devices_that_are_refused(device: dict[str, Any], message: str) -> None:
-    result = plan(device, a_mount())
+def test_refused_devices(device: dict[str, Any], message: str) -> None:
+    result = plan_for(device, a_mount())
     assert result["volumes"] == []
     assert len(result["problems"]) == 1
     with pytest.raises(ValueError, match=message):
@@ -168,12 +170,12 @@ def test_devices_that_are_refused(device: dict[str, Any], message: str) -> None:
         (a_mount(entries=2), "/var/lib/etcd is not empty (2 entries)"),
     ],
 )
-def test_mount_points_that_are_refused(mount: dict[str, Any], message: str) -> None:
-    result = plan(a_device(), mount)
+def test_refused_mount_points(mount: dict[str, Any], message: str) -> None:
+    result = plan_for(a_device(), mount)
     assert result["volumes"] == [] and message in result["problems"][0]
 
 
-def test_one_device_by_two_names_is_one_device() -> None:
+def test_one_device_under_two_names_is_refused() -> None:
     wal = a_volume(
         name="wal",
         device="/dev/disk/by-id/x",
@@ -185,9 +187,9 @@ def test_one_device_by_two_names_is_one_device() -> None:
         "devices": {"/dev/vdb": a_device(), "/dev/disk/by-id/x": a_device(path="/dev/disk/by-id/x")},
         "mounts": {"/var/lib/etcd": a_mount(), "/var/lib/etcd-wal": a_mount()},
     }
-    result = storage_volumes.plan(host, [a_volume(), wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    result = volumes.plan_volumes(host, [a_volume(), wal], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
     assert result["problems"] == [
-        "/dev/disk/by-id/x is the data volume and the wal volume at once (/dev/vdb): leave etcd_storage_wal_device empty, or name two devices."
+        "/dev/disk/by-id/x is both the data volume and the wal volume (/dev/vdb): leave etcd_storage_wal_device empty, or name two devices."
     ]
 
 
@@ -197,26 +199,26 @@ def test_one_device_by_two_names_is_one_device() -> None:
         ({"fstype": "btrfs"}, "etcd_storage_fstype is 'btrfs', but must be one of ext4, xfs"),
         (
             {"directory": "/var/lib/etcd"},
-            "/var/lib/etcd, which etcd owns, is not below the mount point /var/lib/etcd",
+            "/var/lib/etcd, etcd's own directory, is not below the mount point /var/lib/etcd",
         ),
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
-        ({"options": ["noatime", "nobarrier"]}, "writes that etcd has acknowledged would be lost with the power"),
+        ({"options": ["noatime", "nobarrier"]}, "acknowledged writes would be lost in a power failure"),
         ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
         ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is no size"),
     ],
 )
-def test_settings_that_are_refused(volume: dict[str, Any], message: str) -> None:
-    assert message in plan(a_device(), a_mount(), **volume)["problems"][0]
+def test_invalid_settings(volume: dict[str, Any], message: str) -> None:
+    assert message in plan_for(a_device(), a_mount(), **volume)["problems"][0]
 
 
 def test_two_volumes_need_two_mount_points() -> None:
-    volumes = [a_volume(device=""), a_volume(device="", name="wal")]
-    assert "one mount point" in storage_volumes.plan({}, volumes, "/var/lib/etcd/data")["problems"][0]
+    two = [a_volume(device=""), a_volume(device="", name="wal")]
+    assert "the same mount point" in volumes.plan_volumes({}, two, "/var/lib/etcd/data")["problems"][0]
 
 
-def test_without_a_device_nothing_is_planned() -> None:
+def test_no_plan_without_a_device() -> None:
     nothing = {"problems": [], "volumes": [], "wal_move": {}}
-    assert storage_volumes.plan({}, [a_volume(device="")], "/var/lib/etcd/data") == nothing
+    assert volumes.plan_volumes({}, [a_volume(device="")], "/var/lib/etcd/data") == nothing
 
 
 BY_ID = "/dev/disk/by-id/virtio-x"
@@ -224,10 +226,10 @@ FOREIGN = {"signature": "ntfs filesystem", "fstype": "ntfs", "uuid": "01D9", "li
 
 
 @pytest.mark.parametrize("name", [BY_ID, "UUID=01D9"])
-def test_what_is_named_by_its_exact_id_is_erased(name: str) -> None:
-    (volume,) = plan(a_device(**FOREIGN), a_mount(), ["UUID=other", name])["volumes"]
+def test_device_named_by_its_exact_id_is_erased(name: str) -> None:
+    (volume,) = plan_for(a_device(**FOREIGN), a_mount(), ["UUID=other", name])["volumes"]
     assert (volume["erase"], volume["format"], volume["attach"], volume["grow"]) == (name, True, True, False)
-    # What the old filesystem was called is gone with it.
+    # The old filesystem's UUID disappears with it.
     assert volume["source"] == "UUID=(made with the filesystem)"
 
 
@@ -246,18 +248,18 @@ def test_what_is_named_by_its_exact_id_is_erased(name: str) -> None:
         ({**FOREIGN, "probe_error": "cannot be read: Permission denied"}, [BY_ID], "Become root"),
     ],
 )
-def test_what_is_never_erased(device: dict[str, Any], erase: list[str], message: str) -> None:
-    result = plan(a_device(**device), a_mount(), erase)
+def test_device_in_use_is_never_erased(device: dict[str, Any], erase: list[str], message: str) -> None:
+    result = plan_for(a_device(**device), a_mount(), erase)
     assert message in result["problems"][0] and not any(volume["erase"] for volume in result["volumes"])
 
 
-def test_etcds_own_filesystem_is_not_erased_by_an_id_that_was_left_in_the_inventory() -> None:
-    (volume,) = plan(ours(links=[BY_ID]), a_mount(), [BY_ID])["volumes"]
+def test_own_filesystem_is_not_erased_by_a_leftover_id() -> None:
+    (volume,) = plan_for(ours(links=[BY_ID]), a_mount(), [BY_ID])["volumes"]
     assert volume["erase"] is None and volume["format"] is False
 
 
-def test_a_name_that_goes_with_the_filesystem_cannot_name_the_device_to_erase() -> None:
-    result = plan(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
+def test_uuid_link_cannot_name_the_device_to_erase() -> None:
+    result = plan_for(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
     assert "name the device by /dev/disk/by-id" in result["problems"][0]
 
 
@@ -265,8 +267,10 @@ def test_a_name_that_goes_with_the_filesystem_cannot_name_the_device_to_erase() 
     ("filesystem", "grows"),
     [(None, False), (10 * GIB, False), (10 * GIB - (15 << 20), False), (10 * GIB - (16 << 20), True), (8 * GIB, True)],
 )
-def test_a_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -> None:
-    (volume,) = plan(ours(filesystem_size=filesystem, busy=True, mounted_at=["/var/lib/etcd"]), mounted())["volumes"]
+def test_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -> None:
+    (volume,) = plan_for(ours(filesystem_size=filesystem, busy=True, mounted_at=["/var/lib/etcd"]), mounted())[
+        "volumes"
+    ]
     assert volume["grow"] is grows and volume["format"] is False
     assert volume["gain"] == (10 * GIB - filesystem if filesystem else 0)
 
@@ -291,38 +295,36 @@ DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/w
         ),
     ],
 )
-def test_a_log_elsewhere_than_etcd_would_look_is_moved(
-    found: dict[str, Any], wal_dir: str, move: dict[str, Any]
-) -> None:
-    result = storage_volumes.plan(
+def test_log_in_another_folder_is_moved(found: dict[str, Any], wal_dir: str, move: dict[str, Any]) -> None:
+    result = volumes.plan_volumes(
         {"member": {"present": True, "db_size": 1, **found}}, [], "/var/lib/etcd/data", wal_dir
     )
     assert result["wal_move"] == move and bool(result["problems"]) is not bool(found)
 
 
-def test_two_logs_are_not_chosen_between() -> None:
+def test_two_logs_are_refused() -> None:
     host = {"member": {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG, OWN_LOG]}}
-    result = storage_volumes.plan(host, [], "/var/lib/etcd/data", OWN_LOG)
-    assert "find out which one it wrote last" in result["problems"][0] and result["wal_move"] == {}
+    result = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)
+    assert "find the newest" in result["problems"][0] and result["wal_move"] == {}
 
 
-def test_a_database_without_its_log_is_not_started() -> None:
+def test_database_without_its_log_is_refused() -> None:
     host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
-    (problem,) = storage_volumes.plan(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
+    (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
     assert "it would start without its history" in problem and OWN_LOG in problem
 
 
-def test_a_log_on_a_volume_that_is_not_mounted_yet_is_not_missed() -> None:
+def test_log_on_an_unmounted_volume_is_not_missing() -> None:
     volume = a_volume(name="wal", mount="/var/lib/etcd-wal", directory="/var/lib/etcd-wal/member", label="etcd-wal")
     host = {
         "member": {"present": True, "db_size": 1, "wal_dirs": []},
         "devices": {"/dev/vdb": ours(label="etcd-wal")},
         "mounts": {"/var/lib/etcd-wal": a_mount()},
     }
-    assert storage_volumes.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"] == []
+    assert volumes.plan_volumes(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"] == []
     host["devices"]["/dev/vdb"].update(mounted_at=["/var/lib/etcd-wal"], busy=True)
     host["mounts"]["/var/lib/etcd-wal"] = mounted()
-    assert len(storage_volumes.plan(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"]) == 1
+    assert len(volumes.plan_volumes(host, [volume], "/var/lib/etcd/data", OWN_LOG)["problems"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -334,17 +336,17 @@ def test_a_log_on_a_volume_that_is_not_mounted_yet_is_not_missed() -> None:
         ("/dev/disk/by-id/x", "5c14", "UUID=5c14", "UUID=5c14"),
         ("/dev/disk/by-id/x", "5c14", "UUID=other", "/dev/disk/by-id/x"),
         ("/dev/vdb", "5c14", "LABEL=etcd-data", "LABEL=etcd-data"),
-        # The kernel's names change from boot to boot: replaced.
+        # A kernel name may change at boot, so it is replaced.
         ("/dev/vdb", "5c14", "/dev/vdb", "UUID=5c14"),
     ],
 )
-def test_how_fstab_names_the_device(device: str, uuid: str | None, entry: str | None, source: str) -> None:
+def test_device_name_in_fstab(device: str, uuid: str | None, entry: str | None, source: str) -> None:
     found = ours(uuid=uuid) if uuid else a_device()
     fstab = {"source": entry, "fstype": "ext4", "options": "noatime,nofail", "passno": "2"} if entry else None
-    (volume,) = plan(found, a_mount(fstab=fstab), device=device)["volumes"]
+    (volume,) = plan_for(found, a_mount(fstab=fstab), device=device)["volumes"]
     assert volume["source"] == source
 
 
-def test_xfs_has_its_own_options_and_no_check_at_boot() -> None:
-    (volume,) = plan(a_device(), a_mount(), fstype="xfs")["volumes"]
+def test_xfs_options() -> None:
+    (volume,) = plan_for(a_device(), a_mount(), fstype="xfs")["volumes"]
     assert (volume["mkfs_options"], volume["passno"]) == ("-L etcd-data", "0")

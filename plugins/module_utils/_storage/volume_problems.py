@@ -1,0 +1,201 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the problems that forbid using a device or a mount point for etcd.
+
+Above all: a device with any content is never formatted, unless etcd_storage_erase_devices repeats its exact id and nothing
+uses it. A filesystem is the role's own if it is mounted at the volume's mount point, or has the volume's label and type.
+Pure: ``device`` and ``mount`` are what etcd_host_info returned, ``volume`` is as volumes.plan_volumes describes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+
+FILESYSTEMS = ("ext4", "xfs")
+
+# Names that identify a device to erase; kernel names may change at boot.
+ERASE_NAMES = ("/dev/disk/by-id/", "/dev/disk/by-path/", "UUID=")
+
+# Mount options that break etcd's assumptions → the reason.
+REFUSED_OPTIONS = {
+    "ro": "etcd could not write",
+    "noauto": "the volume would be missing after a reboot",
+    "nobarrier": "acknowledged writes would be lost in a power failure",
+    "barrier=0": "acknowledged writes would be lost in a power failure",
+    "norecovery": "a filesystem that was not unmounted would be mounted without recovery",
+    "noload": "a filesystem that was not unmounted would be mounted without recovery",
+}
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def erase_name(device: Mapping[str, Any], erase: Sequence[str]) -> str | None:
+    """Return the entry of etcd_storage_erase_devices that names this device, None if there is none."""
+    uuid = device.get("uuid")
+    return next((name for name in erase if name in device.get("links", []) or (uuid and name == f"UUID={uuid}")), None)
+
+
+def content_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None:
+    """Return why the device's content is not the role's own filesystem; None if it is, or if the device is blank."""
+    if device["signature"] is None:
+        return None
+    name, variable = volume["device"], f"etcd_storage_{volume['name']}_device"
+    label = f" with the label '{device['label']}'" if device["label"] else ""
+    found = f"{name} is not blank ({device['signature']}{label})"
+    if device["fstype"] not in FILESYSTEMS:
+        return f"{found}: Headroom never formats a device with content. Name a blank device in {variable}."
+    if device["fstype"] != volume["fstype"] and (device["label"] == volume["label"] or device["mounted_at"]):
+        return f"{found}, but etcd_storage_fstype is {volume['fstype']}: set it to {device['fstype']}."
+    if volume["mount"] in device["mounted_at"] or device["label"] == volume["label"]:
+        return None
+    return (
+        f"{found} and does not have Headroom's label '{volume['label']}': Headroom never formats a device with content. "
+        f"If the content is not needed, add its id to etcd_storage_erase_devices ({_erase_hint(device)}), or name "
+        f"another device in {variable}."
+    )
+
+
+def _erase_hint(device: Mapping[str, Any]) -> str:
+    """Return an entry for etcd_storage_erase_devices. A filesystem's UUID comes first, because it can erase only once."""
+    names = [f"UUID={device['uuid']}"] if device.get("uuid") else []
+    names += [name for name in device.get("links", []) if name.startswith(ERASE_NAMES)]
+    return names[0] if names else "the device has no id below /dev/disk: run wipefs on the host"
+
+
+def _users(device: Mapping[str, Any]) -> list[str]:
+    """Return what else uses the device."""
+    users = [f"carries partitions ({', '.join(device['partitions'])})"] if device["partitions"] else []
+    if device["holders"]:
+        users.append(f"is held by {', '.join(device['holders'])} (LVM, RAID or encryption)")
+    if device["swap"]:
+        users.append("is used as swap")
+    if device["busy"] and not (users or device["mounted_at"]):
+        users.append("is in use, perhaps mounted in a container")
+    return users
+
+
+def device_problem(volume: Mapping[str, Any], device: Mapping[str, Any], erase: Sequence[str]) -> str | None:
+    """Return why the device cannot be used, None if it can. Only the first problem, because it usually causes the others."""
+    name, variable = volume["device"], f"etcd_storage_{volume['name']}_device"
+    if not device["exists"]:
+        return f"{name} does not exist on this host: run 'ls -l /dev/disk/by-id' there and correct {variable}."
+    if not device["is_block"]:
+        return f"{name} is not a block device: name a disk, a partition or a logical volume in {variable}."
+    elsewhere = [point for point in device["mounted_at"] if point != volume["mount"]]
+    if elsewhere:
+        return (
+            f"{name} is mounted at {', '.join(elsewhere)}, not at {volume['mount']}: "
+            f"unmount it there, or name another device in {variable}."
+        )
+    users = _users(device)
+    if users:
+        return f"{name} {' and '.join(users)}: name an unused device in {variable}."
+    if device["probe_error"]:
+        return (
+            f"{name} {device['probe_error']}: it is not known to be blank, so it is left unchanged. "
+            "Become root (become: true), or replace the disk."
+        )
+    content = content_problem(volume, device)
+    if content and (device["busy"] or device["mounted_at"] or not erase_name(device, erase)):
+        return content
+    if content and name.startswith("/dev/disk/by-uuid/"):
+        return f"{name} disappears with the filesystem to erase: name the device by /dev/disk/by-id in {variable}."
+    if device["read_only"]:
+        return f"{name} is read-only: make it writable, or name another device in {variable}."
+    return _size_problem(volume, device)
+
+
+def _size_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None:
+    """Return whether the device is too small, or smaller than its filesystem."""
+    name, needed = volume["device"], parse_size(volume["min_size"], f"etcd_storage_{volume['name']}_min_size")
+    if device["size"] < needed:
+        return (
+            f"{name} has {device['size'] >> 20} MiB, less than the {needed >> 20} MiB of "
+            f"etcd_storage_{volume['name']}_min_size: take a larger device, or lower the limit."
+        )
+    if (device.get("filesystem_size") or 0) > device["size"]:
+        return (
+            f"{name} has {format_size(device['size'])}, but its filesystem has "
+            f"{format_size(device['filesystem_size'])}: the device shrank. Restore its size first."
+        )
+    return None
+
+
+def mount_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], number: str | None) -> str | None:
+    """Return why the mount point cannot be used, None if it can."""
+    if mount["mounted"] and mount["number"] != number:
+        return (
+            f"{mount['source']} is mounted at {volume['mount']}, not {volume['device']}: "
+            f"unmount it, or correct etcd_storage_{volume['name']}_device."
+        )
+    if not mount["mounted"] and mount["entries"]:
+        return (
+            f"{volume['mount']} is not empty ({mount['entries']} entries): a volume mounted there would hide them. "
+            "Move them away, or onto the volume."
+        )
+    return None
+
+
+def setting_problem(volume: Mapping[str, Any]) -> str | None:
+    """Return which setting is invalid for any device, None if none is."""
+    if not _is_below(volume["directory"], volume["mount"]):
+        return (
+            f"{volume['directory']}, etcd's own directory, is not below the mount point {volume['mount']}: etcd could write "
+            f"to the mount point of an unmounted volume. Correct etcd_{volume['name']}_dir or "
+            f"etcd_storage_{volume['name']}_mount."
+        )
+    if volume["fstype"] not in FILESYSTEMS:
+        return f"etcd_storage_fstype is '{volume['fstype']}', but must be one of {', '.join(FILESYSTEMS)}."
+    unfit = [option for option in volume["options"] if option in REFUSED_OPTIONS]
+    if unfit:
+        return f"etcd_storage_mount_options has {unfit[0]}: {REFUSED_OPTIONS[unfit[0]]}. Remove it."
+    try:
+        parse_size(volume["min_size"], f"etcd_storage_{volume['name']}_min_size")
+    except ValueError as problem:
+        return f"{problem}."
+    return None
+
+
+def erase_problem(erase: Sequence[str]) -> str | None:
+    """Return which device to erase has a name that may change at boot, None if none has."""
+    unsafe = [name for name in erase if not name.startswith(ERASE_NAMES)]
+    if not unsafe:
+        return None
+    return (
+        f"etcd_storage_erase_devices has {unsafe[0]}, which may be another device after the next boot: write "
+        "/dev/disk/by-id/…, /dev/disk/by-path/… or UUID=…."
+    )
+
+
+def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:
+    """Return why the member cannot start with the logs found, None if it can. Without its log it would lose its history."""
+    member = host.get("member", {})
+    dirs, target = member.get("wal_dirs", []), wal_dir or f"{data_dir}/member/wal"
+    if len(dirs) > 1:
+        return (
+            f"the member has write-ahead logs in {' and '.join(dirs)}: find the newest "
+            "(ls -l --time-sort), and move the others away."
+        )
+    if member.get("db_size") is not None and not dirs and not member.get("wal_asides"):
+        return (
+            f"the member has a database in {data_dir}, but no write-ahead log in {target}: it would start without its "
+            "history. Mount the volume of the log; if the log is lost, remove the member from the cluster, empty "
+            f"{data_dir}, and add the member again."
+        )
+    return None
+
+
+def has_unmounted_content(host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a volume with content is not mounted yet, so that its files cannot be seen."""
+    return any(
+        volume["device"]
+        and host["devices"][volume["device"]].get("signature") is not None
+        and not host["mounts"][volume["mount"]]["mounted"]
+        for volume in volumes
+    )
