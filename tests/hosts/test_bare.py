@@ -101,7 +101,7 @@ def test_no_members(site, tmp_path):
 def test_part_of_a_cluster(site):
     run = site.play("--limit", "etcd-1")
     assert run.code != 0
-    assert "etcd-2, etcd-3 belong to it but not to this run" in run.output, run.output
+    assert "etcd-2, etcd-3 belong to it, but are not part of this run" in run.output, run.output
 
 
 def test_device_that_holds_something(site):

@@ -197,7 +197,7 @@ def test_a_lost_lease_stops_before_the_next_member(cluster: list[Member], monkey
     def then_lose(request: Request, link: Connection, name: str, guard: lock.LeaseKeeper | None) -> Outcome:
         outcome = real(request, link, name, guard)
         if guard is not None:
-            guard._gone = "its lease is gone"
+            guard._gone = "its lease expired"
         return outcome
 
     monkeypatch.setattr(rolling, "defragment_member", then_lose)

@@ -261,4 +261,4 @@ def _json(text: str, what: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise EtcdctlError(f"{what}: etcdctl printed no JSON but {text[:80]!r}") from error
+        raise EtcdctlError(f"{what}: etcdctl printed {text[:80]!r}, which is not JSON") from error

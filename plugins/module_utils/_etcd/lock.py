@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One lock for a whole cluster, shared by everything that takes a member out of service. Private to the collection.
+"""One lock for a whole cluster, held by everything that takes a member out of service.
 
-It is one key in etcd, held by a lease: a holder that dies lets go when its lease ends, and who holds it, for what and
-since when can be read by anyone: ``etcdctl get /headroom/lock``. While the alarm NOSPACE is set, etcd takes no writes,
-so that there can be no lock: that is NoSpaceError, and those who may go on without one have to take turns in another way.
+The lock is one key in etcd, attached to a lease: the lock of a holder that dies is released when the lease expires.
+``etcdctl get /headroom/lock`` shows who holds it, for what and since when. While the alarm NOSPACE is set, etcd accepts
+no writes and the lock is unavailable (NoSpaceError); callers that proceed without it need another way to take turns.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 KEY = "/headroom/lock"
 
-# A holder that was killed blocks the others for so long at most. Kept alive each quarter of it.
+# A holder that was killed blocks the others for this long at most. Renewed after each quarter of it.
 TTL_SECONDS = 60
-# Between two looks at a lock that another one holds.
+# Between two attempts while another holder has the lock.
 POLL_SECONDS = 2.0
 
 
 class LockError(ValueError):
-    """The lock cannot be taken or read; the text says why."""
+    """The lock cannot be acquired or read; the text says why."""
 
 
 class LockBusyError(LockError):
-    """Another one holds the lock."""
+    """Another holder has the lock."""
 
 
 class NoSpaceError(LockError):
@@ -49,12 +49,12 @@ class NoSpaceError(LockError):
 
 
 class LockLostError(LockError):
-    """The lease ended while it was needed: another one may hold the lock."""
+    """The lease expired while it was needed: another holder may have the lock."""
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who wants the lock and what for: a host, the member that it concerns (may be empty), and the operation in words."""
+    """Who wants the lock: a host, the member concerned (may be empty), and the operation, such as "backup"."""
 
     host: str
     member: str
@@ -63,7 +63,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class HeldLock:
-    """The lock as it is held. ``since`` is UTC, ISO 8601; ``lease`` its id in hexadecimal."""
+    """The lock and its holder. ``since`` is UTC in ISO 8601, ``lease`` an id in hexadecimal, ``revision`` the key's."""
 
     holder: Holder
     since: str
@@ -75,13 +75,13 @@ class HeldLock:
         return f"{self.holder.host} holds the cluster's lock since {self.since} for a {self.holder.operation}{where}"
 
 
-def read_lock(link: Connection, endpoints: list[str]) -> HeldLock | None:
-    """Return who holds the lock, None if nobody does. Raises LockError or EtcdctlError."""
-    return parse_lock(_answered(run_etcdctl(link, endpoints, "get", KEY), "reading the lock"))
+def read_lock(connection: Connection, endpoints: list[str]) -> HeldLock | None:
+    """Return the lock and its holder, None if nobody holds it. Raises LockError or EtcdctlError."""
+    return parse_lock(_output_of(run_etcdctl(connection, endpoints, "get", KEY), "reading the lock"))
 
 
 def parse_lock(text: str) -> HeldLock | None:
-    """Read what ``etcdctl get -w json`` prints for the lock."""
+    """Parse what ``etcdctl get -w json`` prints for the lock's key. Raises LockError."""
     data = _json(text)
     pairs = data.get("kvs") or []
     return _held(pairs[0]) if pairs else None
@@ -94,12 +94,12 @@ def _held(pair: dict[str, Any]) -> HeldLock:
         return HeldLock(holder, str(value["since"]), format(int(pair.get("lease", 0)), "x"), int(pair["mod_revision"]))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise LockError(
-            f"the key {KEY} holds no lock of Headroom: look at it, and delete it if nobody needs it"
+            f"the value of the key {KEY} was not written by Headroom: check it, and delete the key if nobody needs it"
         ) from error
 
 
 def acquire_lock(
-    link: Connection,
+    connection: Connection,
     endpoints: list[str],
     holder: Holder,
     ttl: int,
@@ -107,145 +107,145 @@ def acquire_lock(
     again: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> str:
-    """Take the lock for ``ttl`` seconds. Returns the id of its lease in hexadecimal.
+    """Acquire the lock for ``ttl`` seconds. Returns the id of its lease in hexadecimal.
 
-    again: take it over from an earlier attempt of the very same holder, such as a play that was cut off.
-    Raises BusyError, NoSpaceError, LockError or EtcdctlError; nothing is held then.
+    again: take it over from an earlier attempt of the same holder, such as a play that was interrupted.
+    Raises LockBusyError, NoSpaceError, LockError or EtcdctlError; the lock is not held then.
     """
-    answer = run_etcdctl(link, endpoints, "lease", "grant", str(ttl))
-    _refuse_without_space(answer)
-    lease = format(int(_json(_answered(answer, "a lease for the lock"))["ID"]), "x")
+    answer = run_etcdctl(connection, endpoints, "lease", "grant", str(ttl))
+    _raise_without_space(answer)
+    lease = format(int(_json(_output_of(answer, "granting a lease for the lock"))["ID"]), "x")
     taken = False
     try:
-        held = _put(link, endpoints, holder, lease, 0, clock)
+        held = _write_key(connection, endpoints, holder, lease, 0, clock)
         if held is not None and again and held.holder == holder:
-            old, held = held, _put(link, endpoints, holder, lease, held.revision, clock)
+            old, held = held, _write_key(connection, endpoints, holder, lease, held.revision, clock)
             if held is None:
-                run_etcdctl(link, endpoints, "lease", "revoke", old.lease)
+                run_etcdctl(connection, endpoints, "lease", "revoke", old.lease)
         if held is not None:
             raise LockBusyError(str(held))
         taken = True
     finally:
         if not taken:
-            run_etcdctl(link, endpoints, "lease", "revoke", lease)
+            run_etcdctl(connection, endpoints, "lease", "revoke", lease)
     return lease
 
 
-def _put(
-    link: Connection, endpoints: list[str], holder: Holder, lease: str, revision: int, clock: Callable[[], float]
+def _write_key(
+    connection: Connection, endpoints: list[str], holder: Holder, lease: str, revision: int, clock: Callable[[], float]
 ) -> HeldLock | None:
-    """Write the key if its revision of modification is this one (0: if there is none). Returns who else holds it."""
-    answer = run_etcdctl(link, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
-    _refuse_without_space(answer)
-    data = _json(_answered(answer, "taking the lock"))
+    """Write the key if its mod revision equals ``revision`` (0: if it does not exist). Returns another holder's lock."""
+    answer = run_etcdctl(connection, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
+    _raise_without_space(answer)
+    data = _json(_output_of(answer, "acquiring the lock"))
     if data.get("succeeded"):
         return None
     responses = data.get("responses") or [{}]
     inner = responses[0].get("Response") or responses[0]
     pairs = (inner.get("ResponseRange") or inner.get("response_range") or {}).get("kvs") or []
     if not pairs:
-        raise LockBusyError("another one took or left the cluster's lock at this moment")
+        raise LockBusyError("another holder acquired or released the cluster's lock at this moment")
     return _held(pairs[0])
 
 
 def lock_transaction(holder: Holder, lease: str, revision: int, now: float) -> str:
-    """Return what ``etcdctl txn`` reads: comparison, what to do then, what else, each ended by an empty line."""
+    """Return the input of ``etcdctl txn``: compares, success requests and failure requests, each ended by an empty line."""
     value = json.dumps({**asdict(holder), "since": format_utc(now)})
     return f'mod("{KEY}") = "{revision}"\n\nput "{KEY}" {json.dumps(value)} --lease={lease}\n\nget "{KEY}"\n\n'
 
 
-def release_lock(link: Connection, endpoints: list[str], lease: str) -> None:
-    """Let go. A lease that is gone already is let go; one that cannot be revoked ends by itself."""
-    run_etcdctl(link, endpoints, "lease", "revoke", lease)
+def release_lock(connection: Connection, endpoints: list[str], lease: str) -> None:
+    """Release the lock by revoking its lease. A lease that cannot be revoked expires by itself."""
+    run_etcdctl(connection, endpoints, "lease", "revoke", lease)
 
 
-def release_lock_of(link: Connection, endpoints: list[str], holder: Holder) -> bool:
-    """Let go of what this holder took, in whatever process. Returns whether it held the lock."""
-    held = read_lock(link, endpoints)
+def release_lock_of(connection: Connection, endpoints: list[str], holder: Holder) -> bool:
+    """Release the lock if this holder has it, whichever process acquired it. Returns whether it did."""
+    held = read_lock(connection, endpoints)
     if held is None or held.holder != holder:
         return False
-    release_lock(link, endpoints, held.lease)
+    release_lock(connection, endpoints, held.lease)
     return True
 
 
 class LeaseKeeper(threading.Thread):
-    """Keeps a lease alive until it is stopped, and knows when it is lost."""
+    """Keeps a lease alive until it is stopped, and detects that it was lost."""
 
-    def __init__(self, link: Connection, endpoints: list[str], lease: str, ttl: int) -> None:
+    def __init__(self, connection: Connection, endpoints: list[str], lease: str, ttl: int) -> None:
         super().__init__(daemon=True)
-        self._ask = link, endpoints, lease
+        self._reach = connection, endpoints, lease
         self._ttl = ttl
         self._until = time.monotonic() + ttl
         self._gone = ""
         self._stop = threading.Event()
 
     def run(self) -> None:
-        """Renew the lease each quarter of its life, at one endpoint after the other until one answers."""
+        """Renew the lease after each quarter of its lifetime, through the first endpoint that answers."""
         while not self._stop.wait(self._ttl / 4) and not self._gone:
             self._renew()
 
     def _renew(self) -> None:
-        link, endpoints, lease = self._ask
+        connection, endpoints, lease = self._reach
         for endpoint in endpoints:
             began = time.monotonic()
-            answer = run_etcdctl(link, [endpoint], "lease", "keep-alive", "--once", lease)
+            answer = run_etcdctl(connection, [endpoint], "lease", "keep-alive", "--once", lease)
             if answer.returncode == 0:
                 self._until = began + self._ttl
                 return
             if "lease not found" in answer.stderr:
-                self._gone = "its lease is gone"
+                self._gone = "its lease expired"
                 return
 
     def check(self) -> None:
-        """Raise LostError unless the lock is certainly still held."""
+        """Raise LockLostError unless the lock is known to be held."""
         if self._gone or time.monotonic() >= self._until:
-            raise LockLostError(f"the cluster's lock was lost: {self._gone or 'its lease could not be kept alive'}")
+            raise LockLostError(f"the cluster's lock was lost: {self._gone or 'its lease could not be renewed'}")
 
     def stop(self) -> None:
-        """End the thread, in the midst of a question if need be."""
+        """End the thread, even while a request is running."""
         self._stop.set()
 
 
 @contextlib.contextmanager
 def hold_lock(
-    link: Connection, endpoints: list[str], holder: Holder, *, ttl: int = TTL_SECONDS, wait: float = 0
+    connection: Connection, endpoints: list[str], holder: Holder, *, ttl: int = TTL_SECONDS, wait: float = 0
 ) -> Iterator[LeaseKeeper]:
-    """Hold the lock for as long as the block runs, waiting up to ``wait`` seconds for it.
+    """Hold the lock while the block runs, after waiting up to ``wait`` seconds for it.
 
-    The guard's ``check`` says before each further step whether it is still held. Raises what ``take`` raises.
+    Call the keeper's ``check`` before each step that needs the lock. Raises what ``acquire_lock`` raises.
     """
     deadline = time.monotonic() + wait
     while True:
         try:
-            lease = acquire_lock(link, endpoints, holder, ttl)
+            lease = acquire_lock(connection, endpoints, holder, ttl)
             break
         except LockBusyError:
             if time.monotonic() >= deadline:
                 raise
         time.sleep(POLL_SECONDS)
-    guard = LeaseKeeper(link, endpoints, lease, ttl)
-    guard.start()
+    keeper = LeaseKeeper(connection, endpoints, lease, ttl)
+    keeper.start()
     try:
-        yield guard
+        yield keeper
     finally:
-        guard.stop()
-        release_lock(link, endpoints, lease)
+        keeper.stop()
+        release_lock(connection, endpoints, lease)
 
 
-def _answered(answer: ProcessResult, what: str) -> str:
+def _output_of(answer: ProcessResult, what: str) -> str:
     if answer.returncode != 0:
         raise LockError(f"{what}: {failure_reason(answer)}")
     return answer.stdout
 
 
-def _refuse_without_space(answer: ProcessResult) -> None:
+def _raise_without_space(answer: ProcessResult) -> None:
     if answer.returncode != 0 and "database space exceeded" in answer.stderr:
-        raise NoSpaceError("the alarm NOSPACE is set, so that etcd takes no lock: playbooks/nospace.yml clears it")
+        raise NoSpaceError("the alarm NOSPACE is set, so etcd accepts no lock: run playbooks/nospace.yml to clear it")
 
 
 def _json(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise LockError(f"etcdctl printed no JSON but {text[:80]!r}") from error
+        raise LockError(f"etcdctl printed {text[:80]!r}, which is not JSON") from error
     return data if isinstance(data, dict) else {}

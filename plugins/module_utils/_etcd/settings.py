@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings that a running etcd works with, and how they differ from those asked for. Private to the collection.
+"""Read the effective settings of a running etcd, and compare them with the requested ones. Pure.
 
-Names are canonical: etcd 3.7's flags with underscores. Source: ``print`` in server/embed/etcd.go of 3.5.35, 3.6.16
-and 3.7.3, whose line "starting an etcd server" spells settings as below and durations as Go does ("30m0s").
+Settings are named like etcd 3.7's flags, with underscores. Source: ``print`` in server/embed/etcd.go of 3.5.35, 3.6.16
+and 3.7.3, which logs the line "starting an etcd server" with the names below and durations in Go's form ("30m0s").
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations i
     shorten_duration,
 )
 
-# Where the log line's name is not the flag's.
+# Names in the log line that differ from the flag's.
 LOG_NAMES = {
     "corrupt_check_time_interval": "corrupt_check_time",
     "compact_check_time_interval": "compact_hash_check_time",
@@ -26,12 +26,12 @@ LOG_NAMES = {
     "downgrade_check_interval": "downgrade_check_time",
     "experimental_local_address": "local_address",
 }
-# About the build or the moment, or a setting said twice: no settings.
+# Fields of the log line that are not settings, or repeat one.
 NOT_SETTINGS = (
     "level", "ts", "caller", "msg", "etcd_version", "git_sha", "go_version", "go_os", "go_arch", "max_cpu_set",
     "max_cpu_available", "member_initialized", "wal_dir_dedicated", "member_dir", "auto_compaction_interval",
 )  # fmt: skip
-# Needed once, to form the cluster; etcd neither reads nor states them when its data directory already holds a member.
+# Used only to form the cluster: etcd neither reads nor logs them once its data directory holds a member.
 BOOTSTRAP = ("initial_cluster", "initial_cluster_state", "initial_cluster_token")
 LISTS = (
     "initial_cluster", "listen_client_urls", "listen_peer_urls", "listen_metrics_urls", "advertise_client_urls",
@@ -42,14 +42,14 @@ DURATIONS = ("corrupt_check_time", "compact_hash_check_time", "downgrade_check_t
 RETENTION = "auto_compaction_retention"
 MODE = "auto_compaction_mode"
 QUOTA = "quota_backend_bytes"
-DEFAULT_QUOTA = 2 * 1024**3  # storage.DefaultQuotaBytes: what a quota of 0 stands for in every version
+DEFAULT_QUOTA = 2 * 1024**3  # storage.DefaultQuotaBytes: the meaning of a quota of 0 in every version
 
 
 def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings in etcd's start line by canonical name.
+    """Return the settings in etcd's start line, by canonical name.
 
-    Heartbeat and election are integers in milliseconds, the retention is a duration in periodic mode and a number
-    of revisions in revision mode; etcd keeps the latter as a duration of as many nanoseconds.
+    Heartbeat interval and election timeout are integers in milliseconds. The retention is a duration in periodic mode
+    and a number of revisions in revision mode, which etcd stores as that many nanoseconds. Raises ValueError.
     """
     settings: dict[str, Any] = {}
     for key, value in record.items():
@@ -71,10 +71,10 @@ def effective_settings(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare_settings(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Compare settings asked for with those in effect.
+    """Compare the requested settings with the effective ones.
 
-    Returns the differences ({setting, asked, effective}) and the names of settings that etcd does not state, which
-    therefore are neither equal nor different. A value of None asks for nothing.
+    Returns the differences ({setting, asked, effective}) and the names of settings that etcd does not log, which cannot
+    be compared. A requested value of None is ignored. Raises ValueError for a value of the wrong type.
     """
     differences, unstated = [], []
     for name in sorted(asked):
@@ -88,13 +88,13 @@ def compare_settings(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[
 
 
 def _normal(name: str, value: Any, settings: dict[str, Any]) -> Any:
-    """Bring a value into the one form that etcd works with."""
+    """Return a value in the form that etcd uses internally."""
     if name == RETENTION:
         return _retention(value, str(settings.get(MODE, "periodic")))
     if name == QUOTA:
         return _integer(name, value) or DEFAULT_QUOTA
     if name == "election_timeout":
-        # etcd counts it in heartbeats, rounded down, and states the result.
+        # etcd rounds it down to a multiple of the heartbeat interval, and logs the result.
         heartbeat = _integer("heartbeat_interval", settings.get("heartbeat_interval") or 100)
         return _integer(name, value) // heartbeat * heartbeat
     if name in DURATIONS:
@@ -108,7 +108,7 @@ def _normal(name: str, value: Any, settings: dict[str, Any]) -> Any:
 
 
 def _retention(value: Any, mode: str) -> int:
-    """Return nanoseconds or, in revision mode, revisions. A bare integer in periodic mode counts hours."""
+    """Return nanoseconds or, in revision mode, revisions. An integer without a unit in periodic mode is hours."""
     text = str(value)
     if mode == "revision":
         return _integer(RETENTION, value)

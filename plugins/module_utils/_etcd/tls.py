@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Does a certificate fit its key, its CA, its names and its purpose? Private to the collection.
+"""Check a certificate against its key, its CA, its names and its usages.
 
 Pure: bytes and the time are passed in. Needs the Python library cryptography, 3.4 or newer; `IMPORT_ERROR` is None
-where it could be imported.
+if it could be imported.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", r
 
 @dataclass
 class CertificateFinding:
-    """What is known of a certificate, and everything that is wrong with it."""
+    """What a certificate contains, and every problem with it. Each problem completes "the certificate …: "."""
 
     problems: list[str] = field(default_factory=list)
     fits: bool = False
@@ -47,12 +47,12 @@ class CertificateFinding:
 
 
 def parse_certificates(text: bytes) -> list[Any]:
-    """All certificates of a PEM file in their order. Raises ValueError if one cannot be read."""
+    """Return the certificates of a PEM file in order. Raises ValueError if one cannot be parsed."""
     return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
 
 
 def _not_after(certificate: Any) -> datetime:
-    """The end of its validity. cryptography 42 renamed the attribute and gave it a time zone."""
+    """Return when a certificate expires. cryptography 42 renamed the attribute and added a time zone."""
     if hasattr(certificate, "not_valid_after_utc"):
         value: datetime = certificate.not_valid_after_utc
         return value
@@ -60,7 +60,7 @@ def _not_after(certificate: Any) -> datetime:
 
 
 def is_issued_by(certificate: Any, issuer: Any) -> bool:
-    """Whether the issuer's key signed the certificate."""
+    """Say whether the issuer's key signed the certificate."""
     if certificate.issuer != issuer.subject:
         return False
     key, content, algorithm = (
@@ -78,18 +78,20 @@ def is_issued_by(certificate: Any, issuer: Any) -> bool:
         else:
             return False
     except (InvalidSignature, TypeError):
-        # TypeError: the signature is of another kind than the issuer's key makes.
+        # TypeError: the signature's algorithm does not match the issuer's key.
         return False
     return True
 
 
-def _chains(leaf: Any, between: Sequence[Any], authorities: Sequence[Any]) -> bool:
-    """Whether a chain leads from the leaf over the certificates beside it to one of the authorities."""
+def _chains(leaf: Any, intermediates: Sequence[Any], authorities: Sequence[Any]) -> bool:
+    """Say whether a chain leads from the leaf through the intermediates to one of the authorities."""
     current = leaf
     for _step in range(MAX_CHAIN):
         if any(is_issued_by(current, authority) for authority in authorities):
             return True
-        following = [candidate for candidate in between if candidate != current and is_issued_by(current, candidate)]
+        following = [
+            candidate for candidate in intermediates if candidate != current and is_issued_by(current, candidate)
+        ]
         if not following:
             return False
         current = following[0]
@@ -97,7 +99,7 @@ def _chains(leaf: Any, between: Sequence[Any], authorities: Sequence[Any]) -> bo
 
 
 def canonical_name(name: str) -> str:
-    """A name as certificates hold it: addresses in their shortest form, DNS names in lower case."""
+    """Return a name as certificates contain it: addresses in their shortest form, DNS names in lower case."""
     try:
         return str(ipaddress.ip_address(name))
     except ValueError:
@@ -105,7 +107,7 @@ def canonical_name(name: str) -> str:
 
 
 def _names(certificate: Any) -> list[str]:
-    """DNS names and addresses that a certificate is valid for."""
+    """Return the DNS names and addresses that a certificate is valid for."""
     try:
         value = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -116,12 +118,12 @@ def _names(certificate: Any) -> list[str]:
 
 
 def _covers(held: Iterable[str], wanted: str) -> bool:
-    """Whether one of the names held stands for the wanted one; a wildcard stands for one label."""
+    """Say whether one of the names held matches the wanted one; a wildcard matches one label."""
     return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
 
 
 def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
-    """Purposes (server, client) that the certificate may not be used for."""
+    """Return a problem if the certificate may not be used for one of the usages (server, client)."""
     identifiers = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
     try:
         allowed = list(certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
@@ -145,16 +147,16 @@ def _name_problems(held: Sequence[str], wanted: Sequence[str], exact: bool) -> l
     missing = [name for name in expected if not _covers(held, name)]
     left = [name for name in held if name not in expected] if exact else []
     problems = [f"it is not valid for {', '.join(missing)}"] if missing else []
-    return problems + ([f"it is valid for {', '.join(left)}, which is no longer asked for"] if left else [])
+    return problems + ([f"it is valid for {', '.join(left)}, which is no longer requested"] if left else [])
 
 
 def _public_bytes(key: Any) -> bytes:
-    """A public key in DER form: equal for equal keys."""
+    """Return a public key in DER form, which is equal for equal keys."""
     return bytes(key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo))
 
 
 def key_problem(certificate: Any, key: bytes | None) -> str | None:
-    """Why a private key does not belong to a certificate, None if it does."""
+    """Say why a private key does not belong to a certificate; None if it does."""
     if key is None:
         return "its private key does not exist"
     try:
@@ -162,23 +164,23 @@ def key_problem(certificate: Any, key: bytes | None) -> str | None:
     except (ValueError, TypeError) as problem:
         return f"its private key cannot be read: {problem}"
     if _public_bytes(private.public_key()) != _public_bytes(certificate.public_key()):
-        return "its private key is that of another certificate"
+        return "its private key belongs to another certificate"
     return None
 
 
 def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
-    """What is wrong with a CA's certificate, or with the first of several in one file."""
+    """Check a CA's certificate, or the first of several in one file."""
     try:
         found = parse_certificates(text)
     except ValueError as problem:
         return CertificateFinding([f"it cannot be read: {problem}"])
     if not found:
-        return CertificateFinding(["it holds no certificate in PEM form"])
+        return CertificateFinding(["it contains no certificate in PEM form"])
     try:
         is_authority = found[0].extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except x509.ExtensionNotFound:
         is_authority = False
-    problems = [] if is_authority else ["it is no CA's certificate (basicConstraints lacks CA:TRUE)"]
+    problems = [] if is_authority else ["it is not a CA certificate (basicConstraints lacks CA:TRUE)"]
     return CertificateFinding(
         problems=problems + _validity_problems(found[0], now, renew_before),
         sha256=hashlib.sha256(_der(found[0])).hexdigest(),
@@ -191,7 +193,7 @@ def _der(certificate: Any) -> bytes:
 
 
 def is_same_authority(first: bytes, second: bytes) -> bool:
-    """Whether two PEM files have a CA's key in common: a certificate renewed with its key is the same CA."""
+    """Say whether two PEM files share a CA's key: a CA certificate renewed with its key is the same CA."""
 
     def keys(text: bytes) -> set[bytes]:
         return {_public_bytes(item.public_key()) for item in parse_certificates(text)}
@@ -213,7 +215,7 @@ def inspect_certificate(
     renew_before: timedelta,
     exact_names: bool,
 ) -> CertificateFinding:
-    """Everything that is wrong with a certificate. Each problem reads on from the certificate's name."""
+    """Check a certificate: its key, its chain, its validity, its names (all and, with exact_names, no others) and usages."""
     if certificate is None:
         return CertificateFinding(["it does not exist"])
     try:
@@ -221,7 +223,7 @@ def inspect_certificate(
     except ValueError as problem:
         return CertificateFinding([f"it cannot be read: {problem}"])
     if not chain:
-        return CertificateFinding(["it holds no certificate in PEM form"])
+        return CertificateFinding(["it contains no certificate in PEM form"])
     leaf, held = chain[0], _names(chain[0])
     mismatch = key_problem(leaf, key)
     problems = [mismatch] if mismatch else []
@@ -241,7 +243,7 @@ def inspect_certificate(
 
 
 def combined_fingerprint(parts: Sequence[str | None]) -> str | None:
-    """One digest over the digests of certificates, None if one of them is missing."""
+    """Return one SHA-256 over the digests of several certificates, None if one of them is missing."""
     if None in parts:
         return None
     return hashlib.sha256("\n".join(str(part) for part in parts).encode()).hexdigest()

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts form which cluster, and in which order its members change. Private to the collection.
+"""Group hosts into clusters, and order the members of a rolling update. Pure.
 
-Linear in the number of hosts: an inventory may hold thousands of clusters.
+Linear in the number of hosts: an inventory may have thousands of clusters.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 
 class TopologyError(ValueError):
-    """Hosts that cannot form the clusters they name; the text lists every problem and its remedy."""
+    """Hosts that cannot form their clusters; the text lists every problem and its fix."""
 
 
 def host_in_url(address: str) -> str:
-    """Return an address as it stands in a URL: IPv6 in brackets, anything else as it is."""
+    """Return an address as URLs contain it: IPv6 in brackets, anything else unchanged."""
     try:
         return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
     except ValueError:
@@ -27,9 +27,9 @@ def host_in_url(address: str) -> str:
 
 
 def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
-    """Return the URLs under which a member is reached, and those on which it listens.
+    """Return the URLs that a member advertises, and those on which it listens.
 
-    etcd binds to IP addresses only, so a member with a DNS name listens on every address. Source: ``VerifyBootstrap``
+    etcd binds to IP addresses only, so a member with a DNS name listens on every IPv4 address. Source: ``VerifyBootstrap``
     and ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
     """
     scheme = "https" if member["tls"] else "http"
@@ -48,7 +48,7 @@ def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
 
 
 def duplicate_problems(members: Iterable[Mapping[str, Any]], what: str, where: str) -> list[str]:
-    """Return a sentence for each value of `what` that several members share."""
+    """Return a problem for each value of the entry ``what`` that several members share."""
     hosts: defaultdict[Any, list[str]] = defaultdict(list)
     for member in members:
         hosts[member[what]].append(member["host"])
@@ -62,15 +62,15 @@ def duplicate_problems(members: Iterable[Mapping[str, Any]], what: str, where: s
 def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
     """Group members into clusters, by cluster name.
 
-    A member is a mapping with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
-    ``has_data`` (its data dir holds a member) and ``forming`` (its cluster's first start was not seen to succeed).
-    ``absent`` are hosts of the inventory (``host``, ``cluster``) which this run does not reach.
+    members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
+    ``has_data`` (the data directory holds a member) and ``forming`` (the first start of its cluster was never completed).
+    absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
-    Each cluster has ``state``, ``initial_cluster`` and ``members``, by host, with their URLs. The state is ``new`` while
-    no member has data except from a formation that was cut off, else ``existing``.
+    Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
+    ``new`` while no member has data except from an interrupted first start, else ``existing``.
 
-    Raises TopologyError for shared names or addresses, for clusters of which only some hosts are in this run, and for
-    hosts without data in a cluster that exists.
+    Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, and for hosts without
+    data in an existing cluster.
     """
     clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -88,7 +88,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         problems += duplicate_problems(own, "name", where)
         if missing.get(cluster):
             problems.append(
-                f"{where}: {', '.join(sorted(missing[cluster]))} belong to it but not to this run; "
+                f"{where}: {', '.join(sorted(missing[cluster]))} belong to it, but are not part of this run; "
                 "run without --limit, or with all hosts of the cluster"
             )
         with_data = [member for member in own if member["has_data"]]
@@ -111,11 +111,11 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
 
 def update_order(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return for each host that must change the number of its turn within its cluster, from 0.
+    """Return the position of each changing host in the rolling update of its cluster, from 0.
 
-    A member is a mapping with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``healthy`` and ``leads``.
-    A new cluster is started as a whole, in turn 0. In an existing one members that are down come first (no other may
-    stop while they are), then followers, then the leader, so that leadership moves once.
+    members: mappings with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``healthy`` and ``leads``.
+    All members of a new cluster start together, at position 0. In an existing cluster unhealthy members come first (no
+    other may stop before them), then followers, then the leader, so that the leadership moves once.
     """
     queues: defaultdict[str, list[tuple[bool, bool, str]]] = defaultdict(list)
     order = {}
@@ -127,5 +127,5 @@ def update_order(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         else:
             queues[member["cluster"]].append((bool(member["healthy"]), bool(member["leads"]), member["host"]))
     for queue in queues.values():
-        order.update({host: turn for turn, (_healthy, _leads, host) in enumerate(sorted(queue))})
+        order.update({host: position for position, (_healthy, _leads, host) in enumerate(sorted(queue))})
     return order

@@ -30,7 +30,7 @@ def answer(version: str, what: str) -> ProcessResult:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("what", ["members", "members through the gateway"])
-def test_members(version: str, what: str) -> None:
+def test_parse_members(version: str, what: str) -> None:
     found = etcdctl.parse_members(answer(version, what).stdout)
     assert [member.name for member in found.members] == ["m1", "m2", "m3"]
     assert [len(member.client_urls) for member in found.members] == [1, 1, 1]
@@ -39,7 +39,7 @@ def test_members(version: str, what: str) -> None:
     assert found == etcdctl.parse_members(answer(version, "members").stdout)
 
 
-def test_ids_are_those_of_the_logs() -> None:
+def test_ids_are_hexadecimal_as_in_the_logs() -> None:
     found = etcdctl.parse_members(answer("3.5", "members").stdout)
     assert format(16305953383680178464, "x") == "e24a6235b655f920" == found.members[0].id
     assert found.members[1].id == "8c7bf4cb54e9775", "etcd prints no leading zero"
@@ -54,7 +54,7 @@ def test_a_learner_that_never_started(version: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "quota"), [("3.5", None), ("3.6", 1 << 30), ("3.7", 1 << 30)])
-def test_status(version: str, quota: int | None) -> None:
+def test_parse_status(version: str, quota: int | None) -> None:
     members = etcdctl.parse_members(answer(version, "members").stdout)
     found = etcdctl.parse_status(answer(version, "status").stdout)
     assert sorted(found) == [member.client_urls[0] for member in members.members]
@@ -68,7 +68,7 @@ def test_status(version: str, quota: int | None) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_status_of_those_that_answer(version: str) -> None:
+def test_parse_status_leaves_out_silent_endpoints(version: str) -> None:
     assert len(etcdctl.parse_status(answer(version, "status, one down").stdout)) == 2
     assert etcdctl.parse_status(answer(version, "status of a frozen member").stdout) == {}
 
@@ -80,7 +80,7 @@ def test_status_without_quorum(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_health(version: str) -> None:
+def test_parse_health(version: str) -> None:
     healthy = etcdctl.parse_health(answer(version, "health").stdout)
     assert [health.healthy for health in healthy.values()] == [True] * 3
     one_down = etcdctl.parse_health(answer(version, "health, one down").stdout)
@@ -90,7 +90,7 @@ def test_health(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_an_alarm_is_not_ill_health(version: str) -> None:
+def test_an_alarm_does_not_make_a_member_unhealthy(version: str) -> None:
     found = etcdctl.parse_health(answer(version, "health with an alarm").stdout)
     assert next(iter(found.values())) == etcdctl.Health(healthy=True, error="")
     status = next(iter(etcdctl.parse_status(answer(version, "status with an alarm").stdout).values()))
@@ -106,12 +106,12 @@ def test_an_alarm_is_not_ill_health(version: str) -> None:
         ("status of a frozen member", "context deadline exceeded while waiting for connections to become ready"),
     ],
 )
-def test_failure(version: str, what: str, reason: str) -> None:
+def test_failure_reason(version: str, what: str, reason: str) -> None:
     assert etcdctl.failure_reason(answer(version, what)) == reason
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_failure_names_the_connection(version: str) -> None:
+def test_failure_reason_names_the_connection(version: str) -> None:
     assert "connect: connection refused" in etcdctl.failure_reason(answer(version, "status, one down"))
     assert "no leader endpoint given" in etcdctl.failure_reason(answer(version, "move-leader through a follower"))
 
@@ -124,12 +124,12 @@ def test_failure_names_the_connection(version: str) -> None:
         (ProcessResult(1, "", "{broken\nError: plain words"), "plain words"),
     ],
 )
-def test_failure_without_a_cause(given: ProcessResult, reason: str) -> None:
+def test_failure_reason_without_a_logged_cause(given: ProcessResult, reason: str) -> None:
     assert etcdctl.failure_reason(given) == reason
 
 
 @pytest.mark.parametrize("text", ["", "Error: unknown flag", '"text"', "[}"])
-def test_not_what_etcdctl_prints(text: str) -> None:
+def test_output_that_is_not_etcdctls(text: str) -> None:
     for parse in (etcdctl.parse_members, etcdctl.parse_status, etcdctl.parse_health):
         with pytest.raises(etcdctl.EtcdctlError, match=r"^(member list|endpoint status|endpoint health): "):
             parse(text)
@@ -146,7 +146,7 @@ def link(path: str, timeout: float = 1.0) -> etcdctl.Connection:
     return etcdctl.Connection(path, "/ca.crt", "/client.crt", None, timeout)
 
 
-def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_etcdctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ETCDCTL_ENDPOINTS", "http://elsewhere")
     path = program(tmp_path, 'echo "$@"; env | grep -c ^ETCDCTL_; echo wrong >&2; exit 7')
     done = etcdctl.run_etcdctl(link(path), ["https://a:1", "https://b:2"], "member", "list")
@@ -157,7 +157,7 @@ def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--cacert" not in plain.stdout
 
 
-def test_run_does_not_hang(tmp_path: Path) -> None:
+def test_run_etcdctl_kills_after_the_timeout(tmp_path: Path) -> None:
     began = time.monotonic()
     done = etcdctl.run_etcdctl(link(program(tmp_path, "exec sleep 30"), timeout=0.2), ["http://a:1"], "member", "list")
     assert done.returncode is None
@@ -165,7 +165,7 @@ def test_run_does_not_hang(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "text"), [(None, "does not exist"), (0o644, "may not be run")])
-def test_run_what_cannot_be_run(tmp_path: Path, mode: int | None, text: str) -> None:
+def test_run_etcdctl_that_cannot_be_started(tmp_path: Path, mode: int | None, text: str) -> None:
     path = tmp_path / "etcdctl"
     if mode is not None:
         path.write_text("#!/bin/sh\n")

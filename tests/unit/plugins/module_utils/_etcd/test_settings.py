@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import settings
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.http_api import parse_quota
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import parse_start_record
 
 
@@ -85,11 +84,11 @@ def test_bootstrap_settings_are_not_in_effect_later() -> None:
         ({"initial_cluster": "b=1,a=2"}, {"initial_cluster": "a=2,b=1"}),
     ],
 )
-def test_equal(asked: dict[str, Any], stated: dict[str, Any]) -> None:
+def test_compare_settings_treats_as_equal(asked: dict[str, Any], stated: dict[str, Any]) -> None:
     assert settings.compare_settings(asked, stated) == ([], [])
 
 
-def test_different() -> None:
+def test_compare_settings_finds_differences() -> None:
     asked = {"snapshot_count": 500, "auto_compaction_retention": "5m", "quota_backend_bytes": 8 << 30, "max_txn_ops": 9}
     differences, unstated = settings.compare_settings(asked, effective("3.6"))
     assert differences == [
@@ -107,17 +106,6 @@ def test_different() -> None:
         ({"auto_compaction_retention": "five"}, "'five' is not a valid duration: write for example 30m"),
     ],
 )
-def test_unreadable(asked: dict[str, Any], text: str) -> None:
+def test_compare_settings_refuses_invalid_values(asked: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         settings.compare_settings(asked, effective("3.7"))
-
-
-@pytest.mark.parametrize(
-    ("page", "quota"),
-    [
-        ("# HELP x\netcd_server_quota_backend_bytes 2.147483648e+09\n", 2 << 30),
-        ("etcd_server_quota_backend_bytes_other 1\n", None),
-    ],
-)
-def test_quota_in_metrics(page: str, quota: int | None) -> None:
-    assert parse_quota(page) == quota

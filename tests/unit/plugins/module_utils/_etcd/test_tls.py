@@ -92,7 +92,7 @@ def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -
     return tls.inspect_certificate(certificate=certificate, key=pem(KEY) if key is None else key or None, **demands)
 
 
-def test_a_certificate_that_fits() -> None:
+def test_a_certificate_without_problems() -> None:
     finding = inspect(pem(LEAF))
     assert finding.problems == []
     assert finding.common_name == "n1" and finding.not_after == "2027-11-21T00:00:00Z"
@@ -103,11 +103,11 @@ def test_a_certificate_that_fits() -> None:
     ("certificate", "key", "demands", "problem"),
     [
         (None, None, {}, "it does not exist"),
-        (b"", None, {}, "it holds no certificate in PEM form"),
+        (b"", None, {}, "it contains no certificate in PEM form"),
         (pem(LEAF)[:100] + pem(LEAF)[140:], None, {}, "it cannot be read"),
         (pem(LEAF), b"", {}, "its private key does not exist"),
         (pem(LEAF), b"no key", {}, "its private key cannot be read"),
-        (pem(LEAF), pem(ec_key()), {}, "its private key is that of another certificate"),
+        (pem(LEAF), pem(ec_key()), {}, "its private key belongs to another certificate"),
         (
             pem(LEAF),
             None,
@@ -116,7 +116,7 @@ def test_a_certificate_that_fits() -> None:
         ),
         (pem(LEAF), None, {"authorities": b""}, "it is not signed by the CA"),
         (pem(LEAF), None, {"names": ["n1", "10.0.0.11", "::1", "10.0.0.12"]}, "it is not valid for 10.0.0.12"),
-        (pem(LEAF), None, {"names": ["n1", "::1"]}, "it is valid for 10.0.0.11, which is no longer asked for"),
+        (pem(LEAF), None, {"names": ["n1", "::1"]}, "it is valid for 10.0.0.11, which is no longer requested"),
         (pem(LEAF), None, {"renew_before": timedelta(days=365)}, "it expires on 2027-11-21, in 365 days"),
         (pem(LEAF), None, {"now": NOW + timedelta(days=366)}, "it expired on 2027-11-21"),
         (
@@ -131,12 +131,12 @@ def test_a_certificate_that_fits() -> None:
         ),
     ],
 )
-def test_one_thing_wrong(certificate: bytes | None, key: bytes | None, demands: dict[str, Any], problem: str) -> None:
+def test_one_problem(certificate: bytes | None, key: bytes | None, demands: dict[str, Any], problem: str) -> None:
     finding = inspect(certificate, key, **demands)
     assert len(finding.problems) == 1 and finding.problems[0].startswith(problem)
 
 
-def test_everything_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     finding = inspect(pem(LEAF), pem(ec_key()), names=["n2"], now=NOW + timedelta(days=366), authorities=b"")
     assert len(finding.problems) == 5
 
@@ -156,7 +156,7 @@ def test_spelling_of_names_does_not_matter(wanted: list[str], exact: bool, fits:
 @pytest.mark.parametrize(
     ("name", "fits"), [("n1.example.net", True), ("a.n1.example.net", False), ("example.net", False)]
 )
-def test_a_wildcard_stands_for_one_label(name: str, fits: bool) -> None:
+def test_a_wildcard_matches_one_label(name: str, fits: bool) -> None:
     wild = make(KEY, issuer=(CA, CA_KEY), sans=("*.example.net",))
     assert (inspect(pem(wild), names=[name], exact_names=False).problems == []) is fits
 
@@ -173,7 +173,7 @@ def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
     assert not tls.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
 
 
-def test_an_intermediate_authority_beside_the_certificate() -> None:
+def test_a_chain_through_an_intermediate_authority() -> None:
     middle_key = ec_key()
     middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True)
     leaf = make(KEY, issuer=(middle, middle_key), sans=("n1", "10.0.0.11", "::1"))
@@ -181,7 +181,7 @@ def test_an_intermediate_authority_beside_the_certificate() -> None:
     assert inspect(pem(leaf)).problems == ["it is not signed by the CA"]
 
 
-def test_a_chain_that_leads_nowhere_ends() -> None:
+def test_a_chain_without_an_authority_is_refused() -> None:
     key = ec_key()
     circle = make(key, name="circle", authority=True)
     leaf = make(KEY, issuer=(circle, key), sans=("n1", "10.0.0.11", "::1"))
@@ -192,9 +192,9 @@ def test_a_chain_that_leads_nowhere_ends() -> None:
     ("text", "problem"),
     [
         (pem(CA), None),
-        (b"", "it holds no certificate"),
+        (b"", "it contains no certificate"),
         (pem(CA)[:100] + pem(CA)[140:], "it cannot be read"),
-        (pem(LEAF), "it is no CA's certificate"),
+        (pem(LEAF), "it is not a CA certificate"),
         (pem(make(ec_key(), authority=True, days=10)), "it expires on 2026-12-01, in 10 days"),
     ],
 )
@@ -203,7 +203,7 @@ def test_authorities(text: bytes, problem: str | None) -> None:
     assert (problems == []) if problem is None else problems[0].startswith(problem)
 
 
-def test_an_authority_renewed_with_its_key_is_the_same_one() -> None:
+def test_an_authority_renewed_with_its_key_is_the_same() -> None:
     renewed = make(CA_KEY, name="ca", authority=True, days=9999)
     assert tls.is_same_authority(pem(CA), pem(renewed))
     assert not tls.is_same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
@@ -213,7 +213,7 @@ def test_an_authority_renewed_with_its_key_is_the_same_one() -> None:
     assert inspect(pem(LEAF), authorities=pem(renewed)).problems == []
 
 
-def test_fingerprint() -> None:
+def test_combined_fingerprint() -> None:
     assert tls.combined_fingerprint(["a", None]) is None
     assert (
         tls.combined_fingerprint(["a", "b"])

@@ -75,7 +75,7 @@ def test_state(members, state):
         (
             [member("n1")],
             [{"host": "n2", "cluster": "etcd"}],
-            "n2 belong to it but not to this run; run without --limit",
+            "n2 belong to it, but are not part of this run; run without --limit",
         ),
         (
             [member("n1", has_data=True), member("n2")],
@@ -109,5 +109,5 @@ def change(host, cluster="etcd", state="existing", changes=True, healthy=True, l
         ([change("n1"), change("m1", cluster="other"), change("m2", cluster="other")], {"n1": 0, "m1": 0, "m2": 1}),
     ],
 )
-def test_turns(members, order):
+def test_update_order(members, order):
     assert topology.update_order(members) == order

@@ -300,7 +300,7 @@ def test_lock_record() -> None:
     assert held == lock.HeldLock(HOLDER, "2026-11-21T12:00:00Z", "ff", 7)
     assert str(held) == "host-1 holds the cluster's lock since 2026-11-21T12:00:00Z for a backup of m1"
     assert lock.parse_lock('{"header":{}}') is None
-    with pytest.raises(lock.LockError, match="the key /headroom/lock holds no lock of Headroom"):
+    with pytest.raises(lock.LockError, match="the value of the key /headroom/lock was not written by Headroom"):
         lock.parse_lock(answer(b"something else"))
 
 

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking a cluster through an etcdctl that prints captured answers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import cluster_view, etcdctl
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+# An etcdctl that answers what was captured, and only at the ports that the test listens on.
+ETCDCTL = """#!{python}
+import json, os, sys
+answers = json.load(open({answers!r}))
+words = sys.argv[1:]
+endpoints = words[0].partition("=")[2].split(",")
+what = {{"member": "members --consistency=s", "status": "status", "health": "health"}}[
+    next(word for word in words if word in ("member", "status", "health"))
+]
+if what.startswith("members") and "--consistency=s" not in words:
+    what = "members"
+answer = answers[what]
+text = answer["stdout"]
+if what in ("status", "health"):
+    key = "Endpoint" if what == "status" else "endpoint"
+    text = json.dumps([entry for entry in json.loads(text) if entry[key] in endpoints])
+print(text)
+print(answer["stderr"], file=sys.stderr)
+sys.exit(answer["returncode"])
+"""
+
+
+@contextlib.contextmanager
+def listening(count: int) -> Iterator[list[int]]:
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for _number in range(count):
+            server = stack.enter_context(contextlib.closing(socket.create_server(("127.0.0.1", 0), backlog=16)))
+            ports.append(server.getsockname()[1])
+        yield ports
+
+
+@pytest.mark.parametrize("version", ["3.5", "3.6", "3.7"])
+def test_observe_cluster(tmp_path: Path, version: str) -> None:
+    """Members m1 and m2 listen, m3 does not; etcdctl 3.5 falls back where it lacks a flag."""
+    text = (FIXTURES / f"etcdctl-{version}.json").read_text().replace("https://", "http://")
+    prefix = {"3.5": 325, "3.6": 326, "3.7": 327}[version]
+    with listening(3) as ports:
+        for number, port in enumerate(ports, 1):
+            text = text.replace(f"127.0.0.1:{prefix}{number}0", f"127.0.0.1:{port}")
+        answers = tmp_path / "answers.json"
+        answers.write_text(text)
+        path = tmp_path / "etcdctl"
+        path.write_text(ETCDCTL.format(python=sys.executable, answers=str(answers)))
+        path.chmod(0o755)
+        link = etcdctl.Connection(str(path), None, None, None, 2.0)
+        found, answered_by = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{ports[0]}"])
+        assert (len(found.members), found.quorum.healthy, answered_by) == (3, 3, "m1")
+        nobody, _name = cluster_view.observe_cluster(link, ["http://127.0.0.1:1"])
+    assert (nobody.members, nobody.error) == ([], "http://127.0.0.1:1: connection refused")
+    gone, _name = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{port}" for port in ports])
+    assert gone.error.count("connection refused") == 3
