@@ -11,41 +11,41 @@ module: etcd_wal_move
 short_description: Move the write-ahead log of a stopped etcd member to another folder
 version_added: 0.2.0
 description:
-  - Copies the log to its new folder, usually on a volume of its own, writes it through and compares it with what the disk gives back. Only then
-    the old folder is set aside, under its name with C(.moved) appended, and the copy takes its place.
-  - A link to the new folder stays at the old one, so that an etcd that is started with its old configuration does not begin a log anew.
-  - A move that was interrupted, at whatever point, is gone on with by the next run.
-  - Once the member serves from the new folder, O(state=settled) removes the log that was set aside, and the link.
+  - Copies the log to its new folder, usually on a separate volume, flushes it, and compares it with what the disk returns. Only then
+    renames the old folder to its name with C(.moved) appended, and uses the copy.
+  - Leaves a link from the old folder to the new one, so that an etcd started with its old configuration does not create a new log.
+  - Continues a move that was interrupted at any point.
+  - Once the member serves from the new folder, O(state=cleaned) removes the old log and the link.
 options:
   source:
     description: The folder that holds the log.
     type: path
     required: true
   target:
-    description: The folder that shall hold it. The folder around it must exist; it itself must not, or be empty.
+    description: The new folder of the log. Its parent must exist; the folder itself must not exist, or must be empty.
     type: path
     required: true
   state:
     description:
-      - V(moved) moves the log. The member must not run.
-      - V(settled) removes what V(moved) has left. The member must run, with the log in O(target).
+      - V(moved) moves the log. The member must be stopped.
+      - V(cleaned) removes what V(moved) has left. The member must run, with its log in O(target).
     type: str
-    choices: [moved, settled]
+    choices: [moved, cleaned]
     default: moved
 attributes:
   check_mode:
-    description: Says what would be done, and refuses what would be refused, except that a member that is to be stopped may still run.
+    description: Reports what would be done, and fails as a real run would, except that the member may still run and the volume may be missing.
     support: full
   diff_mode:
-    description: The files are the same before and after.
+    description: The files do not change.
     support: none
   platform:
     description: Linux.
     support: full
     platforms: linux
 notes:
-  - Owner and mode of the files are kept, which takes root.
-  - Role etcd does this in a member's turn, one member after the other, and starts the member with its new configuration.
+  - Keeps owner and mode of the files, which requires root.
+  - Role etcd moves the log during the rolling update, one member at a time, and starts the member with its new configuration.
 seealso:
   - module: etcdops.headroom.etcd_member
 author:
@@ -58,16 +58,16 @@ EXAMPLES = r"""
     source: /var/lib/etcd/data/member/wal
     target: /var/lib/etcd-wal/member/wal
 
-- name: Once the member serves, remove the old one
+- name: Remove the old log once the member serves
   etcdops.headroom.etcd_wal_move:
     source: /var/lib/etcd/data/member/wal
     target: /var/lib/etcd-wal/member/wal
-    state: settled
+    state: cleaned
 """
 
 RETURN = r"""
 msg:
-  description: What was done, or in check mode would be.
+  description: What was done, or in check mode would be done.
   type: str
   returned: always
   sample: Moved 5 files (305.2 MiB) from /var/lib/etcd/data/member/wal to /var/lib/etcd-wal/member/wal.
@@ -78,17 +78,17 @@ files:
   returned: with O(state=moved)
   sample: [0000000000000000-0000000000000000.wal]
 size:
-  description: Their bytes.
+  description: Size of the log in bytes.
   type: int
   returned: with O(state=moved)
   sample: 64000000
 aside:
-  description: Where the old log is kept until it is settled.
+  description: Folder of the old log until O(state=cleaned) removes it.
   type: str
   returned: always
   sample: /var/lib/etcd/data/member/wal.moved
 source_intact:
-  description: Whether O(source) still holds the log, so that the member can be started as it was.
+  description: Whether O(source) still holds the log, so that the member can start with its old configuration.
   type: bool
   returned: on failure
 """
@@ -100,16 +100,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
 
 
-def moved(source: str, target: str, *, check: bool) -> dict[str, Any]:
-    """Move the log, or say what would be moved. Raises WalError."""
+def move(source: str, target: str, *, check: bool) -> dict[str, Any]:
+    """Move the log, or report what would be moved. Raises WalMoveError."""
     step = wal_move.next_step(source, target)
-    problem = None if step.name == "done" else wal_move.obstacle(source, target, step)
-    # Before its turn the member still runs, and the volume is not mounted: neither is wrong yet.
+    problem = None if step.name == "done" else wal_move.move_problem(source, target, step)
+    # In check mode the member still runs, and its volume may not be mounted: neither is a problem yet.
     if problem and not check:
-        raise wal_move.WalError(f"{problem} Nothing was changed.")
+        raise wal_move.WalMoveError(f"{problem} Nothing was changed.")
     if not check:
-        wal_move.move(source, target, step)
-    did = {
+        wal_move.move_log(source, target, step)
+    action = {
         "begin": "Moved" if not check else "Would move",
         "swap": "Finished an interrupted move of" if not check else "Would finish an interrupted move of",
         "link": "Finished an interrupted move of" if not check else "Would finish an interrupted move of",
@@ -117,20 +117,22 @@ def moved(source: str, target: str, *, check: bool) -> dict[str, Any]:
     }[step.name]
     return {
         "changed": step.name != "done",
-        "msg": f"{did} {len(step.files)} files ({format_size(step.size)}) from {source} to {target}.",
+        "msg": f"{action} {len(step.files)} files ({format_size(step.size)}) from {source} to {target}.",
         "files": list(step.files),
         "size": step.size,
     }
 
 
-def settled(source: str, target: str, *, check: bool) -> dict[str, Any]:
-    """Remove what a move has left, or say what would be removed. Raises WalError."""
-    left = wal_move.unsettled(source, target)
+def clean_up(source: str, target: str, *, check: bool) -> dict[str, Any]:
+    """Remove what a move has left, or report what would be removed. Raises WalMoveError."""
+    left = wal_move.leftovers(source, target)
     if left and not check:
-        wal_move.settle(source, target)
+        wal_move.clean_up(source, target)
     return {
         "changed": bool(left),
-        "msg": f"{'Would remove' if check else 'Removed'} {' and '.join(left)}." if left else "Nothing was left.",
+        "msg": f"{'Would remove' if check else 'Removed'} {' and '.join(left)}."
+        if left
+        else "There was nothing to remove.",
     }
 
 
@@ -140,18 +142,18 @@ def main() -> None:
         argument_spec={
             "source": {"type": "path", "required": True},
             "target": {"type": "path", "required": True},
-            "state": {"type": "str", "choices": ["moved", "settled"], "default": "moved"},
+            "state": {"type": "str", "choices": ["moved", "cleaned"], "default": "moved"},
         },
         supports_check_mode=True,
     )
     source, target = module.params["source"].rstrip("/"), module.params["target"].rstrip("/")
-    work = moved if module.params["state"] == "moved" else settled
+    run = move if module.params["state"] == "moved" else clean_up
     try:
-        result = work(source, target, check=module.check_mode)
-    except (wal_move.WalError, OSError) as problem:
-        intact = wal_move.holds(source)
-        module.fail_json(msg=str(problem), aside=wal_move.aside(source), source_intact=intact)
-    module.exit_json(aside=wal_move.aside(source), **result)
+        result = run(source, target, check=module.check_mode)
+    except (wal_move.WalMoveError, OSError) as problem:
+        intact = wal_move.holds_log(source)
+        module.fail_json(msg=str(problem), aside=wal_move.aside_path(source), source_intact=intact)
+    module.exit_json(aside=wal_move.aside_path(source), **result)
 
 
 if __name__ == "__main__":

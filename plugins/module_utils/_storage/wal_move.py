@@ -1,17 +1,16 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a member's write-ahead log is, and how a stopped member's is moved elsewhere. Private to the collection.
+"""Find a member's write-ahead log, and move the log of a stopped member to another folder.
 
-The way, each step of which leaves a state that the next run recognises:
+Each step leaves a state from which the next run continues:
 
-1. Copy the files to TARGET.moving, write them through, and compare them with what the disk gives back.
-2. Rename SOURCE to SOURCE.moved: the log as it was, kept until the member serves from its new place.
+1. Copy the files to TARGET.moving, flush them, and compare them with what the disk returns.
+2. Rename SOURCE to SOURCE.moved, which stays until the member serves from TARGET.
 3. Rename TARGET.moving to TARGET.
-4. Leave a link to TARGET at SOURCE, so that an etcd that is started with its old configuration finds its log all the
-   same, or cannot start; it never begins a new one.
+4. Link SOURCE to TARGET, so that an etcd started with its old configuration finds its log instead of creating a new one.
 
-Afterwards, with the member serving, settle() removes SOURCE.moved and the link.
+Once the member serves, clean_up() removes SOURCE.moved and the link.
 """
 
 from __future__ import annotations
@@ -34,139 +33,147 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage import d
 
 # etcd allocates a segment of 64 MB at a time (SegmentSizeBytes in server/storage/wal/wal.go), one ahead of need.
 SEGMENT_BYTES = 64_000_000
-ROOM_BYTES = 2 * SEGMENT_BYTES
+RESERVE_BYTES = 2 * SEGMENT_BYTES
 
 _CONFIG_KEY = re.compile(r"^wal-dir:\s*(['\"]?)(/.*?)\1\s*(?:#.*)?$", re.MULTILINE)
 
 
-class WalError(ValueError):
-    """Why a log cannot be moved, in a sentence for people."""
+class WalMoveError(ValueError):
+    """A log that cannot be moved."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be done: ``begin`` with the copy, or go on after it was verified (``swap``, ``link``), or nothing."""
+    """The next step: ``begin`` with the copy, continue after its verification (``swap``, ``link``), or ``done``.
+
+    ``files`` are the names of the log's files, ``size`` is their sum in bytes.
+    """
 
     name: str
     files: tuple[str, ...] = ()
     size: int = 0
 
 
-def aside(source: str) -> str:
-    """Where the log stays until the member serves from its new place."""
+def aside_path(source: str) -> str:
+    """Return the folder of the old log while the member does not serve from the new one."""
     return f"{source.rstrip('/')}.moved"
 
 
-def staging(target: str) -> str:
-    """Where the copy is made: a neighbour, so that it takes its place by a rename."""
+def staging_path(target: str) -> str:
+    """Return the folder of the copy, next to the target so that a rename can move it there."""
     return f"{target.rstrip('/')}.moving"
 
 
-def configured(text: str) -> str | None:
-    """The WAL dir that a config file of etcd names, None where it names none (or is no file of simple keys)."""
+def configured_wal_dir(text: str) -> str | None:
+    """Return the wal-dir of an etcd config file, None if it sets none."""
     found = _CONFIG_KEY.search(text)
     return found.group(2) if found else None
 
 
-def segments(folder: str) -> list[str]:
-    """The names of the log's files in a folder, oldest first; none where there is no folder."""
+def log_files(folder: str) -> list[str]:
+    """Return the names of the log's files in a folder, oldest first; empty without the folder."""
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(".wal"))
     except OSError:
         return []
 
 
-def holds(folder: str) -> bool:
-    """Whether a folder itself, not one that it is a link to, holds a log."""
-    return not os.path.islink(folder) and bool(segments(folder))
+def holds_log(folder: str) -> bool:
+    """Tell whether a folder holds a log itself, not as a link to another folder."""
+    return not os.path.islink(folder) and bool(log_files(folder))
 
 
-def size(folder: str) -> int:
-    """Bytes of a log's files."""
-    return sum(os.path.getsize(os.path.join(folder, name)) for name in segments(folder))
+def log_bytes(folder: str) -> int:
+    """Return the size of a log's files in bytes."""
+    return sum(os.path.getsize(os.path.join(folder, name)) for name in log_files(folder))
 
 
 def member_facts(data_dir: str, wal_dir: str | None, config: str = "") -> dict[str, Any]:
-    """Whether a data dir, or the WAL dir beside it, holds a member of a cluster, and where its log is.
+    """Describe the member in a data dir and its separate WAL dir, and find its log.
 
-    A member has a WAL from its first start on; with a WAL dir of its own there is none below the data dir. config: the
-    text of the config file that is in place, which may name another WAL dir than the one asked for. A link to another
-    one of these folders is no second log. The keys are documented in etcd_host_info's RETURN.
+    A member has a log from its first start on. ``config`` is the text of the current config file, which may set another WAL
+    dir than ``wal_dir``. A link from one of these folders to another is not a second log. etcd_host_info's RETURN documents
+    the keys.
     """
     database = os.path.join(data_dir, "member", "snap", "db")
-    named = [os.path.join(data_dir, "member", "wal"), wal_dir, configured(config)]
+    named = [os.path.join(data_dir, "member", "wal"), wal_dir, configured_wal_dir(config)]
     folders = list(dict.fromkeys(folder.rstrip("/") for folder in named if folder))
     real = {os.path.realpath(folder) for folder in folders if not os.path.islink(folder)}
     dirs = [
         folder
         for folder in folders
-        if segments(folder) and not (os.path.islink(folder) and os.path.realpath(folder) in real)
+        if log_files(folder) and not (os.path.islink(folder) and os.path.realpath(folder) in real)
     ]
     db_size = os.path.getsize(database) if os.path.exists(database) else None
     return {
         "present": db_size is not None or bool(dirs),
         "db_size": db_size,
-        "wal_files": sum(len(segments(folder)) for folder in dirs),
-        "wal_size": sum(size(folder) for folder in dirs),
+        "wal_files": sum(len(log_files(folder)) for folder in dirs),
+        "wal_size": sum(log_bytes(folder) for folder in dirs),
         "wal_dirs": dirs,
-        "wal_asides": [folder for folder in folders if os.path.isdir(aside(folder))],
+        "wal_asides": [folder for folder in folders if os.path.isdir(aside_path(folder))],
     }
 
 
 def next_step(source: str, target: str) -> Step:
-    """Where an interrupted move stands. Raises WalError where it cannot be gone on with."""
+    """Return the next step of a move, also of an interrupted one. Raises WalMoveError if the move cannot continue."""
     for name, path in (("source", source), ("target", target)):
         if not os.path.isabs(path):
-            raise WalError(f"{name} is {path!r}: write the whole path, for example /var/lib/etcd/data/member/wal.")
-    if os.path.realpath(source) == os.path.realpath(target) and not segments(aside(source)):
-        raise WalError(f"source and target are one folder, {os.path.realpath(target)}: there is nothing to move.")
-    there = segments(source) if holds(source) else []
-    arrived, kept = segments(target), segments(aside(source))
-    if there and arrived:
-        raise WalError(
-            f"{source} and {target} both hold a log: find out which one the member wrote last (ls -l --time-sort), and "
-            "move the other one away."
+            raise WalMoveError(
+                f"{name} is {path!r}: write an absolute path, for example /var/lib/etcd/data/member/wal."
+            )
+    if os.path.realpath(source) == os.path.realpath(target) and not log_files(aside_path(source)):
+        raise WalMoveError(f"source and target are the same folder, {os.path.realpath(target)}: set different folders.")
+    unmoved = log_files(source) if holds_log(source) else []
+    arrived, set_aside = log_files(target), log_files(aside_path(source))
+    if unmoved and arrived:
+        raise WalMoveError(
+            f"{source} and {target} both hold a log: find the newest (ls -l --time-sort), and move the other one away."
         )
-    if there and kept:
-        raise WalError(
-            f"{source} holds a log although an earlier move set one aside in {aside(source)}: find out which one the "
-            "member wrote last (ls -l --time-sort), and move the other one away."
+    if unmoved and set_aside:
+        raise WalMoveError(
+            f"{source} holds a log, and an earlier move left another one in {aside_path(source)}: find the "
+            "newest (ls -l --time-sort), and move the other one away."
         )
-    if there:
-        return Step("begin", tuple(there), size(source))
+    if unmoved:
+        return Step("begin", tuple(unmoved), log_bytes(source))
     if arrived:
-        return Step("link" if kept and not os.path.lexists(source) else "done", tuple(arrived), size(target))
-    if kept:
-        return Step("swap", tuple(kept), size(aside(source)))
-    raise WalError(f"{source} holds no log (*.wal), and no interrupted move is known: correct the path.")
+        return Step("link" if set_aside and not os.path.lexists(source) else "done", tuple(arrived), log_bytes(target))
+    if set_aside:
+        return Step("swap", tuple(set_aside), log_bytes(aside_path(source)))
+    raise WalMoveError(
+        f"{source} holds no log (*.wal), and there is no interrupted move to continue: correct the path."
+    )
 
 
-def obstacle(source: str, target: str, step: Step) -> str | None:
-    """What forbids the move, None if nothing does."""
+def move_problem(source: str, target: str, step: Step) -> str | None:
+    """Return why the move cannot start or continue, None if it can."""
     for folder in (source, target):
-        busy = running(folder)
+        busy = locked_file(folder)
         if busy:
-            return f"a running member holds {busy} locked: stop it first."
+            return f"a running member has {busy} locked: stop the member first."
     parent = os.path.dirname(target.rstrip("/"))
     if not os.path.isdir(parent):
-        return f"{parent} does not exist: mount the volume and make the folder first."
+        return f"{parent} does not exist: mount the volume and create the folder first."
     if os.path.isdir(target) and os.listdir(target):
         if step.name in ("begin", "swap"):
             return f"{target} is not empty ({len(os.listdir(target))} entries): move them away first."
     if step.name != "begin":
         return None
-    room = os.statvfs(parent)
-    free = room.f_bavail * room.f_frsize + (size(staging(target)) if os.path.isdir(staging(target)) else 0)
-    if free < step.size + ROOM_BYTES:
+    filesystem = os.statvfs(parent)
+    free = filesystem.f_bavail * filesystem.f_frsize + (
+        log_bytes(staging_path(target)) if os.path.isdir(staging_path(target)) else 0
+    )
+    if free < step.size + RESERVE_BYTES:
         return (
-            f"{parent} has {format_size(free)} free, the log needs {format_size(step.size)} and room for new files "
-            f"{format_size(ROOM_BYTES)}: take a larger volume."
+            f"{parent} has {format_size(free)} free, and the log needs {format_size(step.size)} and "
+            f"{format_size(RESERVE_BYTES)} for new files: use a larger volume."
         )
     return None
 
 
-def running(folder: str) -> str | None:
-    """A file of the folder that a running etcd holds locked, None if there is none."""
+def locked_file(folder: str) -> str | None:
+    """Return a file of the log that a running etcd has locked, None if there is none."""
     locked = disk_check.parse_locks(facts.read_text("/proc/locks"))
     for name in glob.iglob(os.path.join(glob.escape(folder), "*.wal")):
         status = os.stat(name)
@@ -175,41 +182,41 @@ def running(folder: str) -> str | None:
     return None
 
 
-def move(source: str, target: str, step: Step) -> None:
-    """Do what is left. Raises WalError if a copy is not what was copied; the log is then still where it was."""
+def move_log(source: str, target: str, step: Step) -> None:
+    """Move the log, starting with ``step``. Raises WalMoveError if the copy differs; the log is then still in ``source``."""
     if step.name == "done":
         return
     if step.name == "begin":
-        _copy(source, staging(target))
-        os.rename(source, aside(source))
+        _copy(source, staging_path(target))
+        os.rename(source, aside_path(source))
         sync_path(os.path.dirname(source))
-    if step.name == "swap" and not _equal(aside(source), staging(target)):
-        _copy(aside(source), staging(target))
+    if step.name == "swap" and not _equal(aside_path(source), staging_path(target)):
+        _copy(aside_path(source), staging_path(target))
     if step.name in ("begin", "swap"):
         if os.path.isdir(target):
             os.rmdir(target)
-        os.rename(staging(target), target)
+        os.rename(staging_path(target), target)
         sync_path(os.path.dirname(target))
     if not os.path.lexists(source):
         os.symlink(target, source)
         sync_path(os.path.dirname(source))
 
 
-def unsettled(source: str, target: str) -> list[str]:
-    """What a finished move has left: the log set aside and the link."""
-    left = [aside(source)] if os.path.isdir(aside(source)) else []
+def leftovers(source: str, target: str) -> list[str]:
+    """Return what a finished move has left: the old log and the link."""
+    left = [aside_path(source)] if os.path.isdir(aside_path(source)) else []
     if os.path.islink(source) and os.path.realpath(source) == os.path.realpath(target):
         left.append(source)
     return left
 
 
-def settle(source: str, target: str) -> None:
-    """Remove what a finished move has left. Raises WalError unless a running member writes its log in the target."""
-    if running(target) is None:
-        raise WalError(
-            f"no running member holds the log in {target}: {aside(source)} stays until it serves. Start it first."
+def clean_up(source: str, target: str) -> None:
+    """Remove what a finished move has left. Raises WalMoveError unless a running member writes its log in ``target``."""
+    if locked_file(target) is None:
+        raise WalMoveError(
+            f"no running member uses the log in {target}, so {aside_path(source)} stays: start the member first."
         )
-    for path in unsettled(source, target):
+    for path in leftovers(source, target):
         if os.path.islink(path):
             os.unlink(path)
         else:
@@ -217,24 +224,24 @@ def settle(source: str, target: str) -> None:
 
 
 def _digest(path: str) -> str:
-    """SHA-256 of a file as the disk has it: what the page cache holds of it is dropped before."""
+    """Return the SHA-256 of a file as read from the disk, not from the page cache."""
     drop_page_cache(path)
     return sha256_of_file(path)[1]
 
 
 def _equal(folder: str, copy: str) -> bool:
-    names = segments(folder)
-    return names == segments(copy) and all(
+    names = log_files(folder)
+    return names == log_files(copy) and all(
         _digest(os.path.join(folder, name)) == _digest(os.path.join(copy, name)) for name in names
     )
 
 
 def _copy(source: str, copy: str) -> None:
-    """Copy a log's files with owner and mode, through to the disk; what an earlier attempt left is made anew."""
+    """Copy a log's files with owner and mode, and flush them; replace the copy of an earlier attempt."""
     if os.path.isdir(copy):
         shutil.rmtree(copy)
     os.mkdir(copy, 0o700)
-    for name in [*segments(source), ""]:
+    for name in [*log_files(source), ""]:
         origin, made = os.path.join(source, name), os.path.join(copy, name)
         if name:
             shutil.copyfile(origin, made)
@@ -246,7 +253,7 @@ def _copy(source: str, copy: str) -> None:
     sync_path(copy)
     sync_path(os.path.dirname(copy))
     if not _equal(source, copy):
-        raise WalError(
-            f"the copy in {copy} is not what is in {source}: the new disk does not keep what it is given, or something "
-            f"writes to the log. The member's log is unchanged in {source}."
+        raise WalMoveError(
+            f"the copy in {copy} differs from {source}: the new disk loses data, or something "
+            f"writes to the log. Check the disk; the member's log is unchanged in {source}."
         )

@@ -36,11 +36,9 @@ def a_member(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_says_what_it_would_move_then_moves_it_and_then_has_nothing_to_do(
-    capsys: pytest.CaptureFixture[str], root: Path
-) -> None:
-    foretold = run(capsys, root, _ansible_check_mode=True)
-    assert foretold["changed"] and foretold["msg"].startswith("Would move 1 files (7 B) from")
+def test_dry_run_then_move_then_no_change(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    dry_run = run(capsys, root, _ansible_check_mode=True)
+    assert dry_run["changed"] and dry_run["msg"].startswith("Would move 1 files (7 B) from")
     assert not (root / "volume/wal").exists()
     moved = run(capsys, root)
     assert moved["changed"] and moved["files"] == [NAME] and moved["size"] == 7
@@ -49,9 +47,7 @@ def test_it_says_what_it_would_move_then_moves_it_and_then_has_nothing_to_do(
     assert not again["changed"] and again["msg"].startswith("Had already moved")
 
 
-def test_a_refusal_says_whether_the_member_can_be_started_as_it_was(
-    capsys: pytest.CaptureFixture[str], root: Path
-) -> None:
+def test_failure_reports_whether_the_source_is_intact(capsys: pytest.CaptureFixture[str], root: Path) -> None:
     (root / "volume/wal").mkdir()
     (root / "volume/wal/other").touch()
     refused = run(capsys, root)
@@ -69,19 +65,19 @@ def lock(path: Path) -> Any:
     return stream
 
 
-def test_a_running_members_log_is_left_alone_and_only_a_running_member_settles_a_move(
+def test_running_member_prevents_the_move_and_allows_the_clean_up(
     capsys: pytest.CaptureFixture[str], root: Path
 ) -> None:
     with lock(root / "data/member/wal" / NAME):
         refused = run(capsys, root)
-    assert refused["failed"] and "locked: stop it first. Nothing was changed." in refused["msg"]
+    assert refused["failed"] and "locked: stop the member first. Nothing was changed." in refused["msg"]
     assert run(capsys, root)["changed"]
-    early = run(capsys, root, state="settled")
-    assert early["failed"] and "stays until it serves" in early["msg"]
+    early = run(capsys, root, state="cleaned")
+    assert early["failed"] and "stays: start the member first" in early["msg"]
     with lock(root / "volume/wal" / NAME):
-        assert run(capsys, root, state="settled", _ansible_check_mode=True)["msg"].startswith("Would remove")
-        settled = run(capsys, root, state="settled")
-    assert settled["changed"] and not (root / "data/member/wal.moved").exists()
+        assert run(capsys, root, state="cleaned", _ansible_check_mode=True)["msg"].startswith("Would remove")
+        cleaned = run(capsys, root, state="cleaned")
+    assert cleaned["changed"] and not (root / "data/member/wal.moved").exists()
     assert not (root / "data/member/wal").is_symlink() and (root / "volume/wal" / NAME).exists()
-    again = run(capsys, root, state="settled")
-    assert not again["changed"] and again["msg"] == "Nothing was left."
+    again = run(capsys, root, state="cleaned")
+    assert not again["changed"] and again["msg"] == "There was nothing to remove."

@@ -11,13 +11,17 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import WalError, aside, staging
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import (
+    WalMoveError,
+    aside_path,
+    staging_path,
+)
 
 FILES = {"0000000000000000-0000000000000000.wal": b"first" * 5000, "0000000000000001-0000000000000042.wal": b"second"}
 
 
 class Log:
-    """A member's log below its data dir, and the folder that it shall move to."""
+    """A member's log in its data dir, and the folder to move it to."""
 
     def __init__(self, root: Path) -> None:
         self.source = str(root / "data/member/wal")
@@ -26,17 +30,17 @@ class Log:
         os.makedirs(os.path.dirname(self.target))
         for name, content in FILES.items():
             Path(self.source, name).write_bytes(content)
-        Path(self.source, "0.tmp").write_bytes(b"made ahead, and never read")
+        Path(self.source, "0.tmp").write_bytes(b"allocated ahead, never read")
 
     def move(self) -> str:
-        """Take the next step; its name."""
+        """Run the next step and return its name."""
         step = wal_move.next_step(self.source, self.target)
-        wal_move.move(self.source, self.target, step)
+        wal_move.move_log(self.source, self.target, step)
         return step.name
 
     def held(self, folder: str) -> dict[str, bytes]:
         """The log's files in a folder."""
-        return {name: Path(folder, name).read_bytes() for name in wal_move.segments(folder)}
+        return {name: Path(folder, name).read_bytes() for name in wal_move.log_files(folder)}
 
 
 @pytest.fixture(name="log")
@@ -44,52 +48,52 @@ def a_log(tmp_path: Path) -> Log:
     return Log(tmp_path)
 
 
-def test_the_log_moves_and_the_old_one_stays_aside(log: Log) -> None:
+def test_move_keeps_the_old_log_aside(log: Log) -> None:
     os.chmod(log.source, 0o700)
     assert log.move() == "begin"
     assert log.held(log.target) == FILES and os.stat(log.target).st_mode & 0o777 == 0o700
-    assert log.held(aside(log.source)) == FILES
-    # Started as it was configured before, etcd finds the log.
+    assert log.held(aside_path(log.source)) == FILES
+    # etcd finds the log with its old configuration too.
     assert os.path.islink(log.source) and log.held(log.source) == FILES
     assert log.move() == "done"
 
 
 @pytest.mark.parametrize("cut", ["copy", "copied", "aside", "in place"])
-def test_an_interrupted_move_is_gone_on_with(log: Log, cut: str) -> None:
-    """Each step is left half done as a kill would leave it; the next run finishes it, with nothing lost."""
+def test_interrupted_move_continues(log: Log, cut: str) -> None:
+    """Leave each step half done, as a kill would; the next run finishes it without loss."""
     if cut == "copy":
-        os.mkdir(staging(log.target))
-        Path(staging(log.target), next(iter(FILES))).write_bytes(b"fir")
+        os.mkdir(staging_path(log.target))
+        Path(staging_path(log.target), next(iter(FILES))).write_bytes(b"fir")
     else:
-        shutil.copytree(log.source, staging(log.target), ignore=shutil.ignore_patterns("*.tmp"))
+        shutil.copytree(log.source, staging_path(log.target), ignore=shutil.ignore_patterns("*.tmp"))
     if cut in ("aside", "in place"):
-        os.rename(log.source, aside(log.source))
+        os.rename(log.source, aside_path(log.source))
     if cut == "in place":
-        os.rename(staging(log.target), log.target)
+        os.rename(staging_path(log.target), log.target)
     expected = {"copy": "begin", "copied": "begin", "aside": "swap", "in place": "link"}[cut]
     assert log.move() == expected
-    assert log.held(log.target) == log.held(aside(log.source)) == FILES and os.path.islink(log.source)
-    assert not os.path.exists(staging(log.target))
+    assert log.held(log.target) == log.held(aside_path(log.source)) == FILES and os.path.islink(log.source)
+    assert not os.path.exists(staging_path(log.target))
 
 
-def test_a_copy_that_was_damaged_is_made_anew(log: Log) -> None:
-    shutil.copytree(log.source, staging(log.target))
-    os.rename(log.source, aside(log.source))
-    Path(staging(log.target), next(iter(FILES))).write_bytes(b"something else")
+def test_damaged_copy_is_replaced(log: Log) -> None:
+    shutil.copytree(log.source, staging_path(log.target))
+    os.rename(log.source, aside_path(log.source))
+    Path(staging_path(log.target), next(iter(FILES))).write_bytes(b"something else")
     assert log.move() == "swap" and log.held(log.target) == FILES
 
 
-def test_a_disk_that_does_not_keep_what_it_is_given(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_that_loses_data(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "copyfile", lambda _origin, made: Path(made).write_bytes(b"less"))
-    with pytest.raises(WalError, match="the new disk does not keep what it is given"):
+    with pytest.raises(WalMoveError, match="the new disk loses data"):
         log.move()
     assert log.held(log.source) == FILES and not os.path.exists(log.target)
 
 
-def test_back_into_the_data_dir(log: Log) -> None:
+def test_move_back_into_the_data_dir(log: Log) -> None:
     assert log.move() == "begin"
     os.unlink(log.source)
-    shutil.rmtree(aside(log.source))
+    shutil.rmtree(aside_path(log.source))
     log.source, log.target = log.target, log.source
     assert log.move() == "begin" and log.held(log.target) == FILES
 
@@ -97,41 +101,41 @@ def test_back_into_the_data_dir(log: Log) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda log: shutil.copytree(log.source, log.target), "both hold a log: find out which one"),
-        (lambda log: shutil.copytree(log.source, aside(log.source)), "although an earlier move set one aside"),
+        (lambda log: shutil.copytree(log.source, log.target), "both hold a log: find the newest"),
+        (lambda log: shutil.copytree(log.source, aside_path(log.source)), "an earlier move left another one"),
         (lambda log: shutil.rmtree(log.source), "holds no log"),
-        (lambda log: setattr(log, "target", log.source), "are one folder"),
-        (lambda log: setattr(log, "target", "wal"), "write the whole path"),
+        (lambda log: setattr(log, "target", log.source), "are the same folder"),
+        (lambda log: setattr(log, "target", "wal"), "write an absolute path"),
     ],
 )
-def test_what_is_refused(log: Log, prepare: object, message: str) -> None:
+def test_refused_moves(log: Log, prepare: object, message: str) -> None:
     assert callable(prepare)
     prepare(log)
-    with pytest.raises(WalError, match=message):
+    with pytest.raises(WalMoveError, match=message):
         log.move()
 
 
-def test_a_folder_that_is_not_empty_is_no_target(log: Log) -> None:
+def test_target_that_is_not_empty(log: Log) -> None:
     os.mkdir(log.target)
     step = wal_move.next_step(log.source, log.target)
-    assert wal_move.obstacle(log.source, log.target, step) is None
+    assert wal_move.move_problem(log.source, log.target, step) is None
     Path(log.target, "precious").touch()
-    assert "is not empty (1 entries)" in str(wal_move.obstacle(log.source, log.target, step))
+    assert "is not empty (1 entries)" in str(wal_move.move_problem(log.source, log.target, step))
 
 
-def test_the_volume_must_be_there(log: Log) -> None:
+def test_target_volume_that_is_missing(log: Log) -> None:
     log.target = "/no/such/folder/wal"
     step = wal_move.next_step(log.source, log.target)
-    assert "/no/such/folder does not exist" in str(wal_move.obstacle(log.source, log.target, step))
+    assert "/no/such/folder does not exist" in str(wal_move.move_problem(log.source, log.target, step))
 
 
-def test_only_a_member_that_serves_settles_it(log: Log) -> None:
+def test_clean_up_requires_a_running_member(log: Log) -> None:
     log.move()
-    left = [aside(log.source), log.source]
-    assert wal_move.unsettled(log.source, log.target) == left
-    with pytest.raises(WalError, match="stays until it serves"):
-        wal_move.settle(log.source, log.target)
-    assert log.held(aside(log.source)) == FILES
+    left = [aside_path(log.source), log.source]
+    assert wal_move.leftovers(log.source, log.target) == left
+    with pytest.raises(WalMoveError, match="stays: start the member first"):
+        wal_move.clean_up(log.source, log.target)
+    assert log.held(aside_path(log.source)) == FILES
 
 
 @pytest.mark.parametrize(
@@ -145,11 +149,11 @@ def test_only_a_member_that_serves_settles_it(log: Log) -> None:
         ("", None),
     ],
 )
-def test_the_folder_that_a_config_file_names(text: str, folder: str | None) -> None:
-    assert wal_move.configured(text) == folder
+def test_configured_wal_dir(text: str, folder: str | None) -> None:
+    assert wal_move.configured_wal_dir(text) == folder
 
 
-def test_member_with_its_log_beside_or_below(tmp_path: Path) -> None:
+def test_member_facts_find_the_log_inside_and_outside_the_data_dir(tmp_path: Path) -> None:
     data, wal = tmp_path / "data", tmp_path / "wal"
     nothing = {"present": False, "db_size": None, "wal_files": 0, "wal_size": 0, "wal_dirs": [], "wal_asides": []}
     assert wal_move.member_facts(str(data), None) == nothing
@@ -159,7 +163,7 @@ def test_member_with_its_log_beside_or_below(tmp_path: Path) -> None:
     (wal / "0.tmp").touch()
     beside = {**nothing, "present": True, "wal_files": 1, "wal_size": 3, "wal_dirs": [str(wal)]}
     assert wal_move.member_facts(str(data), str(wal)) == beside
-    # Where the configuration in place says that it is, although another folder is asked for.
+    # The current config file sets another WAL dir than the requested one.
     assert wal_move.member_facts(str(data), None, f"wal-dir: {wal}\n") == beside
     (data / "member/snap").mkdir(parents=True)
     (data / "member/snap/db").write_bytes(b"12345")
@@ -170,7 +174,7 @@ def test_member_with_its_log_beside_or_below(tmp_path: Path) -> None:
     assert both["wal_files"] == 2 and both["wal_dirs"] == [str(data / "member/wal"), str(wal)]
 
 
-def test_the_link_that_a_move_leaves_is_no_second_log(log: Log) -> None:
+def test_link_of_a_move_is_not_a_second_log(log: Log) -> None:
     log.move()
     data = log.source[: -len("/member/wal")]
     found = wal_move.member_facts(data, log.target)
