@@ -82,6 +82,7 @@ FAST = [
         "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils "
         "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
     ),
+    Check("import layers", "lint-imports --no-cache", r"(\d+) kept", r"(\d+) broken"),
     pytest("model", "tests/model"),
     pytest("set-up", "tests/setup"),
     pytest("bench", "tests/bench"),

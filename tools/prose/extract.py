@@ -18,9 +18,7 @@ import yaml
 # A shorter string is an identifier, a format or a command rather than a sentence.
 MIN_WORDS = 3
 # Parts of prose that are code: `x`, ``x``, Ansible's O(x), Jinja's {{ x }}, an f-string's {x}, sprintf's %d, file names with a slash.
-CODE = re.compile(
-    r"`+[^`]+`+|\b[A-Z]\([^)]*\)|\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\}|%[dsvq]|(?<!\S)[^\s/]*/\S+"
-)
+CODE = re.compile(r"`+[^`]+`+|\b[A-Z]\([^)]*\)|\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\}|%[dsvq]|(?<!\S)[^\s/]*/\S+")
 TASK_FOLDERS = re.compile(r"(^|/)(tasks|handlers|playbooks|lab|molecule)/")
 
 
@@ -131,7 +129,7 @@ def from_yaml(prose: Prose, tasks: bool) -> None:
                     key = token.value
     except yaml.YAMLError:
         scalars = []  # a test's example of a file that is invalid
-    inside = set()
+    inside: set[tuple[int, int]] = set()
     for first, last in scalars:
         for number in range(first[0], last[0] + 1):
             begin = first[1] if number == first[0] else 0

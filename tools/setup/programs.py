@@ -16,6 +16,7 @@ PACKAGES = {
     "opa": "github.com/open-policy-agent/opa",
     "benchmark": "go.etcd.io/etcd/v3/tools/benchmark",
     "load": ".",
+    "vale": "github.com/errata-ai/vale/v3/cmd/vale",
     "versitygw": "github.com/versity/versitygw/cmd/versitygw",
 }
 ETCD_PACKAGES = {

@@ -14,6 +14,7 @@ PURPOSES = {
     "lab-image": "the lab's hosts",
     "etcd-3.7": "the etcd that the demo deploys",
     "opa": "tests of the policies, and their documentation",
+    "vale": "the check of the English in docs, comments and messages",
     "versitygw": "an S3-compatible store, for the tests of backups in a bucket",
     "etcd-3.6": "for tests and measurements of three releases of etcd",
     "etcd-3.5": "for tests and measurements of three releases of etcd",
@@ -28,7 +29,7 @@ THREE_ETCDS = ("etcd-3.5", "etcd-3.6", "etcd-3.7")
 NEEDS = {
     "demo": DEPLOY,
     "demo-down": (*PYTHON, "lab"),
-    "check": (*PYTHON, "fio", "shellcheck", "encryption", "conftest", "opa", "promtool"),
+    "check": (*PYTHON, "fio", "shellcheck", "encryption", "conftest", "opa", "vale", "promtool"),
     "test": (*GROUPS, *PURPOSES),
     "model": (*PYTHON, "conftest", "opa"),
     "bundle": (*PYTHON, "opa"),
