@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The configuration of the program on the hosts: read, checked, and held against the host. Private to the collection.
+"""Parse and validate the configuration of the program on the hosts, and check it against the host.
 
-``parse`` is pure. ``problems`` asks the host: systemd for the calendars, the kernel for the folders.
+``parse_config`` is pure. ``host_problems`` asks the host: systemd about calendars, the kernel about directories.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ CONFIG_FILE = "/etc/etcd/maintenance.json"
 _LONGEST = 86400
 _MOST = 100_000
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
-# Entries that are sizes, which may be given with a unit.
+# Entries that are sizes, with an optional unit.
 _SIZES = ("free_size", "reserve", "memory_max")
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be meant; the text names the entry, the value and what it may be."""
+    """An invalid configuration; the text names the entry, its value and the allowed ones."""
 
 
 @dataclass(frozen=True)
 class Defrag:
-    """The defragmentation of this host's member: percent and bytes that have to be free, seconds otherwise."""
+    """Defragmentation of this host's member: what must be free, in percent and bytes; times in seconds."""
 
     enabled: bool
     calendar: str
@@ -50,7 +50,7 @@ class Defrag:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The backups that this host keeps when it is the one that takes them; ``reserve`` in bytes, ``timeout`` in seconds."""
+    """Backups that this host takes, and how many it keeps; ``reserve`` in bytes, ``timeout`` in seconds."""
 
     enabled: bool
     calendar: str
@@ -67,7 +67,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Drill:
-    """The rehearsal of a restore: ``memory_max`` in bytes bounds the scratch member, ``timeout`` in seconds each step."""
+    """Restore drills: ``memory_max`` limits the scratch member in bytes, ``timeout`` each step in seconds."""
 
     enabled: bool
     calendar: str
@@ -78,11 +78,11 @@ class Drill:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that the program has to know. ``member`` is the name of the one on this host."""
+    """The whole configuration. ``member`` is the name of the member on this host."""
 
     cluster: str
     member: str
-    link: Connection
+    connection: Connection
     endpoints: list[str]
     etcdutl_path: str
     unit: str
@@ -110,21 +110,21 @@ def load_config(path: str) -> Config:
 
 
 def parse_config(data: Any) -> Config:
-    """Return the configuration that ``data`` describes. Raises ConfigError or another ValueError that names the entry."""
+    """Return the configuration in ``data``. Raises ConfigError, or another ValueError that names the entry."""
     if not isinstance(data, Mapping):
-        raise ConfigError("the configuration is no map")
+        raise ConfigError("the configuration is not a mapping")
     known = {*_PLAIN, "connection", *OPERATIONS}
     _names(data, known, "")
     for name in _PLAIN:
         if not isinstance(data[name], str):
-            raise ConfigError(f"{name} is {data[name]!r}, which is no text")
+            raise ConfigError(f"{name} is {data[name]!r}, which is not text")
     link = data["connection"]
     if not isinstance(link, Mapping):
-        raise ConfigError("connection is no map")
+        raise ConfigError("connection is not a mapping")
     _names(link, set(_CONNECTION), "connection.")
     config = Config(
         **{name: data[name] for name in _PLAIN},
-        link=connection_from_params({**link, "request_timeout": float(link["request_timeout"])}),
+        connection=connection_from_params({**link, "request_timeout": float(link["request_timeout"])}),
         endpoints=list(link["endpoints"]),
         defrag=Defrag(**_section(Defrag, data["defrag"], "defrag")),
         snapshot=Snapshot(**_section(Snapshot, data["snapshot"], "snapshot")),
@@ -136,20 +136,20 @@ def parse_config(data: Any) -> Config:
 
 def _section(kind: type, data: Any, name: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
-        raise ConfigError(f"{name} is no map")
+        raise ConfigError(f"{name} is not a mapping")
     entries = {field.name: str(field.type) for field in fields(kind)}
     _names(data, set(entries), f"{name}.")
     return {entry: _value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
 
 
 def role_variable(section: str, entry: str) -> str:
-    """Return the role's variable for an entry, which is what a message has to name."""
+    """Return the role's variable for an entry, which messages name."""
     entry = {"directory": "dir"}.get(entry, entry)
     return f"etcd_maintenance_{'backup' if section == 'snapshot' else section}_{entry}"
 
 
 def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
-    """Return a value as the type that is wanted, whether it came as YAML or as text. Raises ValueError."""
+    """Convert a value, given as YAML or as text, to its type. Raises ValueError."""
     name = role_variable(section, entry)
     if entry == "bucket":
         return _parse_bucket(value, name)
@@ -162,37 +162,35 @@ def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
     if wanted == "list[str]":
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return list(value)
-        raise ConfigError(f"{name} is {value!r}, which is no list of text")
+        raise ConfigError(f"{name} is {value!r}, which is not a list of texts")
     if not isinstance(value, bool if wanted == "bool" else str):
-        raise ConfigError(f"{name} is {value!r}, which is no {'boolean' if wanted == 'bool' else 'text'}")
+        raise ConfigError(f"{name} is {value!r}, which is not {'a boolean' if wanted == 'bool' else 'text'}")
     return value
 
 
 def _parse_bucket(value: Any, variables: str) -> Bucket | None:
-    """Return the bucket for copies, None without a name. Its keys are not in the configuration, which others may read."""
+    """Return the bucket for copies, None without a name. Its keys are elsewhere: others may read the configuration."""
     if not value:
         return None
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{variables} is {value!r}, which is no map")
+        raise ConfigError(f"{variables} is {value!r}, which is not a mapping")
     _names(value, _BUCKET, "snapshot.bucket.")
     for entry in sorted(_BUCKET):
         if not isinstance(value[entry], str):
             name = variables if entry == "name" else f"{variables}_{entry}"
-            raise ConfigError(f"{name} is {value[entry]!r}, which is no text")
+            raise ConfigError(f"{name} is {value[entry]!r}, which is not text")
     return Bucket(**value) if value["name"] else None
 
 
 def _names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
     missing, strange = sorted(known - set(data)), sorted(set(data) - known)
     if missing or strange:
-        found = [f"{prefix}{name} is missing" for name in missing] + [
-            f"{prefix}{name} is not known" for name in strange
-        ]
+        found = [f"{prefix}{name} is missing" for name in missing] + [f"{prefix}{name} is unknown" for name in strange]
         raise ConfigError("; ".join(found))
 
 
 def _check(config: Config) -> None:
-    """Refuse what cannot be meant, naming the role's variables."""
+    """Raise ConfigError for values out of range, naming the role's variables."""
     defrag, snapshot, drill = config.defrag, config.snapshot, config.drill
     bounds = [
         ("defrag", "free_share", defrag.free_share, 0, 99, "percent of the database; 45 is usual"),
@@ -215,7 +213,7 @@ def _check(config: Config) -> None:
 
 
 def host_problems(config: Config) -> list[str]:
-    """Say what this host lacks for the operations that are enabled: calendars that systemd reads, folders that are there."""
+    """Return what this host lacks for the enabled operations: valid calendars, writable directories."""
     found = []
     for name in OPERATIONS:
         section: Defrag | Snapshot | Drill = getattr(config, name)
@@ -224,25 +222,27 @@ def host_problems(config: Config) -> list[str]:
                 next_runs(section.calendar)
             except CalendarError as error:
                 found.append(f"{role_variable(name, 'calendar')}: {error}")
-    folders = []
+    directories = []
     if config.snapshot.enabled:
-        folders.append(("etcd_maintenance_backup_dir", config.snapshot.directory))
+        directories.append(("etcd_maintenance_backup_dir", config.snapshot.directory))
         if config.snapshot.copy_dir:
-            folders.append(("etcd_maintenance_backup_copy_dir", config.snapshot.copy_dir))
+            directories.append(("etcd_maintenance_backup_copy_dir", config.snapshot.copy_dir))
     if config.metrics_dir:
-        folders.append(("etcd_maintenance_metrics_dir", config.metrics_dir))
-    for name, path in folders:
+        directories.append(("etcd_maintenance_metrics_dir", config.metrics_dir))
+    for name, path in directories:
         if not os.path.isabs(path):
             found.append(f"{name} is {path!r}, but must be an absolute path")
         elif not os.path.isdir(path):
-            found.append(f"{name}: {path} is no directory on this host: make it, or mount its volume, first")
+            found.append(f"{name}: {path} is not a directory on this host: create it, or mount its volume, first")
         elif not _writable(path):
-            found.append(f"{name}: {path} cannot be written to: it is mounted read-only, or belongs to another system")
+            found.append(
+                f"{name}: {path} is not writable: its filesystem is mounted read-only, or owned by another system"
+            )
     return found
 
 
 def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
-    """Say why the bucket for copies cannot be used; it is asked for. With ``installed`` boto3 has to be there by now."""
+    """Return why the bucket for copies cannot be used, after listing it. With ``installed`` boto3 must be present."""
     if bucket is None:
         return []
     try:
@@ -255,5 +255,5 @@ def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
 
 
 def _writable(path: str) -> bool:
-    """Root may write where the permissions say no, but not on a filesystem that is mounted read-only."""
+    """Say whether a directory is writable; root ignores permissions, but not a filesystem mounted read-only."""
     return os.access(path, os.W_OK | os.X_OK) and not os.statvfs(path).f_flag & os.ST_RDONLY

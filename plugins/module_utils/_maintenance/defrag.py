@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The defragmentation of this host's member, as its timer runs it. Private to the collection."""
+"""Defragment this host's member, from its timer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
-    """Defragment this host's member if it pays and may be done. Returns the record. Raises ValueError."""
+    """Defragment this host's member if it is worthwhile and possible. Returns the record. Raises ValueError."""
     asked = config.defrag
     request = Request(
         endpoints=config.endpoints,
@@ -29,5 +29,5 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         unit=config.unit,
         data_dir=config.data_dir,
     )
-    (outcome,) = run_defrag(request, config.link, check=check)
+    (outcome,) = run_defrag(request, config.connection, check=check)
     return asdict(outcome)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The restore drill as the timers of the hosts run it: each tries the newest backup that it holds. Private to the collection.
+"""Run the restore drill from the timer of each host, with the newest backup on that host.
 
-The cluster is only read, so no lock is needed. A host without backups has nothing to try, and of hosts that share a
-directory the first tries for all: that a backup passed is written beside it.
+The cluster is only read, so no lock is needed. A host without backups skips the drill. Of hosts that share a directory
+the first one runs it for all, because the result is stored beside the backup.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
-    """Try the newest backup. Returns the record. Raises ValueError if it fails, or cannot be tried."""
+    """Run the drill with the newest backup. Returns the record. Raises ValueError if the drill fails or cannot start."""
     request, tools = _request(config), _tools(config)
     if os.path.isdir(request.directory) and not store.scan(request.directory, request.prefix):
         return {
@@ -32,7 +32,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
     except backup_drill.KeyNeededError as error:
         return {
             "result": "skipped",
-            "reason": f"{error}, as etcd_restore_drill takes it, on a host that has it",
+            "reason": f"{error}; run etcd_restore_drill with it on a host that has the key",
             "settled": False,
         }
     if os.path.exists(planned.path + store.DRILL):
@@ -43,11 +43,11 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             "path": planned.path,
         }
     if check:
-        beside = f" and compared with {planned.member.name}" if planned.member else ""
+        comparison = f" and compared with {planned.member.name}" if planned.member else ""
         return {
             "result": "skipped",
-            "reason": f"{planned.path} would be restored in {request.scratch_dir}, which takes "
-            f"{format_size(planned.needed)}{beside}",
+            "reason": f"{planned.path} would be restored in {request.scratch_dir}, using "
+            f"{format_size(planned.needed)}{comparison}",
             "settled": False,
             "would": True,
             "path": planned.path,
@@ -79,4 +79,4 @@ def _request(config: Config) -> backup_drill.Request:
 
 
 def _tools(config: Config) -> backup_drill.Tools:
-    return backup_drill.Tools(config.link, backup_drill.etcd_beside(config.etcdutl_path), config.etcdutl_path)
+    return backup_drill.Tools(config.connection, backup_drill.etcd_beside(config.etcdutl_path), config.etcdutl_path)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that maintains etcd from timers, without a controller: ``headroom defrag|snapshot|drill|status``.
+"""Maintain etcd from timers, without a controller: ``headroom defrag|snapshot|drill|status``.
 
-Private to the collection. The role etcd_maintenance installs it, with the modules that it needs, as they are here: what
-Ansible does and what a timer does is one implementation. Which host acts is decided in the cluster, not here.
+The role etcd_maintenance installs this program with a copy of the modules that it imports, so that Ansible and timers
+share one implementation. The hosts agree through the cluster on which of them acts.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance impo
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records as maintenance_records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 
-# Each returns a record without what ``perform`` adds, and raises ValueError or OSError.
-RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
+# Each returns a record without the entries that ``run_operation`` adds, and raises ValueError or OSError.
+_OPERATIONS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
     "defrag": defrag.run,
     "snapshot": snapshot.run,
     "drill": drill.run,
@@ -41,19 +41,21 @@ RUNS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
 
 
 def main(argv: list[str]) -> int:
-    """Run one operation or show what was done. Returns the exit status: 1 if the operation failed."""
+    """Run one operation, or show the state. Returns the exit status: 1 if the operation failed."""
     parser = argparse.ArgumentParser(prog="headroom", description="Maintain the etcd member on this host.")
     parser.add_argument("--config", default=configuration.CONFIG_FILE, help=f"default {configuration.CONFIG_FILE}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (
-        ("defrag", "defragment this host's member, if it pays and may be done"),
+        ("defrag", "defragment this host's member, if it is worthwhile and possible"),
         ("snapshot", "take the cluster's backup, if no other host has yet"),
-        ("drill", "restore the newest backup of this host beside etcd, and compare it with the cluster"),
+        ("drill", "restore the newest backup of this host into a scratch member, and compare it with the cluster"),
     ):
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("--check", action="store_true", help="only say what would be done, and why not")
-    commands.add_parser("status", help="show what was done last, and what comes next")
-    commands.add_parser("settle", help="put back what a run that was killed left: the memory limit")
+        command.add_argument(
+            "--check", action="store_true", help="only say what would be done, or why nothing would be"
+        )
+    commands.add_parser("status", help="show the last runs and the next ones")
+    commands.add_parser("settle", help="restore the memory limit that a killed run left raised")
     asked = parser.parse_args(argv)
     exit_on_signals()
     try:
@@ -62,23 +64,23 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"headroom: {error}\n")
         return 1
     if asked.command == "status":
-        sys.stdout.write("".join(f"{line}\n" for line in status(config)))
+        sys.stdout.write("".join(f"{line}\n" for line in describe_status(config)))
         return 0
     if asked.command == "settle":
         problem = restore(config.unit)
         if problem:
             sys.stderr.write(f"headroom: {problem}\n")
         return 1 if problem else 0
-    record = perform(asked.command, config, asked.check)
+    record = run_operation(asked.command, config, asked.check)
     sys.stdout.write(f"{json.dumps(record)}\n")
     return 1 if record["result"] == "failed" else 0
 
 
-def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
-    """Run an operation and keep its record; in check mode nothing is kept."""
+def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]:
+    """Run an operation and save its record; in check mode nothing is saved."""
     began, clock = time.time(), time.monotonic()
     try:
-        found = RUNS[operation](config, check)
+        found = _OPERATIONS[operation](config, check)
     except (ValueError, OSError) as error:
         found = {"result": "failed", "reason": str(error), "settled": False}
     record = {
@@ -95,31 +97,31 @@ def perform(operation: str, config: Config, check: bool) -> dict[str, Any]:
         return {**record, "check": True}
     try:
         maintenance_records.save_record(config.state_dir, record)
-        publish(config)
+        write_metrics(config)
     except OSError as error:
         record["result"] = "failed"
-        record["reason"] += f"; the report could not be written: {error.filename}: {error.strerror}"
+        record["reason"] += f"; its record could not be written: {error.filename}: {error.strerror}"
     return record
 
 
-def publish(config: Config) -> None:
-    """Write the metrics of all operations, where that is wanted. Raises OSError."""
+def write_metrics(config: Config) -> None:
+    """Write the metrics of all operations, if the configuration has a directory for them. Raises OSError."""
     if config.metrics_dir:
         records = maintenance_records.read_records(config.state_dir)
         text = maintenance_records.format_metrics(config.cluster, config.member, records)
         write_atomically(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
 
 
-def status(config: Config) -> list[str]:
-    """Return what was done last, what comes next, and who holds the cluster's lock, for a person to read."""
+def describe_status(config: Config) -> list[str]:
+    """Return lines for a person: who holds the cluster's lock, the last runs and the next ones."""
     records = maintenance_records.read_records(config.state_dir)
     states = {name: timers.timer_state(f"headroom-{name}.timer") for name in maintenance_records.OPERATIONS}
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:
-        held = read_lock(config.link, config.endpoints)
+        held = read_lock(config.connection, config.endpoints)
         lines.append(str(held) if held else "nobody holds the cluster's lock")
     except LockError as error:
-        lines.append(f"who holds the cluster's lock is not known: {error}")
+        lines.append(f"the holder of the cluster's lock is unknown: {error}")
     return [
         *lines,
         *maintenance_records.summarize(

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What maintenance did: the last record of each operation, metrics for the node exporter, a summary. Private to the collection.
+"""Save the last record of each operation, and format the records as metrics and as text.
 
-A record is a map: ``operation``, ``result`` (done, skipped, failed), ``reason`` (a sentence), ``started_at`` (UTC, ISO
-8601), ``seconds``, ``settled`` (nothing is left to be done), and what the operation adds. What is kept of it also says
-``last_done`` (the newest record that was done) and ``last_settled_at``.
+A record is a mapping: ``operation``, ``result`` (done, skipped, failed), ``reason`` (a sentence), ``started_at`` (UTC in
+ISO 8601), ``seconds``, ``settled`` (nothing is left to be done), and entries of the operation. The saved record also has
+``last_done`` (the newest record with the result done) and ``last_settled_at``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
 
 OPERATIONS = ("defrag", "snapshot", "drill")
-# Where the role etcd_maintenance has the program keep its records.
+# The role etcd_maintenance configures this directory.
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
 _DATE = "%Y-%m-%dT%H:%M:%SZ"
@@ -36,18 +36,18 @@ def _seconds(date: str) -> float:
     return float(calendar.timegm(time.strptime(date, _DATE)))
 
 
-# Name, help and what it says of a record; None where the record says nothing of it.
+# Name, help, and a function that returns the value for a record, None if the record lacks it.
 _GAUGES = (
-    ("last_run_timestamp_seconds", "When the operation last ended, whatever came of it.", _ended),
-    ("last_run_failed", "Whether it failed then.", lambda one: int(one["result"] == "failed")),
+    ("last_run_timestamp_seconds", "When the operation last ended, whatever its result.", _ended),
+    ("last_run_failed", "Whether the last run failed.", lambda one: int(one["result"] == "failed")),
     (
         "last_done_timestamp_seconds",
-        "When it last did something.",
+        "When the operation last did its work.",
         lambda one: _ended(one["last_done"]) if one.get("last_done") else None,
     ),
     (
         "last_settled_timestamp_seconds",
-        "When nothing was left to be done for the last time.",
+        "When the operation last left nothing to be done.",
         lambda one: _seconds(one["last_settled_at"]) if one.get("last_settled_at") else None,
     ),
     ("last_run_duration_seconds", "How long the last run took.", lambda one: one["seconds"]),
@@ -55,20 +55,20 @@ _GAUGES = (
 
 
 def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep a record as the last one of its operation, with what is worth knowing of those before. Returns what is kept."""
+    """Save a record as the last one of its operation, with ``last_done`` and ``last_settled_at``. Returns the saved record."""
     path = os.path.join(state_dir, f"{record['operation']}.json")
     before = read_record(path) or {}
-    kept = {
+    saved = {
         **record,
         "last_done": dict(record) if record["result"] == "done" else before.get("last_done"),
         "last_settled_at": format_utc(_ended(record)) if record.get("settled") else before.get("last_settled_at"),
     }
-    write_atomically(path, json.dumps(kept, indent=2) + "\n")
-    return kept
+    write_atomically(path, json.dumps(saved, indent=2) + "\n")
+    return saved
 
 
 def read_record(path: str) -> dict[str, Any] | None:
-    """Return the record at ``path``; None if there is none that can be read."""
+    """Return the record at ``path``, None if it is missing or invalid."""
     try:
         with open(path, encoding="utf-8") as stream:
             data = json.load(stream)
@@ -79,13 +79,13 @@ def read_record(path: str) -> dict[str, Any] | None:
 
 
 def read_records(state_dir: str) -> dict[str, dict[str, Any]]:
-    """Return the last record of each operation that has one."""
+    """Return the last record of each operation that has run."""
     found = {name: read_record(os.path.join(state_dir, f"{name}.json")) for name in OPERATIONS}
     return {name: record for name, record in found.items() if record is not None}
 
 
 def format_metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the records in Prometheus' text format, for the node exporter's textfile collector."""
+    """Return the records in Prometheus' text format, for the textfile collector of the node exporter."""
     labels = {"cluster": cluster, "member": member}
     lines = []
     for name, description, value in _GAUGES:
@@ -95,18 +95,20 @@ def format_metrics(cluster: str, member: str, records: Mapping[str, Mapping[str,
     defrag = (records.get("defrag") or {}).get("last_done")
     if defrag:
         freed = defrag["before"]["size"] - defrag["after"]["size"]
-        lines += format_gauge("headroom_defrag_freed_bytes", "What the last one gave back.", [(labels, freed)])
+        lines += format_gauge(
+            "headroom_defrag_freed_bytes", "Bytes that the last defragmentation freed.", [(labels, freed)]
+        )
     backup = (records.get("snapshot") or {}).get("newest_at")
     if backup:
-        description = "When the newest backup of the cluster was taken, on whichever host."
+        description = "When the newest backup of the cluster was taken, on any host."
         lines += format_gauge("headroom_backup_newest_timestamp_seconds", description, [(labels, _seconds(backup))])
     return "".join(f"{line}\n" for line in lines)
 
 
 def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
-    """Return what was done and what comes next, a line for each operation and one for what it last did.
+    """Return a line for the last run of each operation, and a second one for its last run that did something.
 
-    timers: for each operation when its timer elapses next, in words; empty if it is off.
+    timers: for each operation when its timer elapses next, as text; empty if the timer is inactive.
     """
     lines = []
     for operation in sorted({*records, *timers}):

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The backup of the cluster, as the timers of its hosts run it: one of them takes it. Private to the collection.
+"""Take one backup of the cluster in each interval, from the timers of all its hosts.
 
-All timers elapse together. The cluster's lock lets one through, and the key ``/headroom/backup`` says that the backup of
-this interval is there. A download and a defragmentation of the same member would wait for each other with all requests
-held up, so both take the same lock.
+All timers elapse together. The cluster's lock admits one host, and the key ``/headroom/backup`` records that the backup
+of this interval exists. A download blocks a defragmentation of the same member, and with it all requests, so both hold
+the same lock.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 
 KEY = "/headroom/backup"
 OPERATION = "backup"
-# How long the leader's host, and one whose member is ill, leave it to the others.
+# How long the leader's host, and a host with an unhealthy member, leave the backup to the others.
 YIELD_SECONDS = 60.0
-# A backup of others may be in progress.
+# Another host's backup may be in progress.
 WAIT_SECONDS = 3600.0
 _POLL_SECONDS = 3.0
 _HALF_DAY = 43200
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
-    """Take the backup if nobody has yet. Returns the record. Raises ValueError."""
+    """Take the backup of this interval unless another host has. Returns the record. Raises ValueError."""
     window = due_window(shortest_interval(next_runs(config.snapshot.calendar)))
     newest = _newest(config)
     if not _due(newest, window, time.time()):
         return _not_due(newest)
-    cluster, _answered_by = observe_cluster(config.link, config.endpoints)
+    cluster, _answered_by = observe_cluster(config.connection, config.endpoints)
     if check:
-        return _foretold(config, cluster, newest)
+        return _predict(config, cluster, newest)
     deadline = time.monotonic() + (YIELD_SECONDS if should_yield(cluster, config.member) else 0)
     while time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
@@ -54,43 +54,43 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         if not _due(newest, window, time.time()):
             return _not_due(newest)
     with contextlib.ExitStack() as stack:
-        guard = _enter(config, stack)
+        lease_keeper = _hold_lock(config, stack)
         newest = _newest(config)
         if not _due(newest, window, time.time()):
             return _not_due(newest)
         saved = backup_snapshot.save(_request(config), _tools(config), config.endpoints)
-        record = _described(saved)
-        if guard is not None:
-            problem = _tell(config, saved.metadata.taken_at)
+        record = _record_of(saved)
+        if lease_keeper is not None:
+            problem = _announce(config, saved.metadata.taken_at)
             if problem:
-                record["reason"] += f"; the other hosts could not be told: {problem}"
+                record["reason"] += f"; it could not be announced to the other hosts: {problem}"
         return record
 
 
 def due_window(seconds: int | None) -> int:
-    """Return for how many seconds a backup counts as the one of this interval: half the time between two, at most 12 hours."""
+    """Return for how many seconds a backup counts for its interval: half of the interval, at most 12 hours."""
     return min(_HALF_DAY, (seconds or 2 * _HALF_DAY) // 2)
 
 
 def should_yield(cluster: Cluster, member: str) -> bool:
-    """Say whether another host should rather take the backup: this member leads or is ill, and a follower is healthy."""
+    """Say whether to leave the backup to another host: this member leads or is unhealthy, and a follower is healthy."""
     this = cluster.member(member)
     others = [one for one in cluster.members if one.role == "follower" and one.healthy and one.name != member]
     return bool(others) and (this is None or this.role != "follower" or not this.healthy)
 
 
-def _enter(config: Config, stack: contextlib.ExitStack) -> lock.LeaseKeeper | None:
-    """Hold the cluster's lock; None where NOSPACE forbids it, which must not stop a backup."""
+def _hold_lock(config: Config, stack: contextlib.ExitStack) -> lock.LeaseKeeper | None:
+    """Hold the cluster's lock. Returns None where NOSPACE rules out a lock, which must not prevent a backup."""
     holder = lock.Holder(socket.gethostname(), config.member, OPERATION)
     try:
-        return stack.enter_context(lock.hold_lock(config.link, config.endpoints, holder, wait=WAIT_SECONDS))
+        return stack.enter_context(lock.hold_lock(config.connection, config.endpoints, holder, wait=WAIT_SECONDS))
     except lock.NoSpaceError:
         return None
 
 
 def _newest(config: Config) -> dict[str, Any]:
-    """Return what is known of the cluster's newest backup; empty if nothing is, or if the cluster cannot tell."""
-    answer = ask(config.link, config.endpoints, "get", KEY)
+    """Return host, member and time of the cluster's newest backup; empty if there is none, or no answer."""
+    answer = ask(config.connection, config.endpoints, "get", KEY)
     if answer.returncode != 0:
         return {}
     try:
@@ -100,15 +100,15 @@ def _newest(config: Config) -> dict[str, Any]:
         return {}
 
 
-def _tell(config: Config, taken: int) -> str:
-    """Tell the other hosts that the backup is there. Returns why that failed, or nothing."""
+def _announce(config: Config, taken: int) -> str:
+    """Announce the backup to the other hosts through the cluster. Returns the error, empty if none."""
     value = {"host": socket.gethostname(), "member": config.member, "taken": taken}
-    answer = ask(config.link, config.endpoints, "put", KEY, json.dumps(value))
+    answer = ask(config.connection, config.endpoints, "put", KEY, json.dumps(value))
     return "" if answer.returncode == 0 else failure_reason(answer)
 
 
 def _due(newest: dict[str, Any], window: int, now: float) -> bool:
-    """Say whether the newest backup is too old; one from the future, of a clock that was wrong, does not count."""
+    """Say whether a backup is due. One dated in the future, by a wrong clock, does not count."""
     return not newest or not 0 <= now - newest["taken"] < window
 
 
@@ -139,14 +139,14 @@ def _request(config: Config) -> backup_snapshot.Request:
 
 
 def _tools(config: Config) -> backup_snapshot.Tools:
-    return backup_snapshot.Tools(config.link, config.etcdutl_path)
+    return backup_snapshot.Tools(config.connection, config.etcdutl_path)
 
 
-def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
-    """Say what would be done. Raises ValueError for what would stop it."""
+def _predict(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
+    """Return what would be done. Raises ValueError for what would prevent it."""
     plan = backup_snapshot.plan(_request(config), _tools(config), config.endpoints, time.time())
     backup_snapshot.check_copies(_request(config), plan.size)
-    later = ", unless another host is faster" if should_yield(cluster, config.member) else ""
+    later = ", unless another host is first" if should_yield(cluster, config.member) else ""
     return {
         "result": "skipped",
         "reason": f"{format_size(plan.size)} of {plan.member.name} ({plan.member.role}) would be saved as {plan.path}, "
@@ -159,7 +159,7 @@ def _foretold(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[
     }
 
 
-def _described(saved: backup_snapshot.Saved) -> dict[str, Any]:
+def _record_of(saved: backup_snapshot.Saved) -> dict[str, Any]:
     copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
     failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
     return {

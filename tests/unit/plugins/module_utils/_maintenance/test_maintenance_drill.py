@@ -25,7 +25,7 @@ def config(folder: Path) -> Any:
     return SimpleNamespace(
         snapshot=SimpleNamespace(directory=str(folder), prefix="etcd", reserve=0),
         drill=SimpleNamespace(scratch_dir="/tmp", memory_max=1 << 30, timeout=60),
-        link=Connection("/nowhere/etcdctl", None, None, None, 0.5),
+        connection=Connection("/nowhere/etcdctl", None, None, None, 0.5),
         endpoints=["http://127.0.0.1:1"],
         etcdutl_path=sys.executable,
     )
@@ -40,18 +40,18 @@ def save(folder: Path, metadata: store.Metadata = METADATA) -> str:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_host_without_backups(tmp_path: Path, check: bool) -> None:
+def test_a_host_without_backups_skips_the_drill(tmp_path: Path, check: bool) -> None:
     record = maintenance_drill.run(config(tmp_path), check)
     assert (record["result"], record["settled"]) == ("skipped", False)
     assert record["reason"] == f"there is no backup in {tmp_path} on this host"
 
 
-def test_a_directory_that_is_gone(tmp_path: Path) -> None:
+def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(backup_drill.DrillError):
         maintenance_drill.run(config(tmp_path / "none"), check=False)
 
 
-def test_a_cluster_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_cluster_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing can be compared then: the drill fails, and says why."""
     monkeypatch.setattr(backup_drill, "etcd_beside", lambda _path: sys.executable)
     save(tmp_path)
@@ -63,7 +63,7 @@ def planned(path: str, metadata: store.Metadata) -> backup_drill.Plan:
     return backup_drill.Plan(path, metadata, None, 1 << 20)
 
 
-def test_one_that_passed_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_that_passed_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of hosts that share a directory, the first tried it for all."""
     path = save(tmp_path)
     monkeypatch.setattr(backup_drill, "plan", lambda *_arguments: planned(path, METADATA))
@@ -78,7 +78,7 @@ def test_one_that_passed_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
 
 
-def test_one_that_is_encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host that takes backups cannot read them: nothing is wrong with that."""
     metadata = replace(METADATA, encryption="age", encrypted_size=4, encrypted_sha256="11" * 32)
     path = save(tmp_path, metadata)

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The configuration of the program on the hosts."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration
+
+CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+BUCKET = {
+    "name": "etcd-backups",
+    "prefix": "",
+    "endpoint_url": "http://127.0.0.1:1",
+    "region": "",
+    "ca_cert": "",
+    "credentials_file": "",
+}
+
+
+def changed(section: str, **entries: Any) -> dict[str, Any]:
+    data = copy.deepcopy(CONFIG)
+    data[section].update(entries)
+    return data
+
+
+def test_parse_config() -> None:
+    config = configuration.parse_config(CONFIG)
+    assert (config.defrag.free_size, config.snapshot.keep, config.snapshot.keep_days) == (100 << 20, 14, None)
+    assert config.connection.timeout == 1.0
+    assert configuration.parse_config(changed("snapshot", keep_days="30")).snapshot.keep_days == 30
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (None, "the configuration is not a mapping"),
+        ({**CONFIG, "extra": 1}, "extra is unknown"),
+        ({**CONFIG, "cluster": 5}, "cluster is 5, which is not text"),
+        ({name: value for name, value in CONFIG.items() if name != "drill"}, "drill is missing"),
+        (changed("connection", endpoints=[]), "endpoints: the list is empty"),
+        (changed("defrag", free_share=120), "etcd_maintenance_defrag_free_share is 120, but must be 0 to 99 percent"),
+        (
+            changed("defrag", free_share="half"),
+            "etcd_maintenance_defrag_free_share is 'half', which is no whole number",
+        ),
+        (changed("defrag", free_size="lots"), "etcd_maintenance_defrag_free_size is 'lots', which is no size"),
+        (changed("defrag", free_size=-1), "etcd_maintenance_defrag_free_size is -1"),
+        (changed("defrag", pause=-1), "etcd_maintenance_defrag_pause is -1"),
+        (changed("defrag", timeout=0), "etcd_maintenance_defrag_timeout is 0, but must be 1 to 86400 seconds"),
+        (
+            changed("defrag", raise_memory="yes"),
+            "etcd_maintenance_defrag_raise_memory is 'yes', which is not a boolean",
+        ),
+        (changed("snapshot", keep=0), "etcd_maintenance_backup_keep is 0, but must be 1 to"),
+        (changed("snapshot", keep_days=0), "etcd_maintenance_backup_keep_days is 0, but must be 1 to"),
+        (changed("snapshot", directory=""), "backups are enabled, but etcd_maintenance_backup_dir is empty"),
+        (changed("snapshot", encrypt_to="age1"), "etcd_maintenance_backup_encrypt_to is 'age1', which is not a list"),
+        (changed("snapshot", directory=None), "etcd_maintenance_backup_dir is None, which is not text"),
+        (
+            changed("snapshot", bucket="etcd-backups"),
+            "etcd_maintenance_backup_bucket is 'etcd-backups', which is not a mapping",
+        ),
+        (changed("snapshot", bucket={"name": "b"}), "snapshot.bucket.ca_cert is missing"),
+        (changed("snapshot", bucket={**BUCKET, "secret_key": "x"}), "snapshot.bucket.secret_key is unknown"),
+        (changed("snapshot", bucket={**BUCKET, "name": 1}), "etcd_maintenance_backup_bucket is 1, which is not text"),
+        (changed("snapshot", bucket={**BUCKET, "region": None}), "etcd_maintenance_backup_bucket_region is None"),
+        (changed("drill", memory_max=""), "etcd_maintenance_drill_memory_max is ''"),
+    ],
+)
+def test_parse_config_refuses(data: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        configuration.parse_config(data)
+
+
+def test_bucket_is_optional_and_validated_before_it_is_listed() -> None:
+    for nothing in (None, {}, {**BUCKET, "name": ""}):
+        config = configuration.parse_config(changed("snapshot", bucket=nothing))
+        assert config.snapshot.bucket is None
+    bucket = configuration.parse_config(changed("snapshot", bucket=BUCKET)).snapshot.bucket
+    assert bucket == Bucket("etcd-backups", endpoint_url="http://127.0.0.1:1")
+    assert configuration.bucket_problems(None, installed=True) == []
+    for change, text in (
+        ({"name": "Etcd"}, "etcd_maintenance_backup_bucket: the bucket's name is 'Etcd', but must be 3 to 63 "),
+        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket: prefix is '/a': write folders with a slash after each"),
+        (
+            {"secret_key": "x"},
+            "etcd_maintenance_backup_bucket: access_key is missing: access_key and secret_key belong",
+        ),
+    ):
+        (found,) = configuration.bucket_problems(replace(bucket, **change), installed=False)
+        assert found.startswith(text)
+
+
+def test_host_problems_names_directories_that_cannot_be_written(tmp_path: Path) -> None:
+    data = changed("snapshot", directory=str(tmp_path / "missing"), copy_dir="relative")
+    data["defrag"]["enabled"] = data["snapshot"]["enabled"] = False
+    assert configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path)})) == []
+    (tmp_path / "file").write_text("")
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path / "file")}))
+    assert found == [
+        f"etcd_maintenance_metrics_dir: {tmp_path}/file is not a directory on this host: create it, or mount its volume, first"
+    ]
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "/proc/sys"}))
+    assert found == [
+        "etcd_maintenance_metrics_dir: /proc/sys is not writable: its filesystem is mounted read-only, or owned by another system"
+    ]
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "relative"}))
+    assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]

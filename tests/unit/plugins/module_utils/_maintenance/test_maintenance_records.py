@@ -1,0 +1,69 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records, and the metrics and texts made of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records
+
+DONE = {
+    "operation": "defrag",
+    "result": "done",
+    "reason": "m0: 2.0 MiB became 1.0 MiB",
+    "started_at": "2026-11-21T12:00:00Z",
+    "seconds": 2.4,
+    "settled": True,
+    "before": {"size": 2 << 20, "in_use": 1 << 20},
+    "after": {"size": 1 << 20, "in_use": 1 << 20},
+}
+DEFERRED = {
+    "operation": "defrag",
+    "result": "skipped",
+    "reason": "not every voting member is healthy",
+    "started_at": "2026-11-22T12:00:00Z",
+    "seconds": 1.0,
+    "settled": False,
+}
+
+
+def test_save_record_keeps_the_last_one_that_was_done(tmp_path: Path) -> None:
+    state = str(tmp_path)
+    saved = records.save_record(state, DONE)
+    assert (saved["last_done"], saved["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
+    saved = records.save_record(state, DEFERRED)
+    assert (saved["last_done"], saved["last_settled_at"]) == (DONE, "2026-11-21T12:00:02Z")
+    assert records.read_records(state) == {"defrag": saved}
+    assert os.stat(tmp_path / "defrag.json").st_mode & 0o777 == 0o644
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["defrag.json"]
+    (tmp_path / "defrag.json").write_text('{"operation":')
+    assert records.read_records(state) == {}
+
+
+def test_format_metrics() -> None:
+    record = {**DEFERRED, "last_done": DONE, "last_settled_at": "2026-11-21T12:00:02Z"}
+    text = records.format_metrics('ex"ample', "m0", {"defrag": record})
+    labels = r'{cluster="ex\"ample",member="m0",operation="defrag"}'
+    lines = text.splitlines()
+    assert f"headroom_maintenance_last_run_timestamp_seconds{labels} 1795348801" in lines
+    assert f"headroom_maintenance_last_run_failed{labels} 0" in lines
+    assert f"headroom_maintenance_last_settled_timestamp_seconds{labels} 1795262402.0" in lines
+    assert r'headroom_defrag_freed_bytes{cluster="ex\"ample",member="m0"} 1048576' in lines
+    assert not any(line.startswith("headroom_backup") for line in lines)
+    assert len([line for line in lines if line.startswith("# TYPE")]) == len(
+        {line for line in lines if "# HELP" in line}
+    )
+
+
+def test_summarize() -> None:
+    record = {**DEFERRED, "last_done": DONE}
+    lines = records.summarize({"defrag": record}, {"defrag": "Sun 03:30", "snapshot": ""})
+    assert [re.sub(" +", " ", line) for line in lines] == [
+        "defrag skipped 2026-11-22T12:00:00Z not every voting member is healthy; next: Sun 03:30",
+        " before 2026-11-21T12:00:00Z m0: 2.0 MiB became 1.0 MiB",
+        "snapshot has not run yet; next: off",
+    ]
