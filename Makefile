@@ -32,7 +32,7 @@ test: setup-test ## run every check, on lab hosts too
 
 ##@ Generate files from their sources
 model: setup-model ## render model/ for Python and Rego
-	@$(RUN) python model/render.py && python policies/render.py
+	@$(RUN) python -m tools.render_model && python policies/render.py
 
 accuracy: setup-accuracy ## write docs/accuracy.md and its pictures from the recorded measurements
 	@$(RUN) python -m bench.memory.report

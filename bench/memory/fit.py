@@ -12,10 +12,11 @@ import argparse
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 
 from bench.memory.predict import predicted
 from bench.memory.run import RESULTS, read
@@ -42,16 +43,12 @@ RANGES: dict[str, tuple[int, int, int]] = {
 
 def high(series: str, name: str) -> int:
     """Return the value that the peaks are computed with."""
-    value = CONSTANTS[series][name]
-    return int(value["high"] if isinstance(value, dict) else value)
+    return int(getattr(CONSTANTS_HIGH[series], name))
 
 
 def put(series: str, name: str, value: int) -> None:
     """Change a constant in this process only."""
-    if isinstance(CONSTANTS[series][name], dict):
-        CONSTANTS[series][name]["high"] = value
-    else:
-        CONSTANTS[series][name] = value
+    CONSTANTS_HIGH[series] = replace(CONSTANTS_HIGH[series], **{name: value})
 
 
 def share(row: dict[str, str], name: str) -> float:
@@ -105,8 +102,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     rows = [row for row in read(options.results) if row["part"] == "fit"]
-    names = [name for name in RANGES if name in CONSTANTS["3.7"] and (not options.only or name in options.only)]
-    for series in CONSTANTS:
+    names = [name for name in RANGES if not options.only or name in options.only]
+    for series in CONSTANTS_HIGH:
         mine = [row for row in rows if row["series"] == series]
         if not mine:
             continue

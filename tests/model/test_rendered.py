@@ -1,38 +1,71 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rendered files are what model/*.yml says, and every constant says where it comes from."""
+"""The rendered files are current, and every constant is documented and used."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS, WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
-MODEL = Path(__file__).resolve().parents[2] / "model"
+from tools.rego_from_formulas import Unsupported, rego
+
+ROOT = Path(__file__).resolve().parents[2]
+CONSTANTS = yaml.safe_load((ROOT / "model" / "memory.yml").read_text(encoding="utf-8"))["constants"]
 
 
 def test_rendered_files_are_current() -> None:
-    run = subprocess.run([sys.executable, MODEL / "render.py", "--check"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tools.render_model", "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert run.returncode == 0, run.stderr
 
 
 def test_every_constant_is_documented() -> None:
-    constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
-    for name, constant in constants.items():
+    for name, constant in CONSTANTS.items():
         assert set(constant) == {"value", "unit", "basis", "source"}, name
         assert constant["basis"] in {"source", "published", "measured", "estimate"}, name
 
 
 def test_every_constant_is_used() -> None:
-    """In both implementations, but for what only the plan asks for, and what a defragmentation takes, of which no rule speaks."""
-    root = MODEL.parent
-    python = (root / "plugins/module_utils/_model/estimate.py").read_text(encoding="utf-8")
-    rego = "".join(path.read_text(encoding="utf-8") for path in (root / "policies/lib/memory").glob("*.rego"))
-    constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
-    # quota_max is the plan's.
-    assert [name for name in constants if f'"{name}"' not in python and name != "quota_max"] == []
-    unused = {name for name in constants if f"constants.{name}" not in rego}
-    assert unused == {"quota_max", "defrag_chunk", "defrag_copies"}
+    """In the formulas, or, for what only decisions and texts need, elsewhere in the model and the plan."""
+    folders = [ROOT / "plugins" / "module_utils" / name for name in ("_model", "_plan")]
+    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
+    used = set(re.findall(r"constants\.(\w+)", "\n".join(texts)))
+    assert set(CONSTANTS) - used == set()
+
+
+def test_typed_input_has_the_fields_of_the_model() -> None:
+    assert list(Workload.__annotations__) == list(WORKLOAD)
+    assert list(Settings.__annotations__) == [*ESTIMATE_SETTINGS, "retention"]
+
+
+BODY = {
+    "a loop": "    for key in range(3):\n        pass\n    return 1",
+    "a fraction": "    return size / 2",
+    "a conditional within an expression": "    return 1 + (2 if size > 3 else 4)",
+    "an unknown function": "    return abs(size)",
+    "an unknown name": "    return size + other",
+    "a second assignment": "    half = size // 2\n    half = half + 1\n    return half",
+    "no result": "    half = size // 2",
+    "a fraction as a constant": "    return 1.5",
+    "or": "    return 1 if size > 3 or size < 1 else 2",
+}
+
+
+@pytest.mark.parametrize("body", BODY.values(), ids=list(BODY))
+def test_what_cannot_be_rendered_is_refused_by_file_and_line(body: str) -> None:
+    source = f"LIMIT = 2 * 3\n\n\ndef formula(size: int) -> int:\n{body}\n"
+    with pytest.raises(Unsupported, match=r"^formulas\.py:\d+: "):
+        rego(source, "formulas.py", {"formula"})
+
+
+def test_a_formula_that_policies_call_must_exist() -> None:
+    with pytest.raises(Unsupported, match=r"the policies call formulas\.absent"):
+        rego("LIMIT = 1\n", "formulas.py", {"absent"})

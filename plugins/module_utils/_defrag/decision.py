@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
+    CONSTANTS_HIGH,
+    CONSTANTS_LOW,
+    Constants,
+)
 
 MIB = 1 << 20
 # In addition to the copy: bbolt grows a file by 16 MiB, and a WAL on the same volume grows by files of 64 MB.
@@ -167,18 +170,16 @@ def copy_bytes(member: Member, metrics: MemberMetrics) -> tuple[int, int]:
 
     The lowest is what is in use at once, the highest adds the garbage that accumulates before Go collects it.
     """
-    constants = _constants(member)
+    low, high = _constants(member, CONSTANTS_LOW), _constants(member, CONSTANTS_HIGH)
     used = member.db_size_in_use or 0
     size = metrics.bytes_per_revision
-    chunk = used if size is None else min(used, int(constants["defrag_chunk"]) * size)
-    factors = constants["defrag_copies"]
-    return chunk * int(factors["low"]) // 1000, chunk * int(factors["high"]) // 1000
+    chunk = used if size is None else min(used, high.defrag_chunk * size)
+    return chunk * low.defrag_copies // 1000, chunk * high.defrag_copies // 1000
 
 
-def _constants(member: Member) -> dict[str, Any]:
+def _constants(member: Member, by_series: dict[str, Constants]) -> Constants:
     series = ".".join((member.version or "").split(".")[:2])
-    found: dict[str, Any] = CONSTANTS.get(series) or CONSTANTS[max(CONSTANTS)]
-    return found
+    return by_series.get(series) or by_series[max(by_series)]
 
 
 def peak_rss_anon(member: Member, metrics: MemberMetrics, host: HostCapacity) -> int | None:
@@ -195,7 +196,7 @@ def peak_rss_anon(member: Member, metrics: MemberMetrics, host: HostCapacity) ->
         return most
     # Without a limit Go collects when the heap has doubled; near the limit its goal may be all that is in use.
     live = goal if goal * 10 >= host.go_limit * 9 else goal // 2
-    pressed = (live + low) * int(_constants(member)["gomemlimit_floor"]) // 1000
+    pressed = (live + low) * _constants(member, CONSTANTS_HIGH).gomemlimit_floor // 1000
     return min(most, max(host.go_limit, pressed, host.rss_anon))
 
 

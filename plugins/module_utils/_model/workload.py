@@ -1,15 +1,16 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user says: a workload and settings, read into integers.
+"""The user's workload and settings, parsed and checked once into typed objects.
 
-Private to the collection. Pure: bad input raises BadInput, whose text names every problem.
+Private to the collection. Pure: bad input raises BadInput, which names every problem.
 """
 
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import SECOND, parse_duration
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
@@ -27,39 +28,105 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import version_key
 
-# More members than this only slow a cluster down; the figure bounds the input, a policy judges it.
+# A larger cluster only gets slower. The limit keeps the figures finite; a policy advises on the number of members.
 MAX_MEMBERS = 99
+# For etcd, 0 selects the default of these.
+ZERO_IS_DEFAULT = ("snapshot_count", "snapshot_catchup_entries")
 
 
 class BadInput(ValueError):
-    """A workload or a setting that cannot be; the text says which, why, and what would do."""
+    """An invalid workload or setting; the message names it, the reason, and a valid value."""
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """Return ", did you mean 'x'?" or nothing."""
+@dataclass(frozen=True)
+class Workload:
+    """A workload with every default filled in. The section workload of model/memory.yml describes the fields."""
+
+    value_size: int
+    key_size: int
+    keys: int
+    puts_per_second: int
+    clients: int
+    tls: bool
+    watch_streams: int
+    watchers: int
+    watched_ranges: int | None
+    leases: int
+    range_size: int
+    revisions_per_key: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name, in the model's order."""
+        return {name: getattr(self, name) for name in WORKLOAD}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings that decide how much memory a member takes, with the release's defaults; sizes in bytes.
+
+    retention: auto_compaction_retention in seconds, or in revisions in revision mode; 0 is off.
+    """
+
+    snapshot_count: int
+    snapshot_catchup_entries: int
+    quota_backend_bytes: int
+    max_request_bytes: int
+    gogc: int
+    gomemlimit: int | None
+    memory_high: int | None
+    memory_max: int | None
+    memory_mlock: bool
+    auto_compaction_mode: str
+    auto_compaction_retention: str
+    retention: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name, in the model's order, without what is computed from others."""
+        return {name: getattr(self, name) for name in ESTIMATE_SETTINGS}
+
+    def with_compaction(self, mode: str, retention: str) -> Settings:
+        """Return these settings with another compaction."""
+        return replace(
+            self,
+            auto_compaction_mode=mode,
+            auto_compaction_retention=retention,
+            retention=retention_amount(mode, retention),
+        )
+
+
+class Input(NamedTuple):
+    """What the user asks about, checked. assumed: the names of the workload's fields that have a default's value."""
+
+    workload: Workload
+    settings: Settings
+    assumed: list[str]
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """Return ", did you mean 'x'?", or nothing if no known name is similar."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f", did you mean '{close[0]}'?" if close else ""
 
 
-def read_fields(values: Any, fields: dict[str, Any], what: str, problems: list[str]) -> dict[str, Any]:
-    """Read a map by its description in the model; absent and null are left out, problems are appended."""
+def parse_fields(values: Any, fields: dict[str, Any], what: str, problems: list[str]) -> dict[str, Any]:
+    """Parse a map by the model's description of its fields. Leaves out absent and null values; appends problems."""
     if not isinstance(values, dict):
         problems.append(f"{what} must be a map of {', '.join(fields)}")
         return {}
     result: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
-            hint = nearest(str(name), list(fields)) or f"; known: {', '.join(fields)}"
+            hint = suggestion(str(name), list(fields)) or f"; known: {', '.join(fields)}"
             problems.append(f"{what} has an unknown key '{name}'{hint}")
         elif value is not None:
             try:
-                result[name] = _read(value, fields[name], f"{what}.{name}")
+                result[name] = _parse(value, fields[name], f"{what}.{name}")
             except ValueError as error:
                 problems.append(str(error))
     return result
 
 
-def _read(value: Any, field: dict[str, Any], name: str) -> Any:
+def _parse(value: Any, field: dict[str, Any], name: str) -> Any:
     kind = field["kind"]
     if kind == "flag":
         if not isinstance(value, bool):
@@ -74,16 +141,21 @@ def _read(value: Any, field: dict[str, Any], name: str) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise ValueError(f"{name} is {value!r}: write for example '5m', or '10000' in revision mode")
         return str(value)
-    number = _read_number(value, kind, field, name)
-    if not field["min"] <= number <= field["max"]:
-        write = format_size if kind == "size" and field["min"] >= 0 else format_count
-        raise ValueError(
-            f"{name} is {write(number)}: it must lie between {write(field['min'])} and {write(field['max'])}"
-        )
+    number = _parse_number(value, kind, field, name)
+    check_range(number, field, name)
     return number
 
 
-def _read_number(value: Any, kind: str, field: dict[str, Any], name: str) -> int:
+def check_range(number: int, field: dict[str, Any], name: str) -> None:
+    """Raise ValueError unless the number lies between the smallest and the largest that the field takes."""
+    if not field["min"] <= number <= field["max"]:
+        write = format_size if field["kind"] == "size" and field["min"] >= 0 else format_count
+        raise ValueError(
+            f"{name} is {write(number)}: it must lie between {write(field['min'])} and {write(field['max'])}"
+        )
+
+
+def _parse_number(value: Any, kind: str, field: dict[str, Any], name: str) -> int:
     if kind == "count":
         return parse_count(value, name)
     if field["min"] < 0 and value in (-1, "-1"):  # etcd's "none"
@@ -91,33 +163,35 @@ def _read_number(value: Any, kind: str, field: dict[str, Any], name: str) -> int
     return parse_size(value, name)
 
 
-def read_workload(workload: Any, problems: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the workload with every default filled in, and the names that were assumed."""
-    given = read_fields(workload, WORKLOAD, "workload", problems)
-    full = {name: given.get(name, field["default"]) for name, field in WORKLOAD.items()}
+def parse_workload(workload: Any, problems: list[str]) -> tuple[Workload, list[str]]:
+    """Return the workload with every default filled in, and the names of the fields that got one; append problems."""
+    given = parse_fields(workload, WORKLOAD, "workload", problems)
+    fields = {name: given.get(name, field["default"]) for name, field in WORKLOAD.items()}
     assumed = [name for name, field in WORKLOAD.items() if name not in given and field["default"] is not None]
-    return full, assumed
+    return Workload(**fields), assumed
 
 
-def read_settings(version: str, settings: Any, problems: list[str]) -> dict[str, Any]:
-    """Return the settings with the version's own defaults; what has none stays None."""
+def parse_settings(version: str, settings: Any, problems: list[str]) -> Settings:
+    """Return the settings with the release's defaults, None for a limit that is not set; append problems."""
     series = series_of(version)
-    given = read_fields(settings, ESTIMATE_SETTINGS, "settings", problems)
-    full: dict[str, Any] = {name: given.get(name) for name in ESTIMATE_SETTINGS}
-    for name in ESTIMATE_SETTINGS:
-        if full[name] is None and name in SETTINGS:
-            full[name] = SETTINGS[name][series]["default"]
-    for name in ("snapshot_count", "snapshot_catchup_entries"):
-        if full[name] == 0:  # etcd: 0 is the default
-            full[name] = SETTINGS[name][series]["default"]
-    if full["gogc"] is None:
-        full["gogc"] = 100
-    problems.extend(contradictions(version, full))
-    return full
+    given = parse_fields(settings, ESTIMATE_SETTINGS, "settings", problems)
+    fields: dict[str, Any] = {name: given.get(name) for name in ESTIMATE_SETTINGS}
+    for name, value in fields.items():
+        if name in SETTINGS and (value is None or (value == 0 and name in ZERO_IS_DEFAULT)):
+            fields[name] = SETTINGS[name][series]["default"]
+    if fields["gogc"] is None:
+        fields["gogc"] = 100
+    problems.extend(contradictions(version, fields))
+    try:
+        retention = retention_amount(fields["auto_compaction_mode"], fields["auto_compaction_retention"])
+    except ValueError as error:
+        problems.append(str(error))
+        retention = 0
+    return Settings(**fields, retention=retention)
 
 
 def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
-    """Return what cannot be true together."""
+    """Return the problems of settings that exclude each other, or that the release does not know."""
     problems = []
     limit, high, maximum = settings["gomemlimit"], settings["memory_high"], settings["memory_max"]
     since = SERIES[series_of(version)]["gomemlimit_since"]
@@ -133,10 +207,6 @@ def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
             f"settings.memory_high ({format_size(high)}) is above settings.memory_max ({format_size(maximum)}): "
             "it would never take effect"
         )
-    try:
-        retention_amount(settings["auto_compaction_mode"], settings["auto_compaction_retention"])
-    except ValueError as error:
-        problems.append(str(error))
     return problems
 
 
@@ -154,23 +224,20 @@ def retention_amount(mode: str, retention: str) -> int:
     return -(-parse_duration(retention, name) // SECOND)
 
 
-def read(version: str, workload: Any, settings: Any, members: Any) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Read and check all input; return workload, settings, and the names of the workload's assumed values.
-
-    Raises BadInput with every problem in one text; UnknownVersion for the version.
-    """
+def parse_input(version: str, workload: Any, settings: Any, members: Any) -> Input:
+    """Parse and check what the user asks about. Raises BadInput with every problem; UnknownVersion for the version."""
     problems: list[str] = []
     series_of(version)
-    full, assumed = read_workload(workload, problems)
-    effective = read_settings(version, settings, problems)
+    full, assumed = parse_workload(workload, problems)
+    effective = parse_settings(version, settings, problems)
     if isinstance(members, bool) or not isinstance(members, int) or not 1 <= members <= MAX_MEMBERS:
         problems.append(f"members is {members!r}: a cluster has between 1 and {MAX_MEMBERS} members")
-    if not problems and full["value_size"] > effective["max_request_bytes"]:
+    if not problems and full.value_size > effective.max_request_bytes:
         problems.append(
-            f"workload.value_size ({format_size(full['value_size'])}) is above max_request_bytes "
-            f"({format_size(effective['max_request_bytes'])}): etcd refuses such a put; "
+            f"workload.value_size ({format_size(full.value_size)}) is above max_request_bytes "
+            f"({format_size(effective.max_request_bytes)}): etcd refuses such a put; "
             "split the value into several keys, or raise max_request_bytes"
         )
     if problems:
         raise BadInput("; ".join(problems))
-    return full, effective, assumed
+    return Input(full, effective, assumed)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import retention_amount
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
     EASY,
@@ -67,7 +67,7 @@ def plan_notes(case: Case, choice: Choice) -> list[str]:
         texts.append(
             f"without a quota the database may fill the volume of {format_size(case.volume)}: etcd then crashes"
         )
-    limit = quota or case.constants["quota_default"]
+    limit = quota or case.constants.quota_default
     if 0 <= limit < history.db_size:
         texts.append(
             f"the database may reach {format_size(history.db_size)}, free pages included, and the quota is "
@@ -105,7 +105,7 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
         if writes
         else "a disk snapshot now and then"
     )
-    if case.constants["raft_compacts_every"] > 0:
+    if case.constants.raft_compacts_every > 0:
         why_snapshot = f"{often}; bounds the peak after a restart: RssAnon {peak}"
     else:
         why_snapshot = f"{often}; the log grows to catch-up + this: RssAnon {format_size(figures['rss_anon_peak'])}"

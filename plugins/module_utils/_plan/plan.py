@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, read
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, parse_input
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import (
     LIMITS,
@@ -78,7 +78,8 @@ def read_case(
     given = settings
     if isinstance(settings, dict):
         given = {name: value for name, value in settings.items() if value is not None}
-    full, effective, assumed = read(version, workload, {} if given is None else given, members)
+    asked = parse_input(version, workload, {} if given is None else given, members)
+    full, effective, assumed = asked.workload.as_dict(), asked.settings.as_dict(), asked.assumed
     pinned = {name: effective[name] for name in given or {}}
     if budget < LEAST_BUDGET:
         raise BadInput(f"the memory budget is {format_size(budget)}: etcd alone needs {format_size(LEAST_BUDGET)}")

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, round_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB, divide_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import shown
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
@@ -131,7 +132,7 @@ def roomier(case: Case) -> Iterator[Remedy]:
     """Yield the least volume, in whole GiB, where the volume is what is missing."""
     if case.volume is None or overfull(case, histories(case)) is None:
         return
-    most = case.constants["quota_max"] * 2
+    most = case.constants.quota_max * 2
     for size in range(case.volume // (GIB) + 1, most // (GIB)):
         larger = case._replace(volume=size * GIB)
         if search(larger) is not None:

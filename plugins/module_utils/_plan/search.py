@@ -26,14 +26,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
-    CONSTANTS,
+    CONSTANTS_HIGH,
     ESTIMATE_SETTINGS,
     PLAN,
     SERIES,
     SETTINGS,
+    Constants,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB, divide_up, estimate, permille
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import retention_amount
@@ -59,10 +62,9 @@ class Case(NamedTuple):
         return rules
 
     @property
-    def constants(self) -> dict[str, Any]:
+    def constants(self) -> Constants:
         """The model's constants for this series."""
-        constants: dict[str, Any] = CONSTANTS[series_of(self.version)]
-        return constants
+        return CONSTANTS_HIGH[series_of(self.version)]
 
     @property
     def memory_max(self) -> int:
@@ -74,12 +76,12 @@ class Case(NamedTuple):
     def memory_high(self) -> int:
         """MemoryHigh: the user's, or a little below MemoryMax, in whole MiB."""
         pinned: int | None = self.pinned.get("memory_high")
-        return self.memory_max * self.constants["memory_high"] // 1000 // MIB * MIB if pinned is None else pinned
+        return self.memory_max * self.constants.memory_high // 1000 // MIB * MIB if pinned is None else pinned
 
     @property
     def quota_ceiling(self) -> int:
         """The largest quota that the plan may choose: etcd's own advice, or what a smaller volume has room for."""
-        advised: int = self.constants["quota_max"]
+        advised = self.constants.quota_max
         return advised if self.volume is None else min(advised, self.volume_room // MIB * MIB)
 
     @property
@@ -213,7 +215,7 @@ def histories(case: Case) -> list[History]:
     quota: int | None = pinned.get("quota_backend_bytes")
     ceiling, room = case.quota_ceiling, rules["quota_room"]
     if quota is not None:
-        ceiling, room = quota or constants["quota_default"], 1000
+        ceiling, room = quota or constants.quota_default, 1000
     found: list[History] = []
     for retention in retentions(case):
         settings = {"auto_compaction_mode": mode, "auto_compaction_retention": retention}
@@ -221,7 +223,7 @@ def histories(case: Case) -> list[History]:
         figures = estimate(case.version, case.workload, trial, case.members)
         size = figures["db_size"]
         roomy = divide_up(permille(size, rules["quota_room"]), rules["quota_step"]) * rules["quota_step"]
-        computed = min(max(roomy, constants["quota_default"]), case.quota_ceiling)
+        computed = min(max(roomy, constants.quota_default), case.quota_ceiling)
         settings["quota_backend_bytes"] = computed if quota is None else quota
         index = next(part["high"] for part in figures["components"] if part["name"] == "index")
         seconds = retention_amount(mode, retention) if mode == "periodic" else None
@@ -321,7 +323,7 @@ def search(case: Case) -> Choice | None:
 def overfull(case: Case, sound: list[History]) -> str | None:
     """Return why the database cannot fit its quota even with the shortest history, or None."""
     settings, size = sound[-1].settings, sound[-1].db_in_use
-    quota: int = settings["quota_backend_bytes"] or case.constants["quota_default"]
+    quota: int = settings["quota_backend_bytes"] or case.constants.quota_default
     what = "the quota is"
     if case.volume is not None and (quota < 0 or quota == case.quota_ceiling):
         quota = case.volume_room if quota < 0 else quota

@@ -5,6 +5,7 @@
 #   judges each combination once, however many hosts share it.
 package headroom.clusters
 
+import data.headroom.arithmetic
 import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.folder
@@ -14,7 +15,6 @@ import data.headroom.minimal_plan
 import data.headroom.model
 import data.headroom.result
 import data.headroom.told
-import data.headroom.units
 import data.headroom.vocabulary
 import data.headroom.vocabulary.read
 
@@ -182,7 +182,7 @@ estimated := {object.union(profile, {"settings": settings, "estimate": estimate}
 	count(profile.unknown) == 0
 	profile.etcd.limit.bytes
 	settings := _settings(profile)
-	estimate := memory.figures(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
 }
 
 # Why the model can say nothing of a profile: input that cannot be.
@@ -207,8 +207,8 @@ fails_only_at_restart(profile) if {
 	estimate := profile.estimate
 	estimate.memory_max_least > profile.etcd.limit.bytes
 	estimate.restart_rss_anon_peak > estimate.rss_anon_peak
-	running := estimate.rss_anon_peak + estimate.beside_go
-	units.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes
+	running := estimate.rss_anon_peak + estimate.outside_go
+	arithmetic.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes
 }
 
 # The parts of a mixed cluster by what they have: "1,000 (a, b) and 5,000 (c)". values: {value, hosts} for each part whose value is known;

@@ -5,6 +5,7 @@
 #   nothing else here is defined.
 package headroom.memory.parse
 
+import data.headroom.arithmetic
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.units
@@ -16,8 +17,13 @@ workload(given) := object.union(_workload_defaults, _read(given, "workload")) if
 
 _workload_defaults := {name: field.default | some name, field in model.workload}
 
-# The settings with the version's own defaults; undefined where a value cannot be read.
-settings(version, given) := object.union_n([defaults, found, meant]) if {
+# The settings with the release's defaults, and the retention as a number; undefined where a value cannot be parsed.
+settings(version, given) := object.union(full, {"retention": retention}) if {
+	full := _settings(version, given)
+	retention := retention_amount(full.auto_compaction_mode, full.auto_compaction_retention)
+}
+
+_settings(version, given) := object.union_n([defaults, found, meant]) if {
 	_all_readable(given, "settings")
 	defaults := _settings_defaults(releases.series(version))
 	found := _read(given, "settings")
@@ -79,7 +85,7 @@ retention_amount(mode, retention) := amount if {
 	amount := number * {"periodic": 3600, "revision": 1}[mode]
 }
 
-retention_amount("periodic", retention) := units.divide_up(units.parse_duration(retention), 1000000000) if {
+retention_amount("periodic", retention) := arithmetic.divide_up(units.parse_duration(retention), 1000000000) if {
 	not _whole(retention)
 }
 
@@ -99,7 +105,7 @@ _known := concat(", ", [name | some name, _ in model.series])
 _with_contradictions(single, version, given_workload, given_settings) := _contradictions(
 	version,
 	workload(given_workload),
-	settings(version, given_settings),
+	_settings(version, given_settings),
 ) if {
 	count(single) == 0
 }

@@ -5,11 +5,12 @@
 #   where even these do not fit, the plan refuses the workload. What is pinned stays as it is.
 package headroom.minimal_plan
 
+import data.headroom.arithmetic
+import data.headroom.formulas
 import data.headroom.memory
 import data.headroom.memory.parse
 import data.headroom.model
 import data.headroom.releases
-import data.headroom.units
 
 # settings: the pinned ones, by canonical name.
 settings(version, workload, pinned, members) := object.union_n([
@@ -59,7 +60,7 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 	mode == "revision"
 } else := [sprintf("%ds", [seconds]) | some seconds in model.plan[series].retentions]
 
-# What a history leads to, without a quota: {series, compaction, db_size, db_in_use, index}.
+# What a history leads to, without a quota: {series, compaction, size, in_use, index}.
 _trial(version, workload, pinned, mode, retention) := object.union(
 	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
 	{"series": releases.series(version), "compaction": compaction},
@@ -67,12 +68,12 @@ _trial(version, workload, pinned, mode, retention) := object.union(
 	compaction := {"auto_compaction_mode": mode, "auto_compaction_retention": sprintf("%v", [retention])}
 }
 
-_compaction(trial) := object.union(trial.compaction, {"quota_backend_bytes": _quota(trial.series, trial.db_size)})
+_compaction(trial) := object.union(trial.compaction, {"quota_backend_bytes": _quota(trial.series, trial.size)})
 
 # The quota leaves room; five minutes are wanted whatever they take, and what is longer has to fit the memory.
 _sound(trial, limit) if {
 	rules := model.plan[trial.series]
-	units.permille(trial.db_size, rules.quota_room) <= model.constants[trial.series].quota_max
+	arithmetic.permille(trial.size, rules.quota_room) <= model.constants[trial.series].quota_max
 	_short_or_modest(rules, trial, limit)
 }
 
@@ -82,11 +83,11 @@ _short_or_modest(rules, trial, _) if {
 }
 
 _short_or_modest(rules, trial, limit) if {
-	trial.db_size <= limit
-	trial.index <= units.permille(limit, rules.index_share)
+	trial.size <= limit
+	trial.index <= arithmetic.permille(limit, rules.index_share)
 }
 
-_quota(series, size) := min([max([roomy, model.constants[series].quota_default]), model.constants[series].quota_max]) if {
+_quota(series, size) := formulas.quota_with_margin(constants, rules.quota_room, rules.quota_step, size, constants.quota_max) if {
+	constants := model.constants[series]
 	rules := model.plan[series]
-	roomy := units.divide_up(units.permille(size, rules.quota_room), rules.quota_step) * rules.quota_step
 }

@@ -4,6 +4,8 @@
 #   Read and written as plugins/module_utils/_base/units.py does, to the byte. A function is undefined for what it cannot read.
 package headroom.units
 
+import data.headroom.arithmetic
+
 _units := ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
 
 _scales := [1, 1024, 1048576, 1073741824, 1099511627776, 1125899906842624]
@@ -68,8 +70,8 @@ format_size(bytes) := text if {
 	unit := count([scale | some scale in _scales; bytes >= scale]) - 1
 	scale := _scales[unit]
 	rest := ((bytes % scale) * 10) + (scale / 2)
-	tenths := (divide_down(bytes, scale) * 10) + divide_down(rest, scale)
-	text := sprintf("%d.%d %s", [divide_down(tenths, 10), tenths % 10, _units[unit]])
+	tenths := (arithmetic.divide_down(bytes, scale) * 10) + arithmetic.divide_down(rest, scale)
+	text := sprintf("%d.%d %s", [arithmetic.divide_down(tenths, 10), tenths % 10, _units[unit]])
 }
 
 # A number with its thousands apart: 12,600.
@@ -86,22 +88,6 @@ format_count(number) := concat(",", array.concat([substring(digits, 0, first)], 
 	rest := [substring(digits, start, 3) | some start in numbers.range_step(first, length - 1, 3)]
 }
 
-# The quotient, rounded down; exact, unlike floor(a / b).
-divide_down(number, divisor) := (number - (number % divisor)) / divisor
-
-# The quotient, rounded up.
-divide_up(number, divisor) := (above - (above % divisor)) / divisor if above := (number + divisor) - 1
-
-# number × factor / 1000, rounded up.
-permille(number, factor) := scale_up(number, factor, 1000)
-
-# number × numerator / denominator, rounded up. The product is never formed: beyond 2^63 OPA's numbers are no integers any more.
-scale_up(number, numerator, denominator) := whole + ((above - (above % denominator)) / denominator) if {
-	remainder := number % denominator
-	whole := ((number - remainder) / denominator) * numerator
-	above := ((remainder * numerator) + denominator) - 1
-}
-
 _is_integer(value) if {
 	is_number(value)
 	value == floor(value)
@@ -109,7 +95,7 @@ _is_integer(value) if {
 
 _fraction_of("", _) := 0
 
-_fraction_of(fraction, scale) := divide_down(_digits(fraction) * scale, _tens[count(fraction)]) if fraction != ""
+_fraction_of(fraction, scale) := arithmetic.divide_down(_digits(fraction) * scale, _tens[count(fraction)]) if fraction != ""
 
 # to_number refuses leading zeros.
 _digits(text) := to_number(trim_left(text, "0")) if trim_left(text, "0") != ""

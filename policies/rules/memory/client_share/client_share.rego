@@ -13,7 +13,7 @@ package headroom.rules.memory.client_share
 
 import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
-import data.headroom.memory
+import data.headroom.formulas
 import data.headroom.memory.parse
 import data.headroom.model
 import data.headroom.releases
@@ -30,7 +30,7 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	count(parse.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
 	constants := model.constants[releases.series(profile.etcd.version)]
 	workload := parse.workload(profile.etcd.workload)
-	bytes := memory.watches(constants, workload) + memory.connections(constants, workload)
+	bytes := formulas.watches(constants, workload) + formulas.connections(constants, workload)
 	bytes * 1000 > limit * threshold.client_share_permille
 	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
 		units.format_count(workload.clients),

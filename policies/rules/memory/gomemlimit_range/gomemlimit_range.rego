@@ -11,6 +11,7 @@
 package headroom.rules.memory.gomemlimit_range
 
 import data.headroom.clusters
+import data.headroom.formulas
 import data.headroom.model
 import data.headroom.result
 import data.headroom.units
@@ -36,7 +37,7 @@ problems contains result.problem(profile, name, text) if {
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes <= profile.etcd.limit.bytes
 	live := profile.estimate.heap_live
-	least := units.permille(live, model.constants[profile.estimate.series].gomemlimit_floor)
+	least := formulas.smallest_heap(model.constants[profile.estimate.series], live, 0)
 	bytes < least
 	text := sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
 		name,

@@ -29,7 +29,7 @@ problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 	text := sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
 		profile.etcd.version,
 		units.format_size(needed),
-		_largest(profile.estimate.parts),
+		_largest(profile.estimate.components),
 		units.format_size(limit),
 		profile.etcd.limit.name,
 		clusters.at_best(profile),
@@ -37,10 +37,10 @@ problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 }
 
 # The two largest parts of the heap, which explain the figure.
-_largest(parts) := concat(", ", [text |
+_largest(components) := concat(", ", [text |
 	some [bytes, name] in array.slice(
-		array.reverse(sort([[bytes, name] | some name, bytes in parts; name in (memory.heap | memory.spikes)])),
+		array.reverse(sort([[bytes, name] | some name, bytes in components; name in (memory.heap | memory.spikes)])),
 		0, 2,
 	)
-	text := sprintf("%s %s", [name, units.format_size(bytes)])
+	text := sprintf("%s %s", [replace(name, "_", " "), units.format_size(bytes)])
 ])

@@ -21,12 +21,12 @@ deny contains finding if some finding in result.findings("memory/raft_log_share"
 
 problems contains result.problem(profile, _about(profile.etcd), text) if {
 	some profile in clusters.estimated
-	bytes := profile.estimate.parts["raft log"]
+	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
 	text := sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
 		units.format_size(bytes),
-		memory.log_why(profile.estimate),
+		memory.raft_log_reason(profile.estimate),
 		units.format_size(limit),
 		profile.etcd.limit.name,
 		floor(threshold.raft_log_share_permille / 10),

@@ -1,5 +1,6 @@
 package headroom.memory_test
 
+import data.headroom.arithmetic
 import data.headroom.memory
 import data.headroom.memory.parse
 
@@ -16,7 +17,7 @@ _large := {
 }
 
 # How many old versions the database holds, by what it takes beyond the live keys.
-_history(workload, settings) := (found.db_in_use - live.db_in_use) / (live.db_in_use / object.get(workload, "keys", 10000)) if {
+_history(workload, settings) := (found.in_use - live.in_use) / (live.in_use / object.get(workload, "keys", 10000)) if {
 	found := memory.database("3.7.3", workload, settings)
 	live := memory.database("3.7.3", object.union(workload, {"puts_per_second": 0, "revisions_per_key": null}), {})
 }
@@ -29,59 +30,59 @@ test_large_values[version] if {
 		"3.7.3": {"entries": "5,101 entries", "low": 1000, "high": 1500},
 	}
 	settings := {"auto_compaction_retention": "30s", "quota_backend_bytes": "8GB"}
-	figures := memory.figures(version, _large, settings, 3)
-	startswith(memory.log_why(figures), wanted.entries)
+	figures := memory.estimate(version, _large, settings, 3)
+	startswith(memory.raft_log_reason(figures), wanted.entries)
 	figures.rss_anon_peak > wanted.low * 1000000
 	figures.rss_anon_peak < wanted.high * 1000000
 }
 
 test_snapshot_count_bounds_steady_memory_on_3_5_only[version] if {
 	some version, differs in {"3.5.35": true, "3.6.16": false, "3.7.3": false}
-	low := memory.figures(version, _large, {"snapshot_count": 1000}, 3)
-	high := memory.figures(version, _large, {"snapshot_count": 10000}, 3)
+	low := memory.estimate(version, _large, {"snapshot_count": 1000}, 3)
+	high := memory.estimate(version, _large, {"snapshot_count": 10000}, 3)
 	high.rss_anon_peak > low.rss_anon_peak == differs
 }
 
 test_restart_replays_the_log_since_the_last_snapshot if {
-	figures := memory.figures("3.7.3", _large, {"snapshot_catchup_entries": 500}, 1)
+	figures := memory.estimate("3.7.3", _large, {"snapshot_catchup_entries": 500}, 1)
 	figures.restart_rss_anon_peak > 4 * figures.rss_anon_peak
 }
 
 test_defaults_are_the_versions_own if {
-	figures := memory.figures("3.5.35", {}, {"snapshot_count": 0}, 3)
+	figures := memory.estimate("3.5.35", {}, {"snapshot_count": 0}, 3)
 	figures.settings.snapshot_count == 100000
 	figures.settings.gogc == 100
 }
 
 test_watchers_of_a_shared_range_cost_less if {
-	apart := memory.figures("3.7.3", {"watchers": 10000}, {}, 1)
-	shared := memory.figures("3.7.3", {"watchers": 10000, "watched_ranges": 10}, {}, 1)
-	shared.parts.watches < apart.parts.watches
+	apart := memory.estimate("3.7.3", {"watchers": 10000}, {}, 1)
+	shared := memory.estimate("3.7.3", {"watchers": 10000, "watched_ranges": 10}, {}, 1)
+	shared.components.watches < apart.components.watches
 	shared.heap_live < apart.heap_live
 }
 
 test_a_start_waits_beyond_the_first_chunk if {
-	few := memory.figures("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
-	many := memory.figures("3.7.3", {"keys": 15000, "puts_per_second": 0}, {}, 1)
-	many.parts["start-up"] > few.parts["start-up"] + 5000000
+	few := memory.estimate("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
+	many := memory.estimate("3.7.3", {"keys": 15000, "puts_per_second": 0}, {}, 1)
+	many.components.start_up > few.components.start_up + 5000000
 }
 
 test_connections_cost_less_with_tls if {
-	secure := memory.figures("3.7.3", {"clients": 10000}, {}, 1)
-	plain := memory.figures("3.7.3", {"clients": 10000, "tls": false}, {}, 1)
+	secure := memory.estimate("3.7.3", {"clients": 10000}, {}, 1)
+	plain := memory.estimate("3.7.3", {"clients": 10000, "tls": false}, {}, 1)
 	secure.heap_live < plain.heap_live
 }
 
 test_gomemlimit_holds_the_heap_down if {
-	free := memory.figures("3.7.3", _large, {}, 3)
-	held := memory.figures("3.7.3", _large, {"gomemlimit": "1GB"}, 3)
+	free := memory.estimate("3.7.3", _large, {}, 3)
+	held := memory.estimate("3.7.3", _large, {"gomemlimit": "1GB"}, 3)
 	held.rss_anon_peak < free.rss_anon_peak
 }
 
 test_mlock_counts_the_database_in_full if {
-	free := memory.figures("3.7.3", _large, {}, 3)
-	locked := memory.figures("3.7.3", _large, {"memory_mlock": true}, 3)
-	locked.beside_go > free.beside_go + 1900000000
+	free := memory.estimate("3.7.3", _large, {}, 3)
+	locked := memory.estimate("3.7.3", _large, {"memory_mlock": true}, 3)
+	locked.outside_go > free.outside_go + 1900000000
 }
 
 test_history[name] if {
@@ -107,15 +108,15 @@ test_the_database_alone[version] if {
 	some version in ["3.5.35", "3.7.3"]
 	settings := {"auto_compaction_retention": "5m", "quota_backend_bytes": -1}
 	found := memory.database(version, _large, settings)
-	found.db_size > found.db_in_use
-	found.index == memory.figures(version, _large, settings, 3).parts.index
+	found.size > found.in_use
+	found.index == memory.estimate(version, _large, settings, 3).components.index
 	not memory.database("3.8.0", _large, settings)
 }
 
 test_size_classes if {
-	memory.size_class(1100) == 1152
-	memory.size_class(32768) == 32768
-	memory.size_class(100040) == 106496
+	arithmetic.size_class(1100) == 1152
+	arithmetic.size_class(32768) == 32768
+	arithmetic.size_class(100040) == 106496
 }
 
 test_problems[text] if {
@@ -147,7 +148,7 @@ test_problems[text] if {
 	settings := object.get(case, "settings", {})
 	members := object.get(case, "members", 3)
 	parse.problems(version, workload, settings, members) == {text}
-	not memory.figures(version, workload, settings, members)
+	not memory.estimate(version, workload, settings, members)
 }
 
 test_unknown_keys_name_the_known if {

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
@@ -99,7 +99,7 @@ def test_old_releases_get_gogc() -> None:
 
 @pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
 def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
-    workload = plan_plan.read("3.7.3", LARGE, {}, members)[0]
+    workload = plan_plan.parse_input("3.7.3", LARGE, {}, members).workload.as_dict()
     case = plan_search.Case("3.7.3", workload, members, {}, 1 << 31)
     assert plan_search.ladder(case, plan_search.histories(case))[-1].entries[-1] == least
 

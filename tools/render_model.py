@@ -2,11 +2,13 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render model/*.yml for Python (plugins/module_utils/_model/constants.py), for Rego (policies/data/model.json) and for people
-(docs/memory-model.md).
+"""Render the memory model: constants for Python and Rego, formulas for Rego, and the page about both.
 
-model/render.py            write them
-model/render.py --check    exit 1 if one differs from what would be written
+From model/*.yml: plugins/module_utils/_model/constants.py, policies/data/model.json and docs/memory-model.md.
+From plugins/module_utils/_model/formulas.py: policies/lib/formulas/formulas.rego, for which opa must be on the PATH.
+
+python -m tools.render_model            write the files
+python -m tools.render_model --check    exit 1 if a file differs from what would be written
 """
 
 from __future__ import annotations
@@ -14,29 +16,42 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-HERE = Path(__file__).resolve().parent
-PYTHON = HERE.parent / "plugins" / "module_utils" / "_model" / "constants.py"
-REGO = HERE.parent / "policies" / "data" / "model.json"
-PAGE = HERE.parent / "docs" / "memory-model.md"
+from tools.rego_from_formulas import called_by_policies, rego
+
+PROJECT = Path(__file__).resolve().parents[1]
+MODEL = PROJECT / "model"
+PYTHON = PROJECT / "plugins" / "module_utils" / "_model" / "constants.py"
+FORMULAS = PROJECT / "plugins" / "module_utils" / "_model" / "formulas.py"
+POLICIES = PROJECT / "policies"
+DATA = POLICIES / "data" / "model.json"
+REGO = POLICIES / "lib" / "formulas" / "formulas.rego"
+PAGE = PROJECT / "docs" / "memory-model.md"
 LINE_LENGTH = 120
 
 HEADER = '''\
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated from model/releases.yml and model/memory.yml by model/render.py: change those.
+"""Generated from model/releases.yml and model/memory.yml by `make model`: change those files.
 
 Private to the collection.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of the memory model for one series of etcd, at one end of their ranges."""
 
 '''
 
@@ -93,10 +108,16 @@ def by_series(value: Any, series: str) -> Any:
     return value[series] if isinstance(value, dict) and series in value else value
 
 
+def at_end(value: Any, end: str) -> int:
+    """Pick the low or the high end of a constant; most have only one value."""
+    return int(value[end] if isinstance(value, dict) else value)
+
+
 def load() -> dict[str, Any]:
     """Read both files and return the model as it is rendered."""
-    releases = yaml.safe_load((HERE / "releases.yml").read_text(encoding="utf-8"))
-    memory = yaml.safe_load((HERE / "memory.yml").read_text(encoding="utf-8"))
+    releases = yaml.safe_load((MODEL / "releases.yml").read_text(encoding="utf-8"))
+    memory = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))
+    constants = memory["constants"]
     keys = {name: flat_keys(release["config_keys"]) for name, release in releases["series"].items()}
     return {
         "series": {
@@ -106,8 +127,11 @@ def load() -> dict[str, Any]:
         "settings": expand_settings(releases, keys),
         "bugs": releases["bugs"],
         "constants": {
-            name: {constant: by_series(entry["value"], name) for constant, entry in memory["constants"].items()}
-            for name in releases["series"]
+            end: {
+                name: {constant: at_end(by_series(entry["value"], name), end) for constant, entry in constants.items()}
+                for name in releases["series"]
+            }
+            for end in ("low", "high")
         },
         "size_classes": memory["size_classes"],
         "go_page": memory["go_page"],
@@ -157,22 +181,35 @@ def shown(value: Any) -> str:
 
 def page() -> str:
     """Return the page about the model, with a table of its constants."""
-    constants = yaml.safe_load((HERE / "memory.yml").read_text(encoding="utf-8"))["constants"]
+    constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
     rows = ["| constant | value | unit | basis | source |", "| --- | --- | --- | --- | --- |"]
     rows += [
         f"| `{name}` | {shown(entry['value'])} | {entry['unit']} | {entry['basis']} | {entry['source']} |"
         for name, entry in constants.items()
     ]
-    return (HERE / "memory.md.in").read_text(encoding="utf-8").replace("{{ constants }}", "\n".join(rows))
+    return (MODEL / "memory-model.md.in").read_text(encoding="utf-8").replace("{{ constants }}", "\n".join(rows))
 
 
-def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
-    """Return the files with their contents."""
+def constants_class(names: Iterable[str]) -> str:
+    """Return the fields of the class Constants."""
+    return "".join(f"    {name}: int\n" for name in names)
+
+
+def constants_literal(name: str, by_release: dict[str, dict[str, int]]) -> str:
+    """Return the assignment of the constants of every series, at one end of their ranges."""
+    lines = [f"{name}: dict[str, Constants] = {{"]
+    for series, constants in by_release.items():
+        fields = [f"        {constant}={value}," for constant, value in constants.items()]
+        lines += [f'    "{series}": Constants(', *fields, "    ),"]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def python(model: dict[str, Any]) -> str:
+    """Return the Python module."""
     names = {
         "SERIES": "series",
         "SETTINGS": "settings",
         "BUGS": "bugs",
-        "CONSTANTS": "constants",
         "SIZE_CLASSES": "size_classes",
         "GO_PAGE": "go_page",
         "WORKLOAD": "workload",
@@ -180,13 +217,26 @@ def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
         "PLAN": "plan",
     }
     types = {"BUGS": "list[dict[str, Any]]", "SIZE_CLASSES": "list[int]", "GO_PAGE": "int"}
-    body = []
+    constants = model["constants"]
+    parts = [constants_class(next(iter(constants["high"].values()))) + "\n"]
+    parts += [constants_literal(f"CONSTANTS_{end.upper()}", constants[end]) for end in ("low", "high")]
     for constant, key in names.items():
         head = f"{constant}: {types.get(constant, 'dict[str, Any]')} = "
-        body.append(head + literal(model[key], 0, len(head), 0) + "\n")
-    python = HEADER + "\n".join(body)
-    rego = json.dumps({"headroom": {"model": model}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    return [(PYTHON, python), (REGO, rego), (PAGE, page())]
+        parts.append(head + literal(model[key], 0, len(head), 0) + "\n")
+    return HEADER + "\n".join(parts)
+
+
+def data(model: dict[str, Any]) -> str:
+    """Return the document for Rego, which computes with the high ends alone."""
+    document = {**model, "constants": model["constants"]["high"]}
+    return json.dumps({"headroom": {"model": document}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
+    """Return the files with their contents."""
+    source = FORMULAS.read_text(encoding="utf-8")
+    policy = rego(source, FORMULAS.relative_to(PROJECT).as_posix(), called_by_policies(POLICIES, REGO))
+    return [(PYTHON, python(model)), (DATA, data(model)), (REGO, policy), (PAGE, page())]
 
 
 def main() -> int:
@@ -198,12 +248,12 @@ def main() -> int:
     for path, text in render(load()):
         if check:
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
-                stale.append(str(path.relative_to(HERE.parent)))
+                stale.append(str(path.relative_to(PROJECT)))
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"{', '.join(stale)}: not what model/*.yml says; run `make model`", file=sys.stderr)
+        print(f"{', '.join(stale)}: not current; run `make model`", file=sys.stderr)
         return 1
     return 0
 

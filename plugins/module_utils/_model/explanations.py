@@ -1,0 +1,171 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The texts of an estimate: why each component takes what it takes, and what to know in addition to the figures.
+
+Private to the collection. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures, Totals
+
+# The components in the order of a report: field, name, kind. heap: all the time; spike: for a moment; restart: at a start;
+# defrag: during a defragmentation; file: mapped.
+_COMPONENTS = (
+    ("base", "base", "heap"),
+    ("raft_log", "raft log", "heap"),
+    ("peers", "peers", "heap"),
+    ("index", "index", "heap"),
+    ("watches", "watches", "heap"),
+    ("connections", "connections", "heap"),
+    ("leases", "leases", "heap"),
+    ("requests", "requests", "heap"),
+    ("write_batch", "write batch", "heap"),
+    ("freelist", "freelist", "heap"),
+    ("range_answers", "range answers", "spike"),
+    ("start_up", "start-up", "restart"),
+)
+
+
+class Row(NamedTuple):
+    """A component as a report shows it; low and high in bytes."""
+
+    name: str
+    kind: str
+    low: int
+    high: int
+    why: str
+
+
+def component_rows(figures: Figures) -> list[dict[str, Any]]:
+    """Return all components, as the module etcd_memory_estimate documents them."""
+    low, high, reasons = figures.low(), figures.required.components, component_reasons(figures)
+    rows = [
+        Row(name, kind, getattr(low.components, field), getattr(high, field), reasons[name])
+        for field, name, kind in _COMPONENTS
+    ]
+    rows += [
+        Row(
+            "defragmentation",
+            "defrag",
+            low.defragmentation,
+            figures.defragmentation,
+            reasons["defragmentation"],
+        ),
+        Row("database file", "file", low.db.size, figures.db.size, reasons["database file"]),
+    ]
+    return [row._asdict() for row in rows]
+
+
+def component_reasons(figures: Figures) -> dict[str, str]:
+    """Return the reason for the size of each component, by its name."""
+    workload, db, constants = figures.workload, figures.db, figures.constants
+    put = format_size(formulas.put_size(workload))
+    in_flight = formulas.requests_in_flight(constants, workload)
+    chunk = min(workload.keys + db.history, constants.restore_chunk)
+    return {
+        "base": "etcd itself, idle",
+        "raft log": raft_log_reason(figures, put),
+        "peers": f"connections to {format_count(figures.members - 1)} other members",
+        "index": f"{format_count(workload.keys)} keys of {format_size(workload.key_size)}, "
+        f"{format_count(db.history)} old versions",
+        "watches": f"{format_count(workload.watchers)} watchers of {format_count(formulas.watched_ranges(workload))} "
+        f"ranges on {format_count(workload.watch_streams)} streams",
+        "connections": f"{format_count(workload.clients)} clients, {'TLS' if workload.tls else 'plain'}",
+        "leases": f"{format_count(workload.leases)} leases",
+        "requests": f"{format_count(in_flight)} puts of {put} under way at once",
+        "write batch": f"{format_count(workload.puts_per_second)} puts/s of {put}, "
+        f"committed every {constants.write_batch_period} ms",
+        "freelist": f"up to {format_size(db.size - db.in_use)} of free pages in the database",
+        "range answers": f"{format_size(workload.range_size)} of answers in flight",
+        "start-up": f"index rebuilt, {format_count(chunk)} revisions at a time",
+        "defragmentation": f"one transaction copies {format_size(formulas.defrag_batch(constants, db))}",
+        "database file": f"{format_count(workload.keys)} live and {format_count(db.history)} old revisions "
+        f"of {format_size(db.revision)}",
+    }
+
+
+def raft_log_reason(figures: Figures, put: str) -> str:
+    """Return the reason for the size of the raft log. put: the size of one put, as text."""
+    settings, entries = figures.settings, format_count(figures.raft_entries)
+    catchup = format_count(settings.snapshot_catchup_entries)
+    if figures.constants.raft_compacts_every > 0:
+        return f"{entries} entries of {put}, kept for slow followers: catch-up {catchup}"
+    return (
+        f"{catchup} to {entries} entries of {put}: "
+        f"catch-up {catchup} and up to snapshot-count {format_count(settings.snapshot_count)} more"
+    )
+
+
+def notes(figures: Figures, totals: Totals) -> list[str]:
+    """Return what a person should know in addition to the figures, in a fixed order."""
+    return [*_raft_log_notes(figures), *_database_notes(figures), *_memory_notes(figures, totals)]
+
+
+def _raft_log_notes(figures: Figures) -> list[str]:
+    workload, settings, constants = figures.workload, figures.settings, figures.constants
+    texts = []
+    if constants.raft_compacts_every > 0 and settings.snapshot_count > figures.raft_entries:
+        texts.append(
+            f"right after a restart up to {format_count(settings.snapshot_count)} entries are replayed into memory, "
+            f"RssAnon {format_size(figures.required.restart_rss_anon_peak)}: snapshot-count governs this, "
+            "not the steady state"
+        )
+    if figures.members > 1 and workload.puts_per_second > 0:
+        growth = format_size(formulas.raft_log_growth(constants, workload, settings))
+        pace = "for each 30 s" if constants.raft_compacts_every > 0 else "for each compaction that is skipped"
+        texts.append(f"while a follower is sent a snapshot the raft log is not compacted: {growth} more {pace}")
+    return texts
+
+
+def _database_notes(figures: Figures) -> list[str]:
+    workload, settings, db = figures.workload, figures.settings, figures.db
+    texts = []
+    if settings.retention == 0 and workload.revisions_per_key is None and workload.puts_per_second > 0:
+        texts.append(
+            "compaction is off: history grows until the quota of " + format_size(db.limit) + " stops all writes"
+            if settings.quota_backend_bytes >= 0
+            else "compaction is off and there is no quota: the database grows without a bound"
+        )
+    if db.live > db.limit:
+        texts.append(
+            f"the live keys alone take {format_size(db.live)}, more than the quota of {format_size(db.limit)}: "
+            "etcd will stop taking writes"
+        )
+    return texts
+
+
+def _memory_notes(figures: Figures, totals: Totals) -> list[str]:
+    settings, required = figures.settings, figures.required
+    texts = []
+    lowest = formulas.smallest_heap(figures.constants, required.heap_live, 0)
+    if settings.gomemlimit is not None and settings.gomemlimit < lowest:
+        texts.append(
+            f"GOMEMLIMIT {format_size(settings.gomemlimit)} is below what the live heap of "
+            f"{format_size(required.heap_live)} needs: Go would collect garbage without pause"
+        )
+    if settings.memory_mlock:
+        texts.append("memory_mlock keeps the whole database in memory: it counts in full")
+    bound = settings.memory_max or totals.memory_max_recommended
+    if totals.defrag_rss_anon_peak > bound:
+        texts.append(
+            f"a defragmentation needs {format_size(totals.defrag_rss_anon_peak)} for a moment, "
+            f"more than a MemoryMax of {format_size(bound)}: raise the limit while it runs"
+        )
+    if settings.memory_max is not None and settings.memory_max < required.memory_max_least:
+        texts.append(
+            f"MemoryMax {format_size(settings.memory_max)} is below the {format_size(required.memory_max_least)} "
+            "that the member needs at least"
+        )
+    elif settings.memory_max is not None and settings.memory_max < totals.memory_max_recommended:
+        texts.append(
+            f"MemoryMax {format_size(settings.memory_max)} does not hold the whole database of up to "
+            f"{format_size(figures.db.size)} beside the peak: what is dropped is read from the disk again, above all by "
+            f"compaction and at a start; {format_size(totals.memory_max_recommended)} would hold it"
+        )
+    return texts

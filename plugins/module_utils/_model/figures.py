@@ -1,0 +1,92 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The figures of one member, typed: what the search for a plan asks of each trial, and what only a report shows.
+
+Private to the collection. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
+    CONSTANTS_HIGH,
+    CONSTANTS_LOW,
+    Constants,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The figures that a report shows in addition, in bytes."""
+
+    heap_peak: int
+    restart_heap_peak: int
+    rss_file_peak: int
+    defrag_rss_anon_peak: int
+    memory_max_recommended: int
+
+
+@dataclass(frozen=True)
+class Low:
+    """The low ends of the figures, in bytes."""
+
+    db: formulas.Database
+    components: formulas.Components
+    defragmentation: int
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a member needs. db and required: the high ends, with which limits are computed."""
+
+    version: str
+    series: str
+    members: int
+    workload: Workload
+    settings: Settings
+    db: formulas.Database
+    required: formulas.Required
+
+    @property
+    def constants(self) -> Constants:
+        """The model's constants for this series, at their high ends."""
+        return CONSTANTS_HIGH[self.series]
+
+    @property
+    def raft_entries(self) -> int:
+        """The entries of the raft log in memory, at most."""
+        return formulas.raft_entries(self.constants, self.settings)
+
+    @property
+    def defragmentation(self) -> int:
+        """What a defragmentation needs in addition to the live heap, in bytes."""
+        return formulas.defragmentation(self.constants, self.db)
+
+    def low(self) -> Low:
+        """Return the low ends. Right after a compaction the raft log has only the catch-up entries."""
+        constants, workload, settings = CONSTANTS_LOW[self.series], self.workload, self.settings
+        db = formulas.database(constants, workload, settings)
+        entries = settings.snapshot_catchup_entries
+        components = formulas.components(constants, workload, settings, self.members, db, entries)
+        return Low(db, components, formulas.defragmentation(constants, db))
+
+    def totals(self) -> Totals:
+        """Return the figures that only a report shows."""
+        constants, settings, required = self.constants, self.settings, self.required
+        parts = required.components
+        heap = formulas.heap_peak(constants, settings, required.heap_live, parts.range_answers)
+        restart = formulas.heap_peak(constants, settings, required.restart_heap_live, parts.start_up)
+        saved_down_to = formulas.defragmentation(CONSTANTS_LOW[self.series], self.db)
+        return Totals(
+            heap_peak=heap,
+            restart_heap_peak=max(heap, restart),
+            rss_file_peak=formulas.file_peak(constants, settings, required, self.db),
+            defrag_rss_anon_peak=formulas.defrag_anon_peak(
+                constants, settings, required, saved_down_to, self.defragmentation
+            ),
+            memory_max_recommended=formulas.memory_max_recommended(constants, required, self.db),
+        )

@@ -1,0 +1,558 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arithmetic of the memory model: every formula, once.
+
+Private to the collection. Pure, and integers only. tools/rego_from_formulas.py renders policies/lib/formulas from the syntax
+tree of this file, and the table of formulas in docs/memory-model.md; it refuses everything outside this subset:
+
+- a function assigns names, then returns one expression
+- expressions use + - * //, min, max, the functions of arithmetic.py, other formulas, and the records below, by keyword
+- a conditional expression stands directly behind `return`, and its conditions compare, or name a flag
+
+A product that may pass 2^63 is written with scale_up or permille, because OPA's numbers are exact only up to there. A formula
+takes the constants of one series, at one end of their ranges: with CONSTANTS_LOW it returns the low end of a figure, with
+CONSTANTS_HIGH the high one. model/memory.yml has each constant with its source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import (
+    divide_up,
+    permille,
+    scale_up,
+    size_class,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
+
+MIB = 1024 * 1024
+# Without a quota the database counts as no larger than this, which keeps all figures finite.
+NO_QUOTA = 1024 * 1024 * 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Database:
+    """The database file: bytes, but for history, which counts revisions."""
+
+    revision: int
+    history: int
+    live: int
+    limit: int
+    in_use: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Components:
+    """The bytes that each part of a member takes."""
+
+    base: int
+    raft_log: int
+    peers: int
+    index: int
+    watches: int
+    connections: int
+    leases: int
+    requests: int
+    write_batch: int
+    freelist: int
+    range_answers: int
+    start_up: int
+
+
+@dataclass(frozen=True)
+class Required:
+    """The memory that a member needs, in bytes, and the components that it consists of."""
+
+    components: Components
+    heap_live: int
+    restart_heap_live: int
+    rss_anon_peak: int
+    restart_rss_anon_peak: int
+    db_hot: int
+    outside_go: int
+    memory_max_least: int
+
+
+def put_size(workload: Workload) -> int:
+    """Return the size of one put.
+
+    Unit: bytes
+    Source: the workload
+    Releases: 3.5 to 3.7
+    """
+    return workload.key_size + workload.value_size
+
+
+def kept_revisions(constants: Constants, workload: Workload, settings: Settings, room: int) -> int:
+    """Return the old revisions at the peak, just before a compaction; room is what the quota leaves for them.
+
+    Unit: revisions beyond the live ones
+    Source: server/etcdserver/api/v3compactor/periodic.go and revision.go
+    Releases: 3.5 to 3.7
+    """
+    return (
+        (workload.revisions_per_key - 1) * workload.keys
+        if workload.revisions_per_key is not None
+        else room
+        if settings.retention == 0 and workload.puts_per_second > 0
+        else 0
+        if settings.retention == 0
+        else settings.retention + workload.puts_per_second * constants.compaction_revision_check
+        if settings.auto_compaction_mode == "revision"
+        else workload.puts_per_second * permille(settings.retention, constants.compaction_periodic_peak)
+        if settings.retention <= constants.compaction_hour
+        else workload.puts_per_second * (settings.retention + constants.compaction_long_extra)
+    )
+
+
+def database_limit(constants: Constants, settings: Settings) -> int:
+    """Return the size that the quota allows the database: 0 is etcd's default, a negative quota none.
+
+    Unit: bytes
+    Source: server/storage/quota.go
+    Releases: 3.5 to 3.7
+    """
+    return (
+        settings.quota_backend_bytes
+        if settings.quota_backend_bytes > 0
+        else constants.quota_default
+        if settings.quota_backend_bytes == 0
+        else NO_QUOTA
+    )
+
+
+def database(constants: Constants, workload: Workload, settings: Settings) -> Database:
+    """Return the database file, from how many revisions share a leaf of bbolt's tree and how many there are.
+
+    Unit: bytes; history in revisions
+    Source: go.etcd.io/bbolt, node.go; server/storage/backend/batch_tx.go
+    Releases: 3.5 to 3.7
+    """
+    element = constants.db_revision_overhead + put_size(workload)
+    leaf = max(constants.db_leaf_min, constants.db_leaf_fill // element)
+    pages = divide_up(constants.db_page_header + leaf * element, constants.db_page)
+    revision = divide_up(pages * constants.db_page, leaf)
+    limit = database_limit(constants, settings)
+    live = workload.keys * revision
+    room = max(limit - live, 0) // revision
+    history = min(kept_revisions(constants, workload, settings, room), room)
+    in_use = min(live + history * revision, limit)
+    size = min(permille(in_use, constants.db_churn), limit)
+    return Database(revision=revision, history=history, live=live, limit=limit, in_use=in_use, size=size)
+
+
+def raft_entries(constants: Constants, settings: Settings) -> int:
+    """Return the entries of the raft log in memory just before they are compacted.
+
+    3.5 compacts the log with each disk snapshot, 3.6 and later each 100 entries.
+
+    Unit: entries
+    Source: server/etcdserver/server.go, snapshot and compactRaftLog
+    Releases: 3.5 to 3.7
+    """
+    return (
+        settings.snapshot_catchup_entries + constants.raft_compacts_every + 1
+        if constants.raft_compacts_every > 0
+        else settings.snapshot_catchup_entries + settings.snapshot_count + 1
+    )
+
+
+def raft_entry(constants: Constants, workload: Workload) -> int:
+    """Return the size of one put in the raft log.
+
+    Unit: bytes
+    Source: raftpb.Entry, and Go's size classes in runtime/sizeclasses.go
+    Releases: 3.5 to 3.7
+    """
+    return size_class(put_size(workload) + constants.raft_entry_overhead) + constants.raft_entry_struct
+
+
+def raft_log_growth(constants: Constants, workload: Workload, settings: Settings) -> int:
+    """Return how much the raft log grows while a follower receives a snapshot: in 30 s, or before 3.6 in one skipped compaction.
+
+    Unit: bytes
+    Source: server/etcdserver/server.go, compactRaftLog
+    Releases: 3.5 to 3.7
+    """
+    return (
+        30 * workload.puts_per_second * raft_entry(constants, workload)
+        if constants.raft_compacts_every > 0
+        else settings.snapshot_count * raft_entry(constants, workload)
+    )
+
+
+def index(constants: Constants, workload: Workload, history: int) -> int:
+    """Return the index: each key with its slot in the tree and its versions.
+
+    Unit: bytes
+    Source: server/storage/mvcc/index.go and key_index.go
+    Releases: 3.5 to 3.7
+    """
+    key = constants.index_key + size_class(workload.key_size) + constants.index_version
+    old = history * constants.index_version
+    return workload.keys * (key + constants.index_slot) + permille(old, constants.index_growth)
+
+
+def watched_ranges(workload: Workload) -> int:
+    """Return how many keys or ranges are watched: as many as there are watchers, unless the workload says it.
+
+    Unit: keys or ranges
+    Source: server/storage/mvcc/watcher_group.go
+    Releases: 3.5 to 3.7
+    """
+    return workload.watchers if workload.watched_ranges is None else workload.watched_ranges
+
+
+def watches(constants: Constants, workload: Workload) -> int:
+    """Return the watch streams, the watchers on them, and the ranges that they watch.
+
+    Unit: bytes
+    Source: server/storage/mvcc/watcher_group.go
+    Releases: 3.5 to 3.7
+    """
+    streams = workload.watch_streams * constants.watch_stream
+    watchers = workload.watchers * constants.watcher
+    return streams + watchers + watched_ranges(workload) * constants.watched_range
+
+
+def connections(constants: Constants, workload: Workload) -> int:
+    """Return the client connections, stacks included.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return workload.clients * constants.connection_tls if workload.tls else workload.clients * constants.connection
+
+
+def requests_in_flight(constants: Constants, workload: Workload) -> int:
+    """Return the puts under way at once: rate × latency, at most one for each client.
+
+    Unit: puts
+    Source: measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    latency = constants.request_time + divide_up(put_size(workload) * constants.request_time_mib, MIB)
+    return min(workload.clients, divide_up(workload.puts_per_second * latency, 1000))
+
+
+def put_in_batch(constants: Constants, workload: Workload, db: Database) -> int:
+    """Return the bytes of one put in the write batch: the mean of the put and of its share of the pages, and its overhead.
+
+    Unit: bytes
+    Source: server/storage/backend/tx_buffer.go
+    Releases: 3.5 to 3.7
+    """
+    return divide_up(db.revision + put_size(workload), 2) + constants.put_overhead
+
+
+def write_batch(constants: Constants, workload: Workload, db: Database) -> int:
+    """Return the puts that are written to the database between two commits.
+
+    Unit: bytes
+    Source: server/storage/backend/batch_tx.go
+    Releases: 3.5 to 3.7
+    """
+    written = workload.puts_per_second * put_in_batch(constants, workload, db)
+    return permille(scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies)
+
+
+def restore_waiting(constants: Constants, workload: Workload, revisions: int) -> int:
+    """Return the revisions that a start has read and not yet indexed.
+
+    The first chunk is indexed before the garbage collector runs. Of later chunks as many wait as were read, at most one chunk.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restoreIntoIndex
+    Releases: 3.5 to 3.7
+    """
+    further = min(max(revisions - constants.restore_chunk, 0), constants.restore_further)
+    waiting = divide_up(constants.restore_chunk * further, constants.restore_further)
+    value = min(permille(workload.value_size, constants.restore_share), constants.restore_value)
+    return waiting * (workload.key_size + constants.restore_pending + value)
+
+
+def start_up(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return what only a start needs: to rebuild the index and to replay the raft log.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restore
+    Releases: 3.5 to 3.7
+    """
+    rebuilt = workload.keys * constants.restore_key + settings.snapshot_count * constants.restore_entry
+    waiting = restore_waiting(constants, workload, workload.keys + db.history)
+    return constants.restore_slack + rebuilt + waiting
+
+
+def components(
+    constants: Constants, workload: Workload, settings: Settings, members: int, db: Database, entries: int
+) -> Components:
+    """Return each component of a member that keeps so many entries in its raft log.
+
+    Unit: bytes
+    Source: the other formulas
+    Releases: 3.5 to 3.7
+    """
+    in_flight = requests_in_flight(constants, workload) * put_size(workload)
+    return Components(
+        base=constants.base_heap,
+        raft_log=entries * raft_entry(constants, workload),
+        peers=(members - 1) * constants.peer_connection,
+        index=index(constants, workload, db.history),
+        watches=watches(constants, workload),
+        connections=connections(constants, workload),
+        leases=workload.leases * constants.lease,
+        requests=permille(in_flight, constants.request_copies),
+        write_batch=write_batch(constants, workload, db),
+        freelist=permille(db.size - db.in_use, constants.freelist),
+        range_answers=permille(workload.range_size, constants.range_copies),
+        start_up=start_up(constants, workload, settings, db),
+    )
+
+
+def heap_live(parts: Components) -> int:
+    """Return the live heap at the peak: the components that are there all the time.
+
+    Unit: bytes
+    Source: the other formulas
+    Releases: 3.5 to 3.7
+    """
+    stored = parts.raft_log + parts.index + parts.leases + parts.freelist
+    traffic = parts.peers + parts.watches + parts.connections + parts.requests + parts.write_batch
+    return parts.base + stored + traffic
+
+
+def free_heap_peak(settings: Settings, live: int, spikes: int) -> int:
+    """Return the peak of the heap without GOMEMLIMIT: it grows by GOGC percent of the live heap before a collection.
+
+    Unit: bytes
+    Source: https://go.dev/doc/gc-guide
+    Releases: 3.5 to 3.7
+    """
+    return live + scale_up(live, settings.gogc, 100) + spikes
+
+
+def smallest_heap(constants: Constants, live: int, spikes: int) -> int:
+    """Return the heap below which GOMEMLIMIT cannot press it.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: 3.5.8 to 3.7
+    """
+    return permille(live + spikes, constants.gomemlimit_floor)
+
+
+def heap_peak(constants: Constants, settings: Settings, live: int, spikes: int) -> int:
+    """Return the peak of the heap, which GOMEMLIMIT presses down as far as the live heap allows.
+
+    Unit: bytes
+    Source: https://go.dev/doc/gc-guide
+    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    """
+    free = free_heap_peak(settings, live, spikes)
+    return (
+        free
+        if settings.gomemlimit is None
+        else min(free, max(smallest_heap(constants, live, spikes), settings.gomemlimit))
+    )
+
+
+def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, over_heap: int) -> int:
+    """Return the peak of RssAnon; over_heap is what it takes for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
+
+    Unit: bytes
+    Source: https://go.dev/doc/gc-guide; measured, see the constants
+    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    """
+    free = permille(free_heap_peak(settings, live, spikes), over_heap)
+    return (
+        free
+        if settings.gomemlimit is None
+        else min(free, max(permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit))
+    )
+
+
+def restart_write_batch(constants: Constants, workload: Workload, db: Database, batch: int) -> int:
+    """Return the write batch while the replayed log is in memory, which the first applied entries cut short.
+
+    Unit: bytes
+    Source: server/etcdserver/server.go, memorySnapshotCount; measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    first = permille(constants.restart_puts * put_in_batch(constants, workload, db), constants.write_batch_copies)
+    return min(batch, max(first, constants.restart_batch))
+
+
+def restart_requests(constants: Constants, members: int, requests: int) -> int:
+    """Return the requests that wait at the start of a single member; several members elect a leader first.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return 0 if members > 1 else min(permille(requests, constants.restart_requests), constants.restart_requests_max)
+
+
+def restart_heap_live(
+    constants: Constants, workload: Workload, settings: Settings, members: int, db: Database, parts: Components
+) -> int:
+    """Return the live heap right after a restart, with the log since the last disk snapshot replayed into memory.
+
+    Unit: bytes
+    Source: server/etcdserver/bootstrap.go
+    Releases: 3.5 to 3.7
+    """
+    steady = heap_live(parts) - parts.raft_log - parts.write_batch
+    log = settings.snapshot_count * raft_entry(constants, workload)
+    batch = restart_write_batch(constants, workload, db, parts.write_batch)
+    return steady + log + batch + restart_requests(constants, members, parts.requests)
+
+
+def hot_pages(constants: Constants, settings: Settings, db: Database) -> int:
+    """Return the pages of the database that must stay in memory, or the member rereads them all the time.
+
+    Unit: bytes
+    Source: estimate, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return (
+        db.size
+        if settings.memory_mlock
+        else max(min(db.size, constants.hot_db_floor), permille(db.size, constants.hot_db))
+    )
+
+
+def mapped_file(constants: Constants, db: Database) -> int:
+    """Return the mapped files: the database and etcd itself.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return db.size + constants.binary_text
+
+
+def kernel_memory(constants: Constants, workload: Workload, mapped: int) -> int:
+    """Return what the kernel keeps for the member: socket buffers and page tables.
+
+    Unit: bytes
+    Source: estimate, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return workload.clients * constants.kernel_connection + divide_up(mapped, constants.page_tables_divisor)
+
+
+def memory_max(constants: Constants, size: int) -> int:
+    """Return the MemoryMax, in whole MiB, whose MemoryHigh leaves room for so many bytes.
+
+    Unit: bytes
+    Source: systemd.resource-control(5)
+    Releases: 3.5 to 3.7
+    """
+    return divide_up(scale_up(size, 1000, constants.memory_high), MIB) * MIB
+
+
+def required(constants: Constants, workload: Workload, settings: Settings, members: int, db: Database) -> Required:
+    """Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
+
+    Unit: bytes
+    Source: the other formulas
+    Releases: 3.5 to 3.7
+    """
+    parts = components(constants, workload, settings, members, db, raft_entries(constants, settings))
+    live = heap_live(parts)
+    running = anon_peak(constants, settings, live, parts.range_answers, constants.rss_anon_over_heap)
+    restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
+    restart = anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
+    peak = max(running, restart)
+    hot = hot_pages(constants, settings, db)
+    kernel = kernel_memory(constants, workload, peak + mapped_file(constants, db))
+    outside_go = hot + constants.binary_text + kernel
+    return Required(
+        components=parts,
+        heap_live=live,
+        restart_heap_live=restart_live,
+        rss_anon_peak=running,
+        restart_rss_anon_peak=peak,
+        db_hot=hot,
+        outside_go=outside_go,
+        memory_max_least=memory_max(constants, peak + outside_go),
+    )
+
+
+def memory_max_recommended(constants: Constants, needed: Required, db: Database) -> int:
+    """Return the MemoryMax with room for the whole database in the page cache.
+
+    Unit: bytes
+    Source: the other formulas
+    Releases: 3.5 to 3.7
+    """
+    return memory_max(constants, needed.restart_rss_anon_peak + needed.outside_go - needed.db_hot + db.size)
+
+
+def defrag_batch(constants: Constants, db: Database) -> int:
+    """Return the bytes that one transaction of a defragmentation copies.
+
+    Unit: bytes
+    Source: server/storage/backend/backend.go, defragdb
+    Releases: 3.5 to 3.7
+    """
+    return min(db.in_use, constants.defrag_chunk * db.revision)
+
+
+def defragmentation(constants: Constants, db: Database) -> int:
+    """Return what a defragmentation needs in addition to the live heap, garbage included.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: 3.5 to 3.7
+    """
+    return permille(defrag_batch(constants, db), constants.defrag_copies)
+
+
+def defrag_anon_peak(constants: Constants, settings: Settings, needed: Required, low: int, high: int) -> int:
+    """Return the peak of RssAnon during a defragmentation, which blocks writes; low and high bound its copies.
+
+    Of the copies GOMEMLIMIT can save only the garbage, which is what the high end has more than the low one.
+
+    Unit: bytes
+    Source: server/storage/backend/backend.go, defragdb
+    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    """
+    free = needed.heap_live + high
+    smallest = smallest_heap(constants, needed.heap_live, low)
+    return (
+        max(needed.rss_anon_peak, free)
+        if settings.gomemlimit is None
+        else max(needed.rss_anon_peak, min(free, max(settings.gomemlimit, smallest)))
+    )
+
+
+def file_peak(constants: Constants, settings: Settings, needed: Required, db: Database) -> int:
+    """Return the peak of RssFile: in a cgroup the kernel drops mapped pages before the limit is passed.
+
+    Unit: bytes
+    Source: Documentation/admin-guide/cgroup-v2.rst of Linux
+    Releases: 3.5 to 3.7
+    """
+    mapped = mapped_file(constants, db)
+    return (
+        mapped
+        if settings.memory_max is None
+        else min(mapped, max(settings.memory_max - needed.rss_anon_peak, constants.binary_text))
+    )
+
+
+def quota_with_margin(constants: Constants, margin: int, step: int, size: int, ceiling: int) -> int:
+    """Return the quota for a database of this size: with a margin in permille, in whole steps, between etcd's default and a ceiling.
+
+    Unit: bytes
+    Source: the section plan of model/memory.yml
+    Releases: 3.5 to 3.7
+    """
+    wanted = divide_up(permille(size, margin), step) * step
+    return min(max(wanted, constants.quota_default), ceiling)

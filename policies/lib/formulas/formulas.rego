@@ -1,0 +1,211 @@
+# Generated from plugins/module_utils/_model/formulas.py by `make model`: change that file.
+
+# METADATA
+# title: The formulas of the memory model
+# description: |
+#   The formulas that rules ask for, with the names that they have in Python. `constants` are those of a release's series, `workload` and
+#   `settings` as headroom.memory.parse returns them.
+package headroom.formulas
+
+import data.headroom.arithmetic
+
+mib := 1048576
+
+no_quota := 1125899906842624
+
+# Return the size of one put.
+put_size(workload) := workload.key_size + workload.value_size
+
+# Return the old revisions at the peak, just before a compaction; room is what the quota leaves for them.
+kept_revisions(constants, workload, settings, room) := (workload.revisions_per_key - 1) * workload.keys if {
+	workload.revisions_per_key != null
+} else := room if {
+	settings.retention == 0
+	workload.puts_per_second > 0
+} else := 0 if {
+	settings.retention == 0
+} else := settings.retention + (workload.puts_per_second * constants.compaction_revision_check) if {
+	settings.auto_compaction_mode == "revision"
+} else := workload.puts_per_second * arithmetic.permille(settings.retention, constants.compaction_periodic_peak) if {
+	settings.retention <= constants.compaction_hour
+} else := workload.puts_per_second * (settings.retention + constants.compaction_long_extra)
+
+# Return the size that the quota allows the database: 0 is etcd's default, a negative quota none.
+database_limit(constants, settings) := settings.quota_backend_bytes if {
+	settings.quota_backend_bytes > 0
+} else := constants.quota_default if {
+	settings.quota_backend_bytes == 0
+} else := no_quota
+
+# Return the database file, from how many revisions share a leaf of bbolt's tree and how many there are.
+database(constants, workload, settings) := {
+	"revision": revision,
+	"history": history,
+	"live": live,
+	"limit": limit,
+	"in_use": in_use,
+	"size": size,
+} if {
+	element := constants.db_revision_overhead + put_size(workload)
+	leaf := max([constants.db_leaf_min, arithmetic.divide_down(constants.db_leaf_fill, element)])
+	pages := arithmetic.divide_up(constants.db_page_header + (leaf * element), constants.db_page)
+	revision := arithmetic.divide_up(pages * constants.db_page, leaf)
+	limit := database_limit(constants, settings)
+	live := workload.keys * revision
+	room := arithmetic.divide_down(max([limit - live, 0]), revision)
+	history := min([kept_revisions(constants, workload, settings, room), room])
+	in_use := min([live + (history * revision), limit])
+	size := min([arithmetic.permille(in_use, constants.db_churn), limit])
+}
+
+# Return the entries of the raft log in memory just before they are compacted.
+raft_entries(constants, settings) := (settings.snapshot_catchup_entries + constants.raft_compacts_every) + 1 if {
+	constants.raft_compacts_every > 0
+} else := (settings.snapshot_catchup_entries + settings.snapshot_count) + 1
+
+# Return the size of one put in the raft log.
+raft_entry(constants, workload) := arithmetic.size_class(put_size(workload) + constants.raft_entry_overhead) + constants.raft_entry_struct
+
+# Return the index: each key with its slot in the tree and its versions.
+index(constants, workload, history) := (workload.keys * (key + constants.index_slot)) + arithmetic.permille(old, constants.index_growth) if {
+	key := (constants.index_key + arithmetic.size_class(workload.key_size)) + constants.index_version
+	old := history * constants.index_version
+}
+
+# Return how many keys or ranges are watched: as many as there are watchers, unless the workload says it.
+watched_ranges(workload) := workload.watchers if {
+	workload.watched_ranges == null
+} else := workload.watched_ranges
+
+# Return the watch streams, the watchers on them, and the ranges that they watch.
+watches(constants, workload) := (streams + watchers) + (watched_ranges(workload) * constants.watched_range) if {
+	streams := workload.watch_streams * constants.watch_stream
+	watchers := workload.watchers * constants.watcher
+}
+
+# Return the client connections, stacks included.
+connections(constants, workload) := workload.clients * constants.connection_tls if {
+	workload.tls
+} else := workload.clients * constants.connection
+
+# Return the puts under way at once: rate × latency, at most one for each client.
+requests_in_flight(constants, workload) := min([workload.clients, arithmetic.divide_up(workload.puts_per_second * latency, 1000)]) if {
+	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
+}
+
+# Return the bytes of one put in the write batch: the mean of the put and of its share of the pages, and its overhead.
+put_in_batch(constants, workload, db) := arithmetic.divide_up(db.revision + put_size(workload), 2) + constants.put_overhead
+
+# Return the puts that are written to the database between two commits.
+write_batch(constants, workload, db) := arithmetic.permille(arithmetic.scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies) if {
+	written := workload.puts_per_second * put_in_batch(constants, workload, db)
+}
+
+# Return the revisions that a start has read and not yet indexed.
+restore_waiting(constants, workload, revisions) := waiting * ((workload.key_size + constants.restore_pending) + value) if {
+	further := min([max([revisions - constants.restore_chunk, 0]), constants.restore_further])
+	waiting := arithmetic.divide_up(constants.restore_chunk * further, constants.restore_further)
+	value := min([arithmetic.permille(workload.value_size, constants.restore_share), constants.restore_value])
+}
+
+# Return what only a start needs: to rebuild the index and to replay the raft log.
+start_up(constants, workload, settings, db) := (constants.restore_slack + rebuilt) + waiting if {
+	rebuilt := (workload.keys * constants.restore_key) + (settings.snapshot_count * constants.restore_entry)
+	waiting := restore_waiting(constants, workload, workload.keys + db.history)
+}
+
+# Return each component of a member that keeps so many entries in its raft log.
+components(constants, workload, settings, members, db, entries) := {
+	"base": constants.base_heap,
+	"raft_log": entries * raft_entry(constants, workload),
+	"peers": (members - 1) * constants.peer_connection,
+	"index": index(constants, workload, db.history),
+	"watches": watches(constants, workload),
+	"connections": connections(constants, workload),
+	"leases": workload.leases * constants.lease,
+	"requests": arithmetic.permille(in_flight, constants.request_copies),
+	"write_batch": write_batch(constants, workload, db),
+	"freelist": arithmetic.permille(db.size - db.in_use, constants.freelist),
+	"range_answers": arithmetic.permille(workload.range_size, constants.range_copies),
+	"start_up": start_up(constants, workload, settings, db),
+} if {
+	in_flight := requests_in_flight(constants, workload) * put_size(workload)
+}
+
+# Return the live heap at the peak: the components that are there all the time.
+heap_live(parts) := (parts.base + stored) + traffic if {
+	stored := ((parts.raft_log + parts.index) + parts.leases) + parts.freelist
+	traffic := (((parts.peers + parts.watches) + parts.connections) + parts.requests) + parts.write_batch
+}
+
+# Return the peak of the heap without GOMEMLIMIT: it grows by GOGC percent of the live heap before a collection.
+free_heap_peak(settings, live, spikes) := (live + arithmetic.scale_up(live, settings.gogc, 100)) + spikes
+
+# Return the heap below which GOMEMLIMIT cannot press it.
+smallest_heap(constants, live, spikes) := arithmetic.permille(live + spikes, constants.gomemlimit_floor)
+
+# Return the peak of RssAnon; over_heap is what it takes for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
+anon_peak(constants, settings, live, spikes, over_heap) := free if {
+	settings.gomemlimit == null
+	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
+} else := min([free, max([arithmetic.permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit])]) if {
+	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
+}
+
+# Return the write batch while the replayed log is in memory, which the first applied entries cut short.
+restart_write_batch(constants, workload, db, batch) := min([batch, max([first, constants.restart_batch])]) if {
+	first := arithmetic.permille(constants.restart_puts * put_in_batch(constants, workload, db), constants.write_batch_copies)
+}
+
+# Return the requests that wait at the start of a single member; several members elect a leader first.
+restart_requests(constants, members, requests) := 0 if {
+	members > 1
+} else := min([arithmetic.permille(requests, constants.restart_requests), constants.restart_requests_max])
+
+# Return the live heap right after a restart, with the log since the last disk snapshot replayed into memory.
+restart_heap_live(constants, workload, settings, members, db, parts) := ((steady + log) + batch) + restart_requests(constants, members, parts.requests) if {
+	steady := (heap_live(parts) - parts.raft_log) - parts.write_batch
+	log := settings.snapshot_count * raft_entry(constants, workload)
+	batch := restart_write_batch(constants, workload, db, parts.write_batch)
+}
+
+# Return the pages of the database that must stay in memory, or the member rereads them all the time.
+hot_pages(constants, settings, db) := db.size if {
+	settings.memory_mlock
+} else := max([min([db.size, constants.hot_db_floor]), arithmetic.permille(db.size, constants.hot_db)])
+
+# Return the mapped files: the database and etcd itself.
+mapped_file(constants, db) := db.size + constants.binary_text
+
+# Return what the kernel keeps for the member: socket buffers and page tables.
+kernel_memory(constants, workload, mapped) := (workload.clients * constants.kernel_connection) + arithmetic.divide_up(mapped, constants.page_tables_divisor)
+
+# Return the MemoryMax, in whole MiB, whose MemoryHigh leaves room for so many bytes.
+memory_max(constants, size) := arithmetic.divide_up(arithmetic.scale_up(size, 1000, constants.memory_high), mib) * mib
+
+# Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
+required(constants, workload, settings, members, db) := {
+	"components": parts,
+	"heap_live": live,
+	"restart_heap_live": restart_live,
+	"rss_anon_peak": running,
+	"restart_rss_anon_peak": peak,
+	"db_hot": hot,
+	"outside_go": outside_go,
+	"memory_max_least": memory_max(constants, peak + outside_go),
+} if {
+	parts := components(constants, workload, settings, members, db, raft_entries(constants, settings))
+	live := heap_live(parts)
+	running := anon_peak(constants, settings, live, parts.range_answers, constants.rss_anon_over_heap)
+	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
+	restart := anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
+	peak := max([running, restart])
+	hot := hot_pages(constants, settings, db)
+	kernel := kernel_memory(constants, workload, peak + mapped_file(constants, db))
+	outside_go := (hot + constants.binary_text) + kernel
+}
+
+# Return the quota for a database of this size: with a margin in permille, in whole steps, between etcd's default and a ceiling.
+quota_with_margin(constants, margin, step, size, ceiling) := min([max([wanted, constants.quota_default]), ceiling]) if {
+	wanted := arithmetic.divide_up(arithmetic.permille(size, margin), step) * step
+}
