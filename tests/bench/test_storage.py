@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -189,12 +190,33 @@ def test_the_page_warns_of_a_busy_machine(load: str, warned: bool) -> None:
     assert ("(helps)" not in text and "| not judged |" in " ".join(text.split())) is warned
 
 
-def test_says_what_it_needs() -> None:
-    """Without root: one message, and nothing is done."""
-    command = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--clear-groups"]
+@pytest.fixture(params=["here", "below a private home directory"])
+def clone(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The project's folder, or a copy of what the benchmark imports below a folder that only its owner can enter."""
+    if request.param == "here":
+        return report.PROJECT
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    for folder in ("bench", "plugins", "model", ".collections"):
+        shutil.copytree(report.PROJECT / folder, home / "clone" / folder, symlinks=True)
+    return home / "clone"
+
+
+# Another user could not read a private clone, so root only pretends.
+WITHOUT_ROOT = """
+import os, sys
+os.geteuid = lambda: 65534
+from bench.storage.run import main
+sys.exit(main())
+"""
+
+
+def test_storage_run_without_root_says_what_it_needs(clone: Path) -> None:
+    """It prints one message and exits before it creates anything."""
     done = subprocess.run(
-        [*command, sys.executable, "-m", "bench.storage.run"],
-        cwd=report.PROJECT,
+        [sys.executable, "-c", WITHOUT_ROOT],
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": f"{clone}/.collections"},
         capture_output=True,
         text=True,
         check=False,
@@ -203,3 +225,4 @@ def test_says_what_it_needs() -> None:
     assert (
         done.stderr.strip() == "bench/storage needs root, for loop devices, mounts and negative nice: run it with sudo"
     )
+    assert clone == report.PROJECT or not (clone / ".headroom").exists()

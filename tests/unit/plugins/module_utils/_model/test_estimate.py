@@ -328,7 +328,7 @@ def test_no_overflow(version: str) -> None:
 
 def test_fast_enough() -> None:
     """10,000 workloads in 5 s are asked for; a tenth of them, with room for a busy machine."""
-    start = time.perf_counter()
+    start = time.process_time()
     for number in range(1000):
         model_estimate.estimate("3.7.3", {"value_size": number, "keys": 1 + number})
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
