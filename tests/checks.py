@@ -46,8 +46,7 @@ HOSTS = [
     molecule("maintenance"),
     molecule("default"),
     molecule("storage"),
-    molecule("etcd-3.6"),
-    molecule("etcd-3.5"),
+    molecule("releases"),
     pytest("artifact", "tests/artifact"),
 ]
 CPU = [

@@ -16,14 +16,19 @@ def addresses() -> dict[str, str]:
     return dict(json.loads((STATE / "hosts.json").read_text()))
 
 
-def on(host: str, command: str) -> str:
-    """Run a shell script as root on a host and return its output. Reuses the connection that Ansible keeps open."""
+def ssh_command(host: str) -> list[str]:
+    """Return the ssh command that logs in to a host, over the connection that Ansible keeps open."""
     listed = subprocess.run([PROJECT / "lab/inventory.py"], capture_output=True, text=True, check=True).stdout
     facts = json.loads(listed)["_meta"]["hostvars"][host]
     control = facts["ansible_control_path"].replace("%%", "%")
     ssh = ["ssh", "-i", facts["ansible_ssh_private_key_file"], *facts["ansible_ssh_common_args"].split()]
     ssh += ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", f"ControlPath={control}"]
-    ssh += [f"lab@{facts['ansible_host']}", "sudo", "sh", "-eu"]
+    return [*ssh, f"lab@{facts['ansible_host']}"]
+
+
+def on(host: str, command: str) -> str:
+    """Run a shell script as root on a host, up to its first failing command, and return its output."""
+    ssh = [*ssh_command(host), "sudo", "sh", "-eu"]
     return subprocess.run(ssh, input=command, capture_output=True, text=True, check=True).stdout
 
 

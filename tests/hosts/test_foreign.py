@@ -92,7 +92,9 @@ def test_process_without_a_unit(site, unit):
     units = "ls -d /etc/systemd/system/*.d 2>/dev/null | sort"
     site.on(HOST, f"systemctl stop {UNIT}; ln -sf $(readlink -f /proc/$(systemctl show -P MainPID etcd)/exe) {other}")
     before = site.on(HOST, units)
-    pid = site.on(HOST, f"setsid {other} {FLAGS} > /dev/null 2>&1 < /dev/null & echo $!; sleep 2").strip()
+    serves = "timeout 60 sh -c 'until etcdctl --endpoints http://127.0.0.1:12379 endpoint health; do sleep 0.2; done'"
+    start = f"setsid {other} {FLAGS} > /dev/null 2>&1 < /dev/null & pid=$!; {serves} > /dev/null 2>&1; echo $pid"
+    pid = site.on(HOST, start).strip()
     try:
         run = play(site, etcd_priority_name="etcd-by-hand")
         assert run.code == 0 and run.changed[HOST] == 1 and "It does not last" in run.output, run.output
