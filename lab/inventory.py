@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How Ansible reaches the hosts of a running lab: addresses, key, and the archives built by the project.
+"""Tell Ansible how to reach the hosts of a running lab: addresses, SSH key, and the archives of etcd that set-up built.
 
-The inventory beside the playbooks says what to deploy and is what users copy; this adds only what is special about lab hosts,
-and nothing at all where no lab runs. LAB_NAME chooses the lab (default: demo).
+The inventory beside the playbooks says what to deploy, and users copy it; this one adds only what is special about lab hosts,
+and nothing if no lab runs. LAB_NAME chooses the lab (default: demo).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "head
 
 
 def control_path(hosts: Path) -> str:
-    """Where SSH keeps its open connections: short (sockets allow 100 bytes), and new for each making of a lab.
+    """Return the path of SSH's control sockets: short (a socket's path has 100 bytes at most), and new for each lab.
 
-    A new lab may get the addresses of one just removed, whose connections stay open for a minute.
+    A new lab may get the addresses of a removed one, whose connections stay open for a minute.
     """
     digest = hashlib.sha256(f"{hosts} {hosts.stat().st_mtime_ns}".encode()).hexdigest()[:8]
     return str(CACHE / "ssh" / f"{digest}-%%h")  # Ansible formats it once before SSH does
 
 
 def inventory(name: str) -> dict[str, object]:
-    """The dynamic inventory for the lab called `name`, as `--list` prints it."""
+    """Return the dynamic inventory for the lab called `name`, as `--list` prints it."""
     state = PROJECT / ".headroom" / "labs" / name
     hosts = state / "hosts.json"
     try:
@@ -40,7 +40,7 @@ def inventory(name: str) -> dict[str, object]:
         "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=accept-new",
         "ansible_control_path": control_path(hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
-        # The hosts of a lab share one disk and measure at the same time: their figures are shown, and stop nothing.
+        # Lab hosts share one disk and measure it at the same time: a slow result is reported and does not stop the play.
         "etcd_storage_accept_slow_disk": True,
         "etcd_archive": str(PROJECT / ".headroom" / "archives" / "v{{ etcd_version }}"),
         "etcd_tls_ca_dir": str(state / "pki"),
