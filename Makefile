@@ -32,7 +32,7 @@ test: setup-test ## run every check, on lab hosts too
 
 ##@ Generate files from their sources
 model: setup-model ## render model/ for Python and Rego
-	@$(RUN) python -m tools.render_model && python policies/render.py
+	@$(RUN) python -m tools.render_model && python -m tools.policies.render
 
 accuracy: setup-accuracy ## write docs/accuracy.md and its pictures from the recorded measurements
 	@$(RUN) python -m bench.memory.report
@@ -41,7 +41,7 @@ storage-evidence: setup-storage-evidence ## write docs/storage-evidence.md and i
 	@$(RUN) python -m bench.storage.report
 
 bundle: setup-bundle ## pack the policies for `conftest test -p`, in .headroom
-	@$(RUN) python policies/bundle.py
+	@$(RUN) python -m tools.policies.bundle
 
 requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHON312 (paths of the two interpreters)
 	@requirements/pin $(PYTHON311) python-3.11.txt "ansible-core 2.19, the newest for Python 3.11"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every rule must have: its folder, package, annotations and severity, tests and examples beside it, and its page."""
+"""What every rule must have: its folder, package, annotations and severity, its examples, its table of cases, and its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from .tools import POLICIES, REPOSITORY, TESTS, render, rule_metadata
+from tools.policies import catalog
+
+from .tools import POLICIES, REPOSITORY, TESTS, tool
 
 TOPICS = {
     "memory",
@@ -40,7 +42,7 @@ def name_of(path: Path) -> str:
 @pytest.fixture(scope="module")
 def annotated() -> dict[str, dict[str, Any]]:
     """The METADATA of each rule's package, as `opa inspect` has it."""
-    return rule_metadata()
+    return catalog.metadata(tool("opa"))
 
 
 def test_ids_are_unique(annotated: dict[str, dict[str, Any]]) -> None:
@@ -75,40 +77,38 @@ def test_rule(path: Path, annotated: dict[str, dict[str, Any]]) -> None:
             re.search(r"^problems (:=|contains)", text, re.MULTILINE)
         ),
         "custom.with to name rules": set(custom.get("with", [])) <= set(annotated) - {name},
-        f"a test, tests/policies/rego/rules/{name}_test.rego": (TESTS / "rules" / f"{name}_test.rego").exists(),
-        "an example of bad beside it": any((path.parent / "bad").rglob("*.yml")),
-        "an example of good beside it": any((path.parent / "good").rglob("*.yml")),
-        "nothing else beside it": {entry.name for entry in path.parent.iterdir()} == {path.name, "bad", "good"},
+        f"a table of cases, tests/policies/rego/rules/{name}.yml": (TESTS / "rules" / f"{name}.yml").exists(),
+        "examples.yml beside it, and nothing else": {entry.name for entry in path.parent.iterdir()}
+        == {path.name, "examples.yml"},
     }
     missing = [what for what, there in wanted.items() if not there]
     assert not missing, f"{path.relative_to(REPOSITORY)} wants {'; '.join(missing)}"
 
 
-def test_every_test_has_its_rule() -> None:
-    tests = {path.relative_to(TESTS / "rules").as_posix() for path in (TESTS / "rules").rglob("*") if path.is_file()}
-    assert tests == {f"{name_of(path)}_test.rego" for path in RULES}
+def test_every_table_has_its_rule() -> None:
+    tables = {path.relative_to(TESTS / "rules").as_posix() for path in (TESTS / "rules").rglob("*.yml")}
+    assert tables == {f"{name_of(path)}.yml" for path in RULES}
 
 
 def test_there_are_no_tests_among_the_policies() -> None:
-    """conftest compiles all that lies there, whatever it is asked."""
+    """conftest compiles every .rego file below policies/, in every run."""
     assert not list(POLICIES.rglob("*_test.rego"))
 
 
 def test_documentation_is_rendered() -> None:
-    command = [sys.executable, str(POLICIES / "render.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [sys.executable, "-m", "tools.policies.render", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr
 
 
 def test_thresholds_are_explained_and_used() -> None:
-    module = render()
-    thresholds = module.thresholds()
-    used = {limit for path in RULES for limit in module.used_thresholds(name_of(path))}
+    thresholds = catalog.thresholds()
+    used = {limit for path in RULES for limit in catalog.used_thresholds(name_of(path))}
     assert used == set(thresholds)
     assert not [name for name, (value, why) in thresholds.items() if not value or len(why) < 30]
 
 
-# What rules ask for cannot ask for all rules, so it lists the topics.
+# A rule that reads all rules would be recursive, so the waived rules are listed by topic.
 def test_every_topic_can_be_waived() -> None:
     text = (POLICIES / "lib" / "waived" / "waived.rego").read_text(encoding="utf-8")
     listed = set(re.findall(r'^\t"(\w+)": data\.headroom\.rules\.\1,$', text, re.MULTILINE))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What conftest says of the examples beside the rules, and of what was found in public roles.
+"""What conftest finds in the examples of the rules, and in reduced copies of public roles.
 
 conftest keeps several inventories below one folder apart, so one run lints all examples.
 """
@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
-from .tools import POLICIES, REPOSITORY, render, rule_metadata, tool
+from tools.policies import catalog
+from tools.policies import examples as rule_examples
+from tools.policies.catalog import Findings
+
+from .tools import REPOSITORY, tool
 
 SHAPES = REPOSITORY / "tests" / "policies" / "shapes"
-RULES = sorted(f"{path.parent.parent.name}/{path.parent.name}" for path in POLICIES.glob("rules/*/*/bad"))
-Findings = dict[str, list[dict[str, Any]]]
+RULES = rule_examples.rules()
 
 # Each shape with the rule that is there for its defect, and all rules that speak of it.
 DEFECTS = {
@@ -43,19 +46,17 @@ DEFECTS = {
 
 @pytest.fixture(scope="module")
 def examples() -> Findings:
-    found: Findings = render().lint(POLICIES / "rules")
-    return found
+    return catalog.lint_examples()
 
 
 @pytest.fixture(scope="module")
 def shapes() -> Findings:
-    found: Findings = render().lint(SHAPES)
-    return found
+    return catalog.lint(SHAPES)
 
 
 @pytest.fixture(scope="module")
 def annotated() -> dict[str, dict[str, Any]]:
-    return rule_metadata()
+    return catalog.metadata(tool("opa"))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -84,7 +85,7 @@ def test_defect_is_caught(shape: str, shapes: Findings) -> None:
 
 def alone(folder: Path) -> set[str]:
     """What `conftest test FOLDER` says, as a user calls it."""
-    command = [tool("conftest"), "test", "--output", "json", folder.relative_to(REPOSITORY).as_posix()]
+    command = [tool("conftest"), "test", "--output", "json", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY)
     results = json.loads(done.stdout)
     return {
@@ -95,13 +96,25 @@ def alone(folder: Path) -> set[str]:
 # One run for all of them says the same as one for each.
 @pytest.mark.parametrize("shape", DEFECTS)
 def test_defect_alone(shape: str, shapes: Findings) -> None:
-    assert alone(SHAPES / shape) == {finding["msg"] for finding in shapes[shape]}
+    assert alone((SHAPES / shape).relative_to(REPOSITORY)) == {finding["msg"] for finding in shapes[shape]}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples as inventories on disk."""
+    folder = tmp_path_factory.mktemp("examples")
+    rule_examples.write(folder)
+    return folder
 
 
 @pytest.mark.parametrize("rule", ["memory/large_values", "topology/uneven_timings", "waiver/expired"])
-def test_example_alone(rule: str, examples: Findings) -> None:
-    folder = POLICIES / "rules" / rule
-    path = f"policies/rules/{rule}/bad"
-    expected = {finding["msg"].replace(f"{rule}/bad", path) for finding in examples[f"{rule}/bad"]}
-    assert alone(folder / "bad") == expected
+def test_example_alone(rule: str, examples: Findings, written: Path) -> None:
+    folder = written / rule
+    found = {line.replace(f"{folder}/bad/", "inventory/") for line in alone(folder / "bad")}
+    assert found == {finding["msg"] for finding in examples[f"{rule}/bad"]}
     assert not alone(folder / "good") or rule.startswith("waiver/")
+
+
+def test_unknown_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown keys: var; known are base, files"):
+        rule_examples.resolve({"base": "bare", "bad": {"var": {}}, "good": {}}, "bad", {"bare": {}})

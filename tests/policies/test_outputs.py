@@ -124,14 +124,14 @@ def test_exit_code(path: str, arguments: tuple[str, ...], code: int) -> None:
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive that `make bundle` writes."""
     path = tmp_path_factory.mktemp("bundle") / "policies.tar.gz"
-    done = run(sys.executable, str(REPOSITORY / "policies" / "bundle.py"), str(path))
+    done = run(sys.executable, "-m", "tools.policies.bundle", str(path))
     assert done.returncode == 0, done.stderr
     return path
 
 
 def test_bundle_is_reproducible(bundle: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.tar.gz"
-    run(sys.executable, str(REPOSITORY / "policies" / "bundle.py"), str(again))
+    run(sys.executable, "-m", "tools.policies.bundle", str(again))
     digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (bundle, again)}
     assert len(digests) == 1
     with tarfile.open(bundle) as archive:

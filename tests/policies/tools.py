@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -30,22 +29,6 @@ def tool(name: str) -> str:
     found = os.environ.get(variable) or shutil.which(name)
     if not found:
         raise FileNotFoundError(f"{name} is not on PATH; set {variable} to its path (`make setup` builds it)")
-    return found
-
-
-def render() -> Any:
-    """policies/render.py as a module."""
-    spec = importlib.util.spec_from_file_location("headroom_render", POLICIES / "render.py")
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(POLICIES / "render.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def rule_metadata() -> dict[str, dict[str, Any]]:
-    """The METADATA of each rule's package, by topic/name."""
-    found: dict[str, dict[str, Any]] = render().metadata(tool("opa"))
     return found
 
 

@@ -25,26 +25,11 @@ healthy := {
 	"etcd_maintenance_backup_dir": "/var/backups",
 }
 
-# Three members of cluster "main"; own: host → what is said of it alone.
-mixed(shared, own) := [
-	{"path": "inventory/group_vars/etcd.yml", "contents": object.union_n([healthy, {"etcd_cluster_name": "main"}, shared])},
-	{"path": "inventory/hosts.yml", "contents": {"etcd": {"hosts": object.union({"etcd-1": null, "etcd-2": null, "etcd-3": null}, own)}}},
-]
-
-# A member of etcd 3.6.16 whose environment stands in a map, in nobody's vocabulary in particular.
-environment(variables) := cluster(1, {
-	"etcd_version": "3.6.16",
-	"etcd_environment": object.union({"ETCD_INITIAL_CLUSTER_STATE": "existing"}, variables),
-})
-
-# The same without a workload and a budget: etcd's own defaults are asked for.
-plain(variables) := cluster(1, object.union({"etcd_version": "3.6.16"}, variables))
-
-# The lines without the rule's id and its fix, which are always the same.
+# The messages without the rule's id and its fix, which are always the same.
 texts(findings) := {text |
 	some finding in findings
 	text := trim_suffix(trim_prefix(finding.msg, sprintf("%s: ", [finding.code])), sprintf(". %s", [finding.fix]))
 }
 
-# The same with every size left open: figures change when the model is calibrated.
-shapes(findings) := {regex.replace(text, `[0-9][0-9.,]* [KMGTP]?i?B`, "SIZE") | some text in texts(findings)}
+# The same with every size replaced by the word SIZE.
+any_size(findings) := {regex.replace(text, `[0-9][0-9.,]* [KMGTP]?i?B`, "SIZE") | some text in texts(findings)}

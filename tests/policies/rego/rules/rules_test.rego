@@ -1,0 +1,52 @@
+# METADATA
+# title: Runs the tables of cases
+# description: |
+#   Each rule has a table beside this file, <topic>/<rule>.yml: inventories that are bad, with the texts of the findings, and
+#   inventories that are good. docs/policies/adding.md describes the format.
+package headroom_test.rules
+
+import data.headroom.testing
+import data.headroom.testing.cases
+
+test_bad[name] if {
+	some name, case in _cases("bad")
+	found := _findings(case)
+	_compared(found, case.finds) == {text | some text in case.finds}
+}
+
+test_good[name] if {
+	some name, case in _cases("good")
+	found := _findings(case)
+	count(found) == 0
+}
+
+# Without this, a folder that opa was not given would pass in silence.
+test_every_rule_has_cases if {
+	every id, _ in data.headroom.catalog {
+		[topic, rule] := split(id, "/")
+		every side in ["bad", "good"] {
+			count(data.rules[topic][rule][side]) > 0
+		}
+	}
+}
+
+# All cases of one side, by "<topic>/<rule>: <note>".
+_cases(side) := {sprintf("%s/%s: %s", [topic, rule, note]): object.union(case, {"topic": topic, "rule": rule}) |
+	some topic, tables in data.rules
+	some rule, table in tables
+	some note, case in cases.resolved(table, side)
+}
+
+# A rule either denies or warns, so one of the two is undefined.
+_findings(case) := found if {
+	found := data.headroom.rules[case.topic][case.rule].deny with input as cases.document(case)
+}
+
+_findings(case) := found if {
+	found := data.headroom.rules[case.topic][case.rule].warn with input as cases.document(case)
+}
+
+# Figures of the memory model change when it is calibrated: a text with SIZE in it matches any size.
+_compared(found, wanted) := testing.any_size(found) if {
+	contains(concat("", wanted), "SIZE")
+} else := testing.texts(found)
