@@ -13,8 +13,8 @@ version_added: 0.1.0
 description:
   - Returns members, roles, health, versions, database sizes, leader, quorum and alarms of the cluster,
     as C(etcdctl) reports them.
-  - Returns the member on this host as the kernel and systemd see it. Memory, the limit of its control group, the I/O
-    class of all its threads, the settings in effect, and where its data and its WAL are mounted.
+  - Returns memory, control group limit, I/O class of every thread, effective settings and mounts of the member on this host,
+    as the kernel, systemd and the journal report them.
   - A cluster without quorum, a member that is down and a host without etcd are results, not failures.
   - Reading another user's process environment needs root.
 extends_documentation_fragment:
@@ -23,10 +23,10 @@ extends_documentation_fragment:
   - etcdops.headroom.etcdctl.unit
 options:
   data_dir:
-    description: The data directory to look for among the mounts. Default is the one that the running etcd uses.
+    description: The data directory whose mount is returned. By default the one that the running etcd uses.
     type: path
   wal_dir:
-    description: The WAL directory to look for among the mounts. Default is the one that the running etcd uses.
+    description: The WAL directory whose mount is returned. By default the one that the running etcd uses.
     type: path
 attributes:
   check_mode:
@@ -43,7 +43,7 @@ EXAMPLES = r"""
   etcdops.headroom.etcd_cluster_info:
   register: etcd
 
-- name: Stop unless the cluster has quorum
+- name: Assert that the cluster has quorum
   ansible.builtin.assert:
     that: etcd.cluster.quorum.ok
     fail_msg: "{{ etcd.cluster.quorum.healthy }} healthy members, {{ etcd.cluster.quorum.needed }} needed"
@@ -58,7 +58,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The cluster, as the members that answer describe it.
+  description: The cluster, as reported by the members that answer.
   returned: always
   type: dict
   contains:
@@ -71,12 +71,12 @@ cluster:
       type: str
       sample: etcd2
     error:
-      description: Why no member answers, else empty.
+      description: Why no member answers; empty if one does.
       type: str
       sample: "https://127.0.0.1:2379: connection refused"
     quorum:
       description:
-        - Voting members, how many of them are needed and how many are healthy.
+        - The number of voting members, of those needed and of those healthy.
         - C(ok) is true if a linearizable read through any member succeeded.
       type: dict
       sample: {voters: 3, needed: 2, healthy: 3, ok: true}
@@ -103,7 +103,7 @@ cluster:
           description: Whether a linearizable read through it succeeded (a learner, whether it knows a leader).
           type: bool
         health_error:
-          description: Why it is not healthy, else empty.
+          description: Why it is not healthy; empty if it is.
           type: str
         endpoint:
           description: The client URL at which it was asked.
@@ -126,7 +126,7 @@ cluster:
           description: Bytes of the database that hold data; the rest is free for reuse.
           type: int
         db_quota:
-          description: Its quota in bytes. Only members from 3.6 on say it here.
+          description: Its quota in bytes. Null for members older than 3.6, which do not report it here.
           type: int
         raft_index:
           description: Index of the last committed raft entry.
@@ -138,10 +138,10 @@ cluster:
           description: Raft term.
           type: int
         lag:
-          description: Entries that it has yet to apply, compared with the highest index of any member.
+          description: Entries that it has not applied yet, compared with the highest index of any member.
           type: int
         errors:
-          description: Errors that it reports of itself, such as C(etcdserver{:} no leader).
+          description: Errors that it reports, such as C(etcdserver{:} no leader).
           type: list
           elements: str
         alarms:
@@ -149,12 +149,12 @@ cluster:
           type: list
           elements: str
 member:
-  description: Name of the member on this host, empty if it is not known.
+  description: Name of the member on this host, empty if unknown.
   returned: always
   type: str
   sample: etcd1
 process:
-  description: The etcd on this host. Without a running process only the unit's state is there.
+  description: The etcd process on this host. Without a running process only the state of the unit is returned.
   returned: always
   type: dict
   contains:
@@ -172,14 +172,14 @@ process:
       type: str
       sample: active
     sub_state:
-      description: systemd's finer state of the unit.
+      description: systemd's detailed state of the unit.
       type: str
       sample: running
     result:
       description: How its last run ended, such as C(success), C(exit-code) or C(oom-kill).
       type: str
     restarts:
-      description: How often systemd restarted it by itself since it was last told to start it.
+      description: How often systemd restarted the unit automatically since it was last started on request.
       type: int
     since:
       description: When it became active.
@@ -191,13 +191,13 @@ process:
       description: Resident memory in bytes.
       type: int
     rss_anon:
-      description: The part of it that is heap and stacks.
+      description: The part of the resident memory that is heap and stacks.
       type: int
     rss_file:
-      description: The part of it that is mapped files, foremost the database.
+      description: The part of the resident memory that is mapped files, mainly the database.
       type: int
     rss_shmem:
-      description: The part of it that is shared memory.
+      description: The part of the resident memory that is shared memory.
       type: int
     rss_peak:
       description: The largest resident memory since the process started, in bytes.
@@ -212,7 +212,7 @@ process:
       description: Nice value of the main thread.
       type: int
     memory_limit:
-      description: Bytes at which the kernel kills, the smallest limit of control group and parents; null for none.
+      description: Bytes at which the kernel kills the process, the lowest limit of its control group and their parents; null for none.
       type: int
     memory_high:
       description: Bytes above which the kernel throttles and reclaims; null for none, and always with cgroup v1.
@@ -221,10 +221,10 @@ process:
       description: Bytes that the control group uses, page cache included.
       type: int
     memory_peak:
-      description: The most that it used; null where the kernel does not record it.
+      description: The most bytes that the control group used; null where the kernel does not record it.
       type: int
     oom_kills:
-      description: Processes of the control group that were killed for want of memory.
+      description: Processes of the control group that the kernel killed for lack of memory.
       type: int
     cgroup:
       description: Directory of the control group.
@@ -239,23 +239,23 @@ process:
       type: dict
       sample: {best-effort/0: 14}
     environment:
-      description: Variables of Go's runtime that are set.
+      description: Environment variables of Go's runtime that are set.
       type: dict
       sample: {GOGC: "100", GOMEMLIMIT: 1800MiB}
     digest:
-      description: C(HEADROOM_DIGEST) of the process, which tells from which configuration it was started.
+      description: C(HEADROOM_DIGEST) of the process, which identifies the configuration that it was started with.
       type: str
     version:
-      description: Version of the running etcd, null if the journal does not say.
+      description: Version of the running etcd, null if the journal lacks it.
       type: str
     go_version:
       description: Version of Go that it was built with.
       type: str
     settings:
       description:
-        - The settings in effect, as etcd logged them when it started.
+        - The effective settings, as etcd logged them when it started.
           - Named like etcd 3.7's flags, with underscores.
-        - Heartbeat and election are in milliseconds.
+        - Heartbeat interval and election timeout are in milliseconds.
       type: dict
       sample: {snapshot_count: 10000, quota_backend_bytes: 2147483648, auto_compaction_retention: 30m}
     settings_source:
@@ -269,8 +269,8 @@ process:
         wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
 maintenance:
   description:
-    - What maintenance on this host did last, by operation (C(defrag), C(snapshot), C(drill)), as the program of the role
-      P(etcdops.headroom.etcd_maintenance#role) keeps it. Empty where it is not installed or has not run.
+    - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill)), as recorded by the program of the
+      role P(etcdops.headroom.etcd_maintenance#role). Empty if it is not installed or has not run.
   returned: always
   type: dict
   version_added: 0.2.0
@@ -278,7 +278,7 @@ maintenance:
     defrag:
       operation: defrag
       result: done
-      reason: "etcd-1: 269.2 MiB became 1008.0 KiB in 0.112 s, 268.2 MiB given back"
+      reason: "etcd-1: 269.2 MiB became 1008.0 KiB in 0.112 s, 268.2 MiB freed"
       started_at: "2026-11-21T12:40:00Z"
       seconds: 41.315
       settled: true

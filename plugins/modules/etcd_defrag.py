@@ -2,23 +2,23 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Defragment etcd members, one at a time, where it pays and where it is safe."""
+"""Defragment etcd members one at a time, where it is worthwhile and safe."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_defrag
-short_description: Defragment etcd, one member at a time, where it pays and where it is safe
+short_description: Defragment etcd members one at a time, where it is worthwhile and safe
 version_added: 0.2.0
 description:
-  - A database of etcd keeps the pages that compaction freed until it is defragmented, and they count for the quota. Meanwhile
-    the member answers nothing. So this module takes one member at a time in the whole cluster, followers first and the leader
-    last, and moves the leadership away from it first.
-  - It goes on only while every voting member is healthy and has caught up, no alarm but C(NOSPACE) is set, no snapshot is sent or
-    received, and nobody else takes a member out of service. A lock in etcd itself, C(/headroom/lock), sees to the last; it is held by a lease,
-    so that a holder that dies lets go within a minute.
-  - It checks first that the disk has room for the copy, and that the copy does not bring etcd above its memory limit.
-  - Learners are left alone. What is put off is no failure - RV(deferred) says so, and RV(members) why.
+  - etcd keeps the pages that compaction freed in its database file, where they count towards the quota, until the member is defragmented.
+    A member that is being defragmented answers no request. So this module defragments one member of the cluster at a time, followers first,
+    and moves the leadership away before it defragments the leader last.
+  - It proceeds only while every voting member is healthy and has caught up, no alarm except C(NOSPACE) is set, no snapshot is being sent or
+    received, and it holds the cluster's lock, C(/headroom/lock) in etcd. The lock is attached to a lease, so that it is released within a minute if
+    its holder dies.
+  - It first checks that the disk has room for the copy, and that the copy does not make etcd exceed its memory limit.
+  - Learners are not defragmented. Deferring a member is not a failure - see RV(deferred), and RV(members) for the reasons.
   - The program that the role P(etcdops.headroom.etcd_maintenance#role) installs does the same from a timer, with the same code.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
@@ -27,26 +27,27 @@ extends_documentation_fragment:
 options:
   members:
     description:
-      - V(local) takes the member on this host, the first of O(endpoints), whose disk and memory can be looked at. Run on all hosts, each waits for its turn.
-      - V(all) takes every member, one after the other, from this host. What its disk and memory have is then known of O(name) only.
+      - V(local) defragments the member on this host, the first of O(endpoints). Run on all hosts, each one waits for the members before it.
+      - V(all) defragments every member from this host, one after the other. Disk and memory are then checked for the member O(name) only.
     type: str
     choices: [local, all]
     default: local
   name:
-    description: Name of the member on this host. By default the one that answers at the first of O(endpoints).
+    description: Name of the member on this host. By default the member at the first of O(endpoints).
     type: str
     default: ""
   free_share:
-    description: Least percentage of the database file that has to be free.
+    description: Percentage of the database file that must be free, at least.
     type: int
     default: 45
   free_size:
-    description: Least size that has to be free, in bytes or with a unit (KB = 1024). Both have to be met.
+    description: Size that must be free, at least, in bytes or with a unit (KB = 1024). O(free_share) and O(free_size) must both be met.
     type: str
     default: 100MB
   in_turn:
     description:
-      - With V(local), whether to let other members go first, followers before the leader. Turn it off where something else sees to the order.
+      - With O(members=local), whether to wait for the members that are earlier in the order, followers before the leader.
+      - Disable it if something else determines the order.
     type: bool
     default: true
   pause:
@@ -54,7 +55,7 @@ options:
     type: int
     default: 30
   wait:
-    description: Seconds to wait for the own turn and for the lock.
+    description: Seconds to wait for earlier members and for the lock.
     type: int
     default: 600
   timeout:
@@ -62,13 +63,13 @@ options:
     type: int
     default: 1800
   max_lag:
-    description: Raft entries that a member may be behind and still count as caught up.
+    description: Raft entries that a member may be behind and still counts as caught up.
     type: int
     default: 500
   raise_memory:
     description:
-      - Whether the memory limit of O(unit) may be raised while the member is defragmented, if its copies need that and the host has the memory.
-      - The limit is put back as soon as etcd is below it again.
+      - Whether to raise the memory limit of O(unit) during the defragmentation, if the copies need it and the host has the memory.
+      - The limit is restored as soon as etcd is below it again.
     type: bool
     default: true
   data_dir:
@@ -76,16 +77,16 @@ options:
     type: path
 attributes:
   check_mode:
-    description: Says what would be done, in which order, and what stands in the way. Takes no lock and waits for nothing.
+    description: Says what would be done, in which order, or what prevents it. Acquires no lock and waits for nothing.
     support: full
   platform:
     description: Linux.
     support: full
     platforms: linux
 notes:
-  - With authentication the client needs the role C(root), as for any maintenance of etcd.
-  - While C(NOSPACE) is set etcd takes no writes, so there can be no lock. Members then keep to the order of their turns alone.
-  - The alarm C(NOSPACE) is disarmed after the last member, if all databases are then below nine tenths of the quota.
+  - With authentication enabled, the client needs the role C(root), as for any maintenance of etcd.
+  - While C(NOSPACE) is set, etcd accepts no writes, so the lock is unavailable. The order alone then keeps the members apart.
+  - The alarm C(NOSPACE) is disarmed after the last member, if every database is then below 90 % of its quota.
 seealso:
   - module: etcdops.headroom.etcd_cluster_info
   - name: Maintenance of etcd
@@ -96,10 +97,10 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Defragment the members of all hosts of the play, each in its turn
+- name: Defragment the members of all hosts of the play, one after the other
   etcdops.headroom.etcd_defrag:
 
-- name: Say what would be done with a fifth free, and why not
+- name: Show which members would be defragmented with lower thresholds
   etcdops.headroom.etcd_defrag:
     members: all
     free_share: 20
@@ -110,53 +111,53 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What became of each member, or would, as sentences.
+  description: The result for each member, as sentences; in check mode, what would be done.
   type: str
   returned: always
-  sample: "etcd-2: 1.2 GiB became 420.1 MiB in 3.412 s, 808.9 MiB given back."
+  sample: "etcd-2: 1.2 GiB became 420.1 MiB in 3.412 s, 808.9 MiB freed."
 deferred:
-  description: Whether a member that needs it was put off.
+  description: Whether a member that should be defragmented was not.
   type: bool
   returned: success
 members:
-  description: What became of each member, or, in check mode, would.
+  description: The result for each member; in check mode, what would be done.
   type: list
   elements: dict
   returned: success
   contains:
     member:
-      description: Its name.
+      description: Name of the member.
       type: str
     result:
       description: C(done), C(skipped) or C(failed).
       type: str
     reason:
-      description: Why, or what was gained, as a sentence.
+      description: The reason, or what was freed, as a sentence.
       type: str
     settled:
       description: Whether nothing is left to be done.
       type: bool
     would:
-      description: In check mode, whether it would be defragmented.
+      description: In check mode, whether the member would be defragmented.
       type: bool
     before:
-      description: Bytes of its database file, and of the data in it.
+      description: Bytes of the database file, and of the data in it.
       type: dict
       sample: {size: 1288490188, in_use: 440401920}
     after:
-      description: The same afterwards.
+      description: The same after the defragmentation.
       type: dict
     defrag_seconds:
-      description: How long it answered nothing.
+      description: For how long the member answered no request.
       type: float
     moved_to:
-      description: Who leads in its place; empty if nothing was moved.
+      description: The member that took over as leader; empty if the leadership was not moved.
       type: str
     raised_to:
-      description: The memory limit in bytes that it had meanwhile; null for its own.
+      description: The memory limit in bytes during the defragmentation; null if it was not raised.
       type: int
     limit_problem:
-      description: Why its own limit was not put back, else empty.
+      description: Why the memory limit was not restored; empty if it was.
       type: str
     disarmed:
       description: Whether the alarm C(NOSPACE) was disarmed.

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Install the program that maintains etcd from timers, its configuration and its units."""
+"""Install the program that maintains etcd from timers, with its configuration and units."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ module: etcd_maintenance
 short_description: Install the program that maintains etcd from timers
 version_added: 0.2.0
 description:
-  - Checks a configuration against this host first - thresholds, numbers, calendars (as C(systemd-analyze) reads them), and folders that have to be
-    there and writable. Whatever is wrong is one error, and nothing has been changed.
-  - Then it writes the program, which consists of this collection's own modules, its configuration and its systemd units, as far as they differ.
-  - Does not start, stop or enable a unit; RV(timers) says what systemd knows of them. The role
-    P(etcdops.headroom.etcd_maintenance#role) does the rest.
+  - First validates the configuration on this host - thresholds, numbers, calendars (with C(systemd-analyze)), and directories, which must exist and
+    be writable. All problems are reported as one error, before anything is changed.
+  - Then writes the program (a copy of modules of this collection), its configuration and its systemd units, where they differ, and removes modules of
+    earlier versions.
+  - Does not start, stop or enable units; RV(timers) returns their state. The role P(etcdops.headroom.etcd_maintenance#role) does the rest.
 options:
   config:
     description:
-      - What the program has to know, as the role P(etcdops.headroom.etcd_maintenance#role) puts it together.
+      - The configuration of the program, as the role P(etcdops.headroom.etcd_maintenance#role) builds it.
     type: dict
     required: true
   units:
-    description: Text of each systemd unit by its name.
+    description: Content of each systemd unit, by name.
     type: dict
     default: {}
   bucket_keys:
     description:
-      - Credentials of the bucket for copies. They are kept in the file that the configuration names, readable by its owner alone.
+      - Credentials of the bucket for copies. They are stored in O(credentials_file), readable by its owner only.
     type: dict
     suboptions:
       access_key:
-        description: The access key. Empty - there are none, and a file of earlier ones is removed.
+        description: The access key. If empty, no credentials are stored, and a file with earlier ones is removed.
         type: str
         default: ""
       secret_key:
@@ -40,31 +40,31 @@ options:
         type: str
         default: ""
   lib_dir:
-    description: Folder for the program's modules.
+    description: Directory for the program's modules.
     type: path
     default: /usr/local/lib/headroom
   program:
-    description: The program's launcher.
+    description: Path of the program's launcher.
     type: path
     default: /usr/local/sbin/headroom
   config_file:
-    description: The configuration of the program.
+    description: Path of the configuration.
     type: path
     default: /etc/etcd/maintenance.json
   credentials_file:
-    description: Where O(bucket_keys) are kept.
+    description: Path of the file that stores O(bucket_keys).
     type: path
     default: /etc/etcd/backup-bucket.credentials
   unit_dir:
-    description: Folder for the units.
+    description: Directory for the units.
     type: path
     default: /etc/systemd/system
 attributes:
   check_mode:
-    description: Checks the configuration against the host, and says what would be written.
+    description: Validates the configuration on the host, and returns what would be written.
     support: full
   diff_mode:
-    description: Shows configuration and units before and after; of the program only which files differ.
+    description: Shows configuration and units before and after; of the program, only which files differ.
     support: full
   platform:
     description: Linux with systemd.
@@ -78,7 +78,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Check the configuration before anything is changed
+- name: Validate the configuration before anything is changed
   etcdops.headroom.etcd_maintenance:
     config: "{{ _etcd_maintenance_config }}"
   check_mode: true
@@ -86,30 +86,30 @@ EXAMPLES = r"""
 
 RETURN = r"""
 differs:
-  description: Whether anything was written, or would be. The same as RV(ignore:changed), also where a task sets that.
+  description: Whether anything was written or would be. Equal to RV(ignore:changed), unless the task overrides that.
   type: bool
   returned: success
 files:
-  description: Paths that were written, or would be.
+  description: Paths that were written or would be.
   type: list
   elements: str
   returned: success
 removed:
-  description: Paths of modules of an earlier version of the program, and of credentials no longer wanted, that were removed, or would be.
+  description: Paths of modules of earlier versions, and of credentials that are no longer needed, that were removed or would be.
   type: list
   elements: str
   returned: success
 reload:
-  description: Whether a unit changed, so that systemd has to read them again.
+  description: Whether a unit changed, so that systemd must reload its units.
   type: bool
   returned: success
 timers:
-  description: For each timer among O(units) whether it is enabled and active, whether it changed, and when it comes next.
+  description: Whether each timer among O(units) is enabled and active, whether it changed, and when it elapses next.
   type: dict
   returned: success
   sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}
 records:
-  description: The last record of each operation that has run, by its name.
+  description: The last record of each operation that has run, by name.
   type: dict
   returned: success
 """
@@ -124,6 +124,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
+    Config,
     bucket_problems,
     host_problems,
     parse_config,
@@ -145,10 +146,32 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
-def program(lib_dir: str, launcher: str) -> dict[str, tuple[str, int]]:
-    """Return path, text and mode of the program's files: the modules that it consists of as they are loaded here.
+# Text and mode of each file, by path.
+Files = dict[str, tuple[str, int]]
 
-    Each folder above them is a package of its own, so that no other ansible_collections on the host comes first.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "config": {"type": "dict", "required": True},
+    "units": {"type": "dict", "default": {}},
+    "bucket_keys": {
+        "type": "dict",
+        "no_log": False,
+        "options": {
+            "access_key": {"type": "str", "default": "", "no_log": False},
+            "secret_key": {"type": "str", "default": "", "no_log": True},
+        },
+    },
+    "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
+    "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
+    "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
+    "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
+    "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
+}
+
+
+def program_files(lib_dir: str, launcher: str) -> Files:
+    """Return the program's files: its launcher, and the modules of this collection that are loaded in this process.
+
+    Each directory above the modules is a package of its own, so that no other ansible_collections on the host is found.
     """
     found = {}
     for name, module in sorted(sys.modules.items()):
@@ -156,23 +179,50 @@ def program(lib_dir: str, launcher: str) -> dict[str, tuple[str, int]]:
         if not name.startswith(f"{PACKAGE}._") or loader is None or hasattr(module, "__path__"):
             continue
         found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
-        folder = lib_dir
+        directory = lib_dir
         for part in name.split(".")[:-1]:
-            folder = os.path.join(folder, part)
-            found[os.path.join(folder, "__init__.py")] = ("", 0o644)
+            directory = os.path.join(directory, part)
+            found[os.path.join(directory, "__init__.py")] = ("", 0o644)
     text = LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=PACKAGE)
     return {**found, launcher: (text, 0o755)}
 
 
-def stale(lib_dir: str, wanted: dict[str, tuple[str, int]]) -> list[str]:
-    """Return the modules of an earlier version."""
-    top = os.path.join(lib_dir, *PACKAGE.split("."))
-    paths = sorted(os.path.join(folder, name) for folder, dummy, names in os.walk(top) for name in names)
-    return [path for path in paths if path.endswith(".py") and path not in wanted]
+def shown_files(asked: dict[str, Any]) -> Files:
+    """Return the configuration and the units, whose content a diff shows."""
+    config = json.dumps(asked["config"], indent=2, sort_keys=True) + "\n"
+    units = {os.path.join(asked["unit_dir"], name): (text, 0o644) for name, text in asked["units"].items()}
+    return {asked["config_file"]: (config, 0o640), **units}
 
 
-def present(path: str) -> tuple[str, int] | None:
-    """Return text and mode of a file, None if there is none."""
+def credentials_file(asked: dict[str, Any]) -> Files:
+    """Return the file with the bucket's keys, in the format of Amazon's tools; empty without keys."""
+    keys = asked["bucket_keys"] or {}
+    if not keys.get("access_key"):
+        return {}
+    lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
+    return {asked["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
+
+
+def obsolete_files(asked: dict[str, Any], wanted: Files) -> list[str]:
+    """Return modules of earlier versions, wherever those kept them, and credentials that are no longer needed."""
+    top = os.path.join(asked["lib_dir"], *PACKAGE.split("."))
+    paths = sorted(os.path.join(directory, name) for directory, dummy, names in os.walk(top) for name in names)
+    found = [path for path in paths if path.endswith(".py") and path not in wanted]
+    if asked["credentials_file"] not in wanted and os.path.lexists(asked["credentials_file"]):
+        found.append(asked["credentials_file"])
+    return found
+
+
+def missing_directories(config: Config) -> list[tuple[str, int]]:
+    """Return path and mode of the directories to create."""
+    directories = [(config.state_dir, 0o755)]
+    if config.drill.enabled:
+        directories.append((config.drill.scratch_dir, 0o700))
+    return [directory for directory in directories if not os.path.isdir(directory[0])]
+
+
+def read_file(path: str) -> tuple[str, int] | None:
+    """Return text and mode of a file, None if it does not exist."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read(), os.stat(path).st_mode & 0o7777
@@ -180,8 +230,8 @@ def present(path: str) -> tuple[str, int] | None:
         return None
 
 
-def put(module: AnsibleModule, path: str, text: str, mode: int) -> None:
-    """Write a file at once, with its folders."""
+def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
+    """Write a file atomically, and create its directories."""
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
     temporary = os.path.join(module.tmpdir, "file")
     with open(temporary, "w", encoding="utf-8") as stream:
@@ -191,81 +241,55 @@ def put(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     os.chmod(path, mode)
 
 
-def credentials(asked: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    """Return path, text and mode of the file with the bucket's keys, if there are any; as Amazon's tools read it."""
-    keys = asked["bucket_keys"] or {}
-    if not keys.get("access_key"):
-        return {}
-    lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
-    return {asked["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
-
-
-def with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | None:
-    """Return the bucket with the keys as they are given: their file may be yet to be written."""
+def bucket_with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | None:
+    """Return the bucket with the given keys, whose file may not be written yet."""
     keys = asked["bucket_keys"] or {}
     if bucket is None or not any(keys.values()):
         return bucket
     return replace(bucket, credentials_file="", **keys)
 
 
-def main() -> None:
-    """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "config": {"type": "dict", "required": True},
-            "units": {"type": "dict", "default": {}},
-            "bucket_keys": {
-                "type": "dict",
-                "no_log": False,
-                "options": {
-                    "access_key": {"type": "str", "default": "", "no_log": False},
-                    "secret_key": {"type": "str", "default": "", "no_log": True},
-                },
-            },
-            "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
-            "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
-            "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
-            "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
-            "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
-        },
-        supports_check_mode=True,
-    )
+def validated_config(module: AnsibleModule) -> Config:
+    """Return the configuration; fail with every problem of it on this host."""
     asked = module.params
     try:
         config = parse_config(asked["config"])
     except ValueError as error:
         module.fail_json(msg=f"{error}. Nothing was changed.")
-    wrong = host_problems(config)
-    if config.snapshot.enabled and not wrong:
-        bucket = with_keys(config.snapshot.bucket, asked)
-        wrong = bucket_problems(bucket, installed=not module.check_mode)
-    if wrong:
-        module.fail_json(msg=f"{'; '.join(wrong)}. Nothing was changed.")
-    wanted = program(asked["lib_dir"], asked["program"])
-    shown = {asked["config_file"]: (json.dumps(asked["config"], indent=2, sort_keys=True) + "\n", 0o640)}
-    shown.update({os.path.join(asked["unit_dir"], name): (text, 0o644) for name, text in asked["units"].items()})
-    wanted.update({**shown, **credentials(asked)})
+    found = host_problems(config)
+    if config.snapshot.enabled and not found:
+        bucket = bucket_with_keys(config.snapshot.bucket, asked)
+        found = bucket_problems(bucket, installed=not module.check_mode)
+    if found:
+        module.fail_json(msg=f"{'; '.join(found)}. Nothing was changed.")
+    return config
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+    asked = module.params
+    config = validated_config(module)
+    shown = shown_files(asked)
+    wanted = {**program_files(asked["lib_dir"], asked["program"]), **shown, **credentials_file(asked)}
     try:
-        before = {path: present(path) for path in wanted}
+        before = {path: read_file(path) for path in wanted}
         changed = [path for path, content in wanted.items() if before[path] != content]
-        removed = stale(asked["lib_dir"], wanted)
-        if asked["credentials_file"] not in wanted and os.path.lexists(asked["credentials_file"]):
-            removed.append(asked["credentials_file"])
-        folders = [(config.state_dir, 0o755), *([(config.drill.scratch_dir, 0o700)] if config.drill.enabled else [])]
-        missing = [folder for folder in folders if not os.path.isdir(folder[0])]
+        removed = obsolete_files(asked, wanted)
+        directories = missing_directories(config)
         if not module.check_mode:
             for path in changed:
-                put(module, path, *wanted[path])
+                write_file(module, path, *wanted[path])
             for path in removed:
                 os.unlink(path)
-            for folder, mode in missing:
-                os.makedirs(folder, mode=mode)
+            for path, mode in directories:
+                os.makedirs(path, mode=mode)
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
     units = [path for path in changed if os.path.dirname(path) == asked["unit_dir"]]
     module.exit_json(
-        changed=bool(changed or removed or missing),
-        differs=bool(changed or removed or missing),
+        changed=bool(changed or removed or directories),
+        differs=bool(changed or removed or directories),
         files=changed,
         removed=removed,
         reload=bool(units),

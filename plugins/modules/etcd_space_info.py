@@ -2,18 +2,18 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What fills the databases of a cluster."""
+"""Show what fills the databases of a cluster."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_space_info
-short_description: What fills the databases of an etcd cluster
+short_description: Show what fills the databases of an etcd cluster
 version_added: 0.2.0
 description:
-  - Divides the database of each voting member into live data, history and free pages, and says what helps.
-  - Sizes of live data and history are estimates, shared out by their numbers of revisions. A member that was just compacted counts the pages that
-    this freed with its next writes.
+  - Divides the database of each voting member into live data, history and free pages, and says which action frees space.
+  - The sizes of live data and history are estimated from their numbers of revisions. After a compaction, a member reports the freed pages with its
+    next writes.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -28,11 +28,11 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Say what fills the databases
+- name: Find out what fills the databases
   etcdops.headroom.etcd_space_info:
   register: space
 
-- name: Show it
+- name: Show what fills the databases
   ansible.builtin.debug:
     msg: "{{ space.explanations }}"
 """
@@ -44,7 +44,7 @@ no_space:
   elements: str
   returned: success
 fits:
-  description: Whether every member is below nine tenths of its quota, so that etcd can take writes again once the alarm is disarmed.
+  description: Whether every member is below 90 % of its quota, so that etcd accepts writes again once the alarm is disarmed.
   type: bool
   returned: success
 revision:
@@ -62,7 +62,7 @@ members:
   returned: success
   sample: [{member: etcd-1, size: 2147483648, quota: 2147483648, live: 524288000, history: 1572864000, free: 50331648, keys: 5000, revisions: 15000}]
 explanations:
-  description: The same as sentences, with what helps.
+  description: A sentence for each member, with the action that frees space.
   type: list
   elements: str
   returned: success
@@ -99,10 +99,10 @@ def main() -> None:
         module.fail_json(msg=f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
     spaces, revisions, silent = [], [], []
     for member in (member for member in cluster.members if member.votes):
-        seen = view.metrics.get(member.name, member.health_error)
-        if isinstance(seen, MemberMetrics) and member.db_size is not None and seen.newest_revision is not None:
-            spaces.append(divide_database(member, seen))
-            revisions.append(seen.newest_revision)
+        metrics = view.metrics.get(member.name, member.health_error)
+        if isinstance(metrics, MemberMetrics) and member.db_size is not None and metrics.newest_revision is not None:
+            spaces.append(divide_database(member, metrics))
+            revisions.append(metrics.newest_revision)
         else:
             silent.append(f"{member.name or member.id} ({member.health_error or 'no metrics'})")
     if silent:
