@@ -1,8 +1,8 @@
 # METADATA
 # title: All rules
 # description: |
-#   What `conftest test inventory` asks: every rule below rules/, in one query each for denials and warnings, so that the inventory is
-#   resolved twice and not once for every rule. `--namespace 'headroom.rules.*'` asks each rule by itself.
+#   The namespace that `conftest test inventory` queries. One query for all denials and one for all warnings resolve the inventory twice;
+#   `--namespace 'headroom.rules.*'` resolves it for each rule.
 package headroom
 
 deny contains finding if some finding in data.headroom.rules[_][_].deny

@@ -230,7 +230,7 @@ def test_variables_of_the_roles_are_known() -> None:
         for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
             variables |= set(entry.get("options", {}))
     hosts = [{"path": "i/hosts.yml", "contents": {"etcd": {"hosts": {"n1": dict.fromkeys(variables, 1)}}}}]
-    query = '{name | some name in data.headroom.vocabulary.recognised.strange["i"]} with input as ' + json.dumps(hosts)
+    query = '{name | some name in data.headroom.settings.detect.unrecognised["i"]} with input as ' + json.dumps(hosts)
     # Without these two, which alone tell that an inventory is Headroom's.
     query = query.replace('"etcd_workload": 1, ', "").replace('"etcd_memory_budget": 1, ', "")
     command = [tool("opa"), "eval", "--format", "json", "-d", "policies/lib", "-d", "policies/data", query]

@@ -1,61 +1,55 @@
 # METADATA
-# title: Files that configure etcd themselves
+# title: Files as conftest passes them
 # description: |
-#   etcd's own config file, files with its environment, manifests of Kubernetes and of Docker Compose, beside an inventory or alone. Each
-#   is known by what is in it, never by its name, and is an inventory of its own here: one group, etcd, whose hosts are the services or
-#   containers that run etcd, each with one variable, its statement (see vocabulary/stated.rego).
+#   The input as one content for each path, whatever the mode of the run. Rule numbers, here and in other packages, refer to the table of
+#   Ansible's behaviour in docs/inventory.md.
 package headroom.files
 
-import data.headroom.files.compose
-import data.headroom.files.config
-import data.headroom.files.environment
-import data.headroom.files.manifest
-import data.headroom.inventory.paths
+# With --combine the input is a list of {path, contents}; without it, a single document.
+entries := input if {
+	is_array(input)
+} else := [{"path": "-", "contents": input}]
 
-# Group and host variables are never such files, whatever they hold.
-_candidates := {index: entry.contents |
-	some index, entry in paths.entries
-	is_object(entry.contents)
-	not regex.match(`(^|/)(group_vars|host_vars)/`, entry.path)
+paths := [entry.path | some entry in entries]
+
+# All grouping in this library has the form of _indices: OPA indexes the inner comprehension, which makes it a single pass. The key must be
+# a plain field and have at least one entry. A partial rule with two keys (`by_path[path] contains …`) copies its set at each step.
+_repeated := {path |
+	count({path | some path in paths}) < count(paths)
+	some path, indices in _indices
+	count(indices) > 1
 }
 
-# Index of an entry → host → statement. A file of several documents has several entries.
-_found := {index: statements |
-	some index, contents in _candidates
-	statements := _statements(contents)
-	count(statements) > 0
+_indices := {path: indices |
+	some path in {path | some path in paths}
+	indices := [index | some index, entry in entries; entry.path == path]
 }
 
-_statements(contents) := compose.statements(contents) if {
-	is_object(contents.services)
-} else := manifest.statements(contents) if {
-	is_string(contents.apiVersion)
-} else := environment.statements(contents) if {
-	environment.recognised(contents)
-} else := config.statements(contents) if {
-	config.recognised(contents)
+# A comment above the first `---` makes conftest pass a file twice, once as null (rule 17). Files with two real documents have no content
+# here, because Ansible refuses them.
+contents := {entry.path: entry.contents | some entry in entries} if {
+	count(_repeated) == 0
+} else := object.union(
+	{entry.path: entry.contents | some entry in entries; not entry.path in _repeated},
+	{path: content |
+		some path in _repeated
+		documents := _documents(path)
+		count(documents) < 2
+		content := array.concat(documents, [null])[0]
+	},
+)
+
+several_documents := {path | some path in _repeated; count(_documents(path)) > 1}
+
+_documents(path) := [entries[index].contents | some index in _indices[path]; entries[index].contents != null]
+
+# Path → output of `ansible-inventory --list`, recognized by its content.
+listed := {path: content |
+	some path, content in contents
+	is_object(content._meta.hostvars)
 }
 
-# The paths of these files.
-recognised := {paths.entries[index].path | some index, _ in _found}
-
-# Path → {hosts: host → variables, groups: group → hosts}, which headroom.inventory unites with the others.
-inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}} |
-	some path in recognised
-	hosts := {_label(name, position): {"statement": statement} |
-		some name, statements in _by_name(path)
-		some position, statement in statements
-	}
-	names := object.keys(hosts)
-}
-
-# Two documents of one file may have the same name, for example in two namespaces of Kubernetes.
-_by_name(path) := {name: sort(statements) |
-	named := [[name, statement] | some index, found in _found; paths.entries[index].path == path; some name, statement in found]
-	some name in {name | some [name, _] in named}
-	statements := {statement | some [other, statement] in named; other == name}
-}
-
-_label(name, 0) := name
-
-_label(name, position) := sprintf("%s (%d)", [name, position + 1]) if position > 0
+# Ansible skips the hidden name, so such a file may lie inside an inventory.
+waiver_files := {path | some path in paths; regex.match(`(^|/)\.?waivers\.ya?ml$`, path)} if {
+	contains(concat("\n", paths), "waivers.")
+} else := set()

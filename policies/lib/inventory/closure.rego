@@ -1,20 +1,19 @@
 # METADATA
-# title: All groups above a group
+# title: Transitive closure of the group graph
 # description: |
-#   graph.reachable() takes time without bound where there are several ways to one node, because it puts a node on its list once for each
-#   way to it: 40 groups in a ladder keep it busy for hours.
+#   Replaces graph.reachable(), which enqueues a node once for each path to it: a ladder of 40 groups keeps it busy for hours.
 package headroom.inventory.closure
 
-# parents: node → its parents, which are nodes too. Node → all nodes above it and itself.
-above(parents) := {node: graph.reachable(parents, {node}) | some node, _ in parents} if {
-	every stated in parents { count(stated) < 2 }
-} else := _further(_further(_further(_further(_further(_further(_further(_further(_further(_further(nearest)))))))))).above if {
-	nearest := {"above": {node: near | some node, stated in parents; near := stated | {node}}, "complete": false}
+# parents: node → its parents, which are nodes themselves. Returns node → itself and all its ancestors.
+ancestors(parents) := {node: graph.reachable(parents, {node}) | some node, _ in parents} if {
+	every of_node in parents { count(of_node) < 2 }
+} else := _double(_double(_double(_double(_double(_double(_double(_double(_double(_double(nearest)))))))))).ancestors if {
+	nearest := {"ancestors": {node: near | some node, of_node in parents; near := of_node | {node}}, "complete": false}
 }
 
-# From what is above up to some distance to what is above up to twice that distance. Ten times are as far as Ansible itself gets.
-_further(known) := known if {
+# Doubles the distance up to which ancestors are known. Ten times exceed the depth at which Ansible itself fails.
+_double(known) := known if {
 	known.complete
-} else := {"above": further, "complete": further == known.above} if {
-	further := {node: union({known.above[each] | some each in near}) | some node, near in known.above}
+} else := {"ancestors": further, "complete": further == known.ancestors} if {
+	further := {node: union({known.ancestors[each] | some each in near}) | some node, near in known.ancestors}
 }

@@ -1,13 +1,13 @@
 # METADATA
-# title: What the inventory files define
-# description: Every group and every host that a YAML or JSON inventory file names, with what is said there.
+# title: Definitions in inventory files
+# description: Every place where a YAML or JSON inventory file defines a group or names hosts.
 package headroom.inventory.definitions
 
 import data.headroom.inventory.graph
 import data.headroom.inventory.paths
 import data.headroom.inventory.patterns
 
-# Every place where a file defines a group, at any depth.
+# At any depth. `parent` is null at the top.
 groups := [definition |
 	some path, file in paths.inventory_files
 	some [parent, group, body] in _groups_in(file.contents)
@@ -22,8 +22,8 @@ groups := [definition |
 	}
 ]
 
-# [parent, group, body] of all groups in one file. Rego has no recursion: four levels by hand, whatever lies deeper by walk(),
-# which would be slow over all the hosts of the upper levels.
+# [parent, group, body]. Rego has no recursion: four levels are unrolled, deeper ones take walk(), which would be slow over the many hosts
+# of the upper levels.
 _groups_in(content) := array.concat(array.concat(array.concat(first, second), array.concat(third, fourth)), deeper) if {
 	first := [[null, group, body] | some group, body in content; type_name(body) in {"null", "object"}]
 	second := _groups_below(first)
@@ -47,7 +47,7 @@ _groups_below(level) := [[parent, group, body] |
 	some group, body in _section(parent_body, "children")
 ]
 
-# `hosts`, `children` and `vars` may be missing, null or one name (rule 12).
+# `hosts`, `children` and `vars` may be missing, null or a single name (rule 12).
 _section(body, name) := _names(body[name]) if {
 	is_object(body)
 } else := {}
@@ -58,23 +58,23 @@ _names(section) := section if {
 	is_string(section)
 } else := {}
 
-# Every place where a file names hosts, with {host: what is said there}. A pattern is a place of its own: it may name the same host again.
+# Every place where a file names hosts, with host → variables. A pattern gets a place of its own, since it may repeat a host.
 sections := array.concat(
 	[section |
 		some place in _places
 		hosts := object.remove(place.hosts, place.patterns)
 		count(hosts) > 0
-		section := object.union(_without_patterns(place), {"hosts": hosts, "port": 0})
+		section := object.union(_without_hosts(place), {"hosts": hosts, "port": 0})
 	],
 	[section |
 		some place in _places
 		some pattern in place.patterns
 		hosts := {host: place.hosts[pattern] | some host in patterns.hosts(pattern)}
-		section := object.union(_without_patterns(place), {"hosts": hosts, "port": patterns.address(pattern).port})
+		section := object.union(_without_hosts(place), {"hosts": hosts, "port": patterns.address(pattern).port})
 	],
 )
 
-_without_patterns(place) := object.remove(place, {"hosts", "patterns"})
+_without_hosts(place) := object.remove(place, {"hosts", "patterns"})
 
 _places := [place |
 	some definition in groups
@@ -91,15 +91,15 @@ _places := [place |
 	}
 ]
 
-# Looked for in the text of all names first: mostly there are none.
+# One match over all names first, as inventories rarely have patterns.
 _patterns(hosts) := {name | some name, _ in hosts; regex.match(`[\[:]`, name)} if {
 	regex.match(`[\[:]`, concat("\n", object.keys(hosts)))
 } else := set()
 
-# What Ansible refuses in a file; it then uses as much of the file as it read before. root → path → why
-refused := {root: paths_refused |
+# root → path → problems of files that Ansible refuses. It then uses what it read before the problem.
+refused := {root: by_path |
 	some root in {entry.root | some entry in _refusals}
-	paths_refused := {path: problems |
+	by_path := {path: problems |
 		some path in {entry.path | some entry in _refusals; entry.root == root}
 		problems := {entry.problem | some entry in _refusals; entry.root == root; entry.path == path}
 	}

@@ -1,16 +1,15 @@
 # METADATA
-# title: Groups and who is in them
-# description: |
-#   The graph of groups of each inventory, its order of precedence (rule 7), and the groups of each host. A key is [inventory, group].
+# title: Groups and their members
+# description: The group graph of each inventory, the precedence of its groups (rule 7), and the groups of hosts. A key is [inventory, group].
 package headroom.inventory.graph
 
 import data.headroom.inventory.closure
 import data.headroom.inventory.definitions
 
-_stated := {[definition.root, definition.group] | some definition in definitions.groups}
+_defined := {[definition.root, definition.group] | some definition in definitions.groups}
 
-# All keys: `all` and `ungrouped` are in every inventory.
-keys := _stated | {[root, group] |
+# Every inventory has `all` and `ungrouped`.
+keys := _defined | {[root, group] |
 	some root in {definition.root | some definition in definitions.groups}
 	some group in ["all", "ungrouped"]
 }
@@ -25,39 +24,39 @@ _parent_entries := [{"key": [definition.root, definition.group], "parent": [defi
 	definition.parent != null
 ]
 
-_stated_parents := {key: found |
+_named_parents := {key: found |
 	some key in {entry.key | some entry in _parent_entries}
 	found := {entry.parent | some entry in _parent_entries; entry.key == key}
 }
 
-# Rule 9: what has no parent hangs from `all`, and `ungrouped` always does.
-parents := {key: (stated | above) |
+# Rule 9: a group without a parent is a child of `all`; `ungrouped` always is.
+parents := {key: (own | top) |
 	some key in keys
-	stated := object.get(_stated_parents, [key], set())
-	above := {[key[0], "all"] | _hangs_from_all(key[1], stated)}
+	own := object.get(_named_parents, [key], set())
+	top := {[key[0], "all"] | _is_child_of_all(key[1], own)}
 }
 
-_hangs_from_all("ungrouped", _)
+_is_child_of_all("ungrouped", _)
 
-_hangs_from_all(group, set()) if group != "all"
+_is_child_of_all(group, set()) if group != "all"
 
-# Every group's ancestors, itself among them.
-ancestors := closure.above(parents)
+# Every group's ancestors, including itself.
+ancestors := closure.ancestors(parents)
 
-_several_parents := {key | some key, stated in parents; count(stated) > 1}
+_several_parents := {key | some key, own in parents; count(own) > 1}
 
-# Groups that contain themselves, which Ansible refuses.
+# Ansible refuses groups that contain themselves.
 cyclic := {key |
-	some key, stated in parents
-	some parent in stated
+	some key, own in parents
+	some parent in own
 	key in ancestors[parent]
 }
 
-# The longest way from `all` to each group: above most groups there is only one way.
+# The longest path from `all` to each group; most groups have only one.
 depth := object.union_n([
 	{key: length | some key, above in ancestors; not key in _branching; length := count(above) - 1},
-	{key: length | some key in _entangled; length := count(ancestors[key])},
-	{key: length | some key, lengths in _longest; length := lengths[[key[0], "all"]]},
+	{key: length | some key in _too_deep; length := count(ancestors[key])},
+	{key: length | some key, lengths in _longest_paths; length := lengths[[key[0], "all"]]},
 ])
 
 _branching := {key |
@@ -66,46 +65,46 @@ _branching := {key |
 	count(above & _several_parents) > 0
 }
 
-# Where no real inventory comes: the place of these groups among the others is not looked for.
+# Beyond any realistic depth: the precedence of such groups stays unknown.
 _most_ancestors := 50
 
-_entangled := {key | some key in _branching; count(ancestors[key]) > _most_ancestors}
+_too_deep := {key | some key in _branching; count(ancestors[key]) > _most_ancestors}
 
-# Group → ancestor → the longest way between them, for groups above which the ways part, and all above them.
-_longest := _longer(_longer(_longer(_longer(_longer(_longer(shortest)))))) if {
-	measured := union({ancestors[key] | some key in (_branching - _entangled)})
+# Group → ancestor → the longest path between them, for groups with several paths and their ancestors.
+_longest_paths := _join_paths(_join_paths(_join_paths(_join_paths(_join_paths(_join_paths(shortest)))))) if {
+	measured := union({ancestors[key] | some key in (_branching - _too_deep)})
 	shortest := {key: object.union({key: 0}, {parent: 1 | some parent in parents[key]}) | some key in measured}
 }
 
-# Of two ways of some length each, one of up to twice that length.
-_longer(ways) := {key: longer |
-	some key, lengths in ways
-	longer := {other: max(sums) |
+# Joins pairs of paths, which doubles their length.
+_join_paths(paths) := {key: joined |
+	some key, lengths in paths
+	joined := {other: max(sums) |
 		some other in ancestors[key]
 		sums := {sum |
 			some between, length in lengths
-			sum := length + ways[between][other]
+			sum := length + paths[between][other]
 		}
 		count(sums) > 0
 	}
 }
 
-# `ansible_group_priority` counts in inventory files only (rule 8); the file that is read last wins.
+# Rule 8; the file that Ansible reads last wins.
 _priority_entries := [{"key": [definition.root, definition.group], "rank": definition.rank, "priority": priority} |
 	some definition in definitions.groups
 	priority := definition.body.vars.ansible_group_priority
 ]
 
-_priorities := {key: stated |
+_priorities := {key: own |
 	some key in {entry.key | some entry in _priority_entries}
 	entries := [entry | some entry in _priority_entries; entry.key == key]
 	last := max({entry.rank | some entry in entries})
-	stated := {entry.priority | some entry in entries; entry.rank == last}
+	own := {entry.priority | some entry in entries; entry.rank == last}
 }
 
-# Where a group stands among its host's groups: they are merged in this order, the last wins. A group whose place cannot be known
-# is the last in its depth, and folder.rego turns all its variables into unknown ones.
-order := {key: [length, undecided_rank, object.get(_priority, [key], 1), key[1]] |
+# Sort key: a host's groups are merged in this order, the last one wins. Undecided groups come last within their depth, and folder.rego
+# makes all their variables unknown.
+precedence := {key: [length, undecided_rank, object.get(_priority, [key], 1), key[1]] |
 	some key, length in depth
 	undecided_rank := count([reason | reason := undecided[key]])
 }
@@ -119,20 +118,20 @@ _number(value) := value if {
 }
 
 _priority := {key: _number(value) |
-	some key, stated in _priorities
-	count(stated) == 1
-	some value in stated
+	some key, own in _priorities
+	count(own) == 1
+	some value in own
 }
 
-# Group → why its place among the others is not known.
+# Group → why its precedence is unknown.
 undecided := object.union(
 	{key: "the priority of a group is given twice in one file" | some key, _ in _priorities; not _priority[key]},
-	{key: sprintf("a group with more than %d others above it", [_most_ancestors]) | some key in _entangled},
+	{key: sprintf("a group with more than %d others above it", [_most_ancestors]) | some key in _too_deep},
 )
 
 _section_entries := [{"key": [section.root, section.group], "hosts": object.keys(section.hosts)} | some section in definitions.sections]
 
-# The hosts that are named right below each group.
+# The hosts named directly in each group.
 _named := {key: union(found) |
 	some key in {entry.key | some entry in _section_entries}
 	found := {entry.hosts | some entry in _section_entries; entry.key == key}
@@ -143,7 +142,7 @@ hosts := {root: union(sets) |
 	sets := {found | some [other, _], found in _named; other == root}
 }
 
-# The same without `all` and `ungrouped`, which say nothing of a host that is in another group as well.
+# Without `all` and `ungrouped`, which do not matter for a host in another group.
 _direct := {key: found | some key, found in _named; not key[1] in {"all", "ungrouped"}}
 
 _grouped := {root: union(sets) |
@@ -151,17 +150,17 @@ _grouped := {root: union(sets) |
 	sets := {found | some [other, _], found in _direct; other == root}
 }
 
-# Rule 10: `ungrouped` holds exactly the hosts that are in no group but `all`.
-_alone := {root: rest | some root, found in hosts; rest := found - _grouped[root]}
+# Rule 10: `ungrouped` has exactly the hosts that are in no group but `all`.
+_ungrouped := {root: rest | some root, found in hosts; rest := found - _grouped[root]}
 
-# [inventory, groups] → hosts that are named right below the same groups: what groups decide is merged once for each such set of groups,
-# not for each host.
+# [inventory, groups] → the hosts named directly in exactly these groups. The variables of groups are merged once for each such set
+# instead of once for each host.
 classes := object.union(
 	_classes,
-	{[root, {"ungrouped"}]: found | some root, found in _alone; count(found) > 0},
+	{[root, {"ungrouped"}]: found | some root, found in _ungrouped; count(found) > 0},
 )
 
-# Mostly no host is named below two groups, and then none need be looked at.
+# In most inventories no host is in two groups, and no host is visited.
 _classes := {[root, {group}]: found | some [root, group], found in _direct} if {
 	sum([count(found) | some found in _direct]) == sum([count(found) | some found in _grouped])
 } else := {key: found |
@@ -176,7 +175,7 @@ _groups_of := {key: groups |
 	groups := {pair.group | some pair in _pairs; pair.key == key}
 }
 
-# root → group → all hosts that are in it, at any depth.
+# root → group → its hosts and those of its descendants.
 members := object.union_n([{root: {group: found}} |
 	some key in keys
 	[root, group] := key
@@ -185,26 +184,26 @@ members := object.union_n([{root: {group: found}} |
 
 _members([root, "all"]) := hosts[root]
 
-_members(key) := object.get(_below, [key], set()) | object.get(_direct_or_alone, [key], set()) if {
+_members(key) := object.get(_below, [key], set()) | object.get(_direct_or_ungrouped, [key], set()) if {
 	key[1] != "all"
 }
 
-_direct_or_alone := object.union(_direct, {[root, "ungrouped"]: found | some root, found in _alone})
+_direct_or_ungrouped := object.union(_direct, {[root, "ungrouped"]: found | some root, found in _ungrouped})
 
-# What groups have of the groups below them.
+# Hosts of descendants.
 _below := {key: union(found) |
 	some key in {entry.key | some entry in _below_entries}
 	found := {entry.hosts | some entry in _below_entries; entry.key == key}
 }
 
 _below_entries := [{"key": above, "hosts": found} |
-	some key, found in _direct_or_alone
+	some key, found in _direct_or_ungrouped
 	some above in (ancestors[key] - {key, [key[0], "all"]})
 ]
 
-# The groups of such a set and all their ancestors, in order of precedence, without `all`.
-merged_groups(root, direct) := [position[count(position) - 1] |
-	some position in sort({order[key] |
+# These groups and their ancestors except `all`, in order of precedence.
+with_ancestors(root, direct) := [position[count(position) - 1] |
+	some position in sort({precedence[key] |
 		some member in direct
 		some key in ancestors[[root, member]]
 		key[1] != "all"

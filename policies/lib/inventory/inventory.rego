@@ -1,16 +1,13 @@
 # METADATA
-# title: What Ansible would see
+# title: Resolved inventories
 # description: |
-#   The resolved inventory, from either input. Files that configure etcd themselves are inventories too. `inventories` maps each inventory to
-#   {hosts, groups, unknown, opaque, refused}: host → variables, group → hosts, host → variable → why it is not known, file → why nothing of
-#   it is known, file → why Ansible refuses it. `hosts`, `groups` and `unknown` are those of the only inventory; with several of them there
-#   is none, as one name may mean two hosts.
-#
-#   Rules ask for less: `names`, `members`, `opaque`, `refused`, `examples` and `bundles`, for which most hosts need never be looked at.
-#   The whole is put together from these: what is right here is right there.
+#   What Ansible would see, from a directory, from `ansible-inventory --list`, or from a file that configures etcd directly. Rules use
+#   `names`, `members`, `opaque`, `refused`, `examples` and `bundles`, which visit few hosts one by one. `inventories` is assembled from
+#   these for users and tests: inventory → {hosts, groups, unknown, opaque, refused}.
 package headroom.inventory
 
 import data.headroom.files
+import data.headroom.formats
 import data.headroom.inventory.definitions
 import data.headroom.inventory.folder
 import data.headroom.inventory.listed
@@ -19,37 +16,36 @@ import data.headroom.inventory.paths
 # All inventories, as a user writes them.
 names := {name | some name, _ in members}
 
-# Inventory → group → hosts, those of its children among them.
+# Inventory → group → hosts, including those of child groups.
 members := object.union_n([
 	folder.groups,
 	listed.groups,
-	{name: found.groups | some name, found in files.inventories},
+	{name: found.groups | some name, found in formats.inventories},
 ])
 
-# Inventory → file → why nothing of it is known.
+# Inventory → file → why its contents are unknown.
 opaque := paths.opaque
 
 # Inventory → file → why Ansible refuses it.
 refused := definitions.refused
 
-# The hosts of an inventory by what they have of a set of variables, as a list of {hosts, known, unknown}: the hosts of a bundle have the
-# same values of these variables, and the same of them are not known. Several bundles may be alike.
+# The hosts of an inventory grouped by their values of these variables: [{hosts, known, unknown}]. Bundles may be equal.
 bundles(name, variables) := folder.bundles(name, variables) if {
 	name in paths.roots
 } else := listed.bundles(name, variables) if {
-	paths.listed[name]
-} else := [{"hosts": {host}, "known": object.filter(found, variables), "unknown": {}} | some host, found in files.inventories[name].hosts]
+	files.listed[name]
+} else := [{"hosts": {host}, "known": object.filter(found, variables), "unknown": {}} | some host, found in formats.inventories[name].hosts]
 
-# All variables of an inventory's hosts with one of the values that each has somewhere, and one of the reasons why others are not known.
+# {known, unknown}: every variable of an inventory's hosts with one of its values, or one of the reasons why it is unknown.
 examples(name) := folder.examples(name) if {
 	name in paths.roots
 } else := listed.examples(name) if {
-	paths.listed[name]
-} else := {"known": object.union_n([found | some found in files.inventories[name].hosts]), "unknown": {}}
+	files.listed[name]
+} else := {"known": object.union_n([found | some found in formats.inventories[name].hosts]), "unknown": {}}
 
 inventories := {name: {
-	"hosts": {host: bundle.known | some bundle in everything; some host in bundle.hosts},
-	"unknown": {host: bundle.unknown | some bundle in everything; count(bundle.unknown) > 0; some host in bundle.hosts},
+	"hosts": {host: bundle.known | some bundle in every_bundle; some host in bundle.hosts},
+	"unknown": {host: bundle.unknown | some bundle in every_bundle; count(bundle.unknown) > 0; some host in bundle.hosts},
 	"groups": groups_of,
 	"opaque": object.get(opaque, name, {}),
 	"refused": object.get(refused, name, {}),
@@ -57,10 +53,11 @@ inventories := {name: {
 	some name, groups_of in members
 	found := examples(name)
 
-	# NAME:PORT is no variable that anybody writes.
-	everything := bundles(name, ((object.keys(found.known) | object.keys(found.unknown)) | {"ansible_port"}))
+	# NAME:PORT sets this variable without naming it.
+	every_bundle := bundles(name, ((object.keys(found.known) | object.keys(found.unknown)) | {"ansible_port"}))
 }
 
+# These three are those of the only inventory; with several of them one name may mean two hosts, so they are undefined.
 hosts := _only.hosts
 
 groups := _only.groups

@@ -1,22 +1,21 @@
 # METADATA
-# title: The output of ansible-inventory --list
-# description: |
-#   One document with the variables of every host already merged by Ansible itself: nothing is lost but what a template or a vault hides.
+# title: Inventories that Ansible has resolved
+# description: The output of `ansible-inventory --list`. Only templates and vaulted values are unknown in it.
 package headroom.inventory.listed
 
+import data.headroom.files
 import data.headroom.inventory.closure
-import data.headroom.inventory.paths
 import data.headroom.inventory.values
 
 _bodies := {[path, group]: body |
-	some path, document in paths.listed
+	some path, document in files.listed
 	some group, body in document
 	group != "_meta"
 }
 
-# A group that is only named as a child has no entry of its own in the document.
+# [path, group]. A group that is named only as a child has no entry of its own.
 _keys := ({key | some key, _ in _bodies} | {[path, child] | some [path, _], body in _bodies; some child in _list(body, "children")}) | {[path, group] |
-	some path, _ in paths.listed
+	some path, _ in files.listed
 	some group in ["all", "ungrouped"]
 }
 
@@ -26,41 +25,41 @@ _list(body, name) := body[name] if {
 
 _parent_entries := [{"key": [path, child], "parent": [path, group]} | some [path, group], body in _bodies; some child in _list(body, "children")]
 
-_parents := object.union({key: set() | some key in _keys}, _stated_parents)
+_parents := object.union({key: set() | some key in _keys}, _named_parents)
 
-_stated_parents := {key: found |
+_named_parents := {key: found |
 	some key in {entry.key | some entry in _parent_entries}
 	found := {entry.parent | some entry in _parent_entries; entry.key == key}
 }
 
-_ancestors := closure.above(_parents)
+_ancestors := closure.ancestors(_parents)
 
-_member_entries := [{"key": above, "hosts": found} |
+_member_entries := [{"key": ancestor, "hosts": found} |
 	some key, body in _bodies
 	found := {host | some host in _list(body, "hosts")}
 	count(found) > 0
-	some above in _ancestors[key]
+	some ancestor in _ancestors[key]
 ]
 
-_stated_members := {key: union(found) |
+_named_members := {key: union(found) |
 	some key in {entry.key | some entry in _member_entries}
 	found := {entry.hosts | some entry in _member_entries; entry.key == key}
 }
 
-# Path → group → hosts. Hosts without variables have no entry below _meta, and a host that no group names is in `all`.
+# Path → group → hosts. `all` also gets the hosts of _meta, which no group may name.
 groups := object.union_n([{path: {group: found}} |
 	some key in _keys
 	[path, group] := key
-	everywhere := union({object.keys(paths.listed[path]._meta.hostvars) | group == "all"})
-	found := object.get(_stated_members, [key], set()) | everywhere
+	with_variables := union({object.keys(files.listed[path]._meta.hostvars) | group == "all"})
+	found := object.get(_named_members, [key], set()) | with_variables
 ])
 
-# Path → all variables that a host has there, each with one of its values.
-_examples := {path: object.union_n([variables | some variables in document._meta.hostvars; is_object(variables)]) | some path, document in paths.listed}
+# Path → every variable with one of its values.
+_examples := {path: object.union_n([variables | some variables in document._meta.hostvars; is_object(variables)]) | some path, document in files.listed}
 
 examples(path) := values.listed(_examples[path])
 
-# Few variables are left of each host, and those that are alike are taken apart once, because OPA remembers what a function gave.
+# See inventory.bundles. OPA memoizes values.listed(), so hosts with equal variables cost one call.
 bundles(path, names) := array.concat(
 	[{"hosts": {host}, "known": found.known, "unknown": found.unknown} |
 		some host, variables in with_variables
@@ -69,6 +68,6 @@ bundles(path, names) := array.concat(
 	[{"hosts": others, "known": {}, "unknown": {}} | count(others) > 0],
 ) if {
 	wanted := object.keys(_examples[path]) & names
-	with_variables := {host: variables | some host, variables in paths.listed[path]._meta.hostvars; is_object(variables)}
+	with_variables := {host: variables | some host, variables in files.listed[path]._meta.hostvars; is_object(variables)}
 	others := groups[path].all - object.keys(with_variables)
 }

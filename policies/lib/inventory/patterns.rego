@@ -1,10 +1,9 @@
 # METADATA
-# title: Host patterns of an inventory file
-# description: |
-#   A key below `hosts` is a pattern: n[1:3], [01:10] (padded), [1:9:2], [a:c], [:3], several in a name, and NAME:PORT (rule 13).
+# title: Host patterns of inventory files
+# description: Keys below `hosts` (rule 13), with ranges such as n[1:3], [01:10], [1:9:2], [a:c] and [:3], or as NAME:PORT.
 package headroom.inventory.patterns
 
-# Set of host names. Undefined for what Ansible refuses, for more than four ranges in one name, and for more than 100,000 hosts.
+# The hosts of a pattern. Undefined if Ansible refuses it, above four ranges, and above 100,000 hosts.
 hosts(pattern) := {pattern} if {
 	not contains(pattern, "[")
 	not contains(pattern, ":")
@@ -12,21 +11,21 @@ hosts(pattern) := {pattern} if {
 	not contains(address(pattern).name, "[")
 } else := _expanded(address(pattern).name)
 
-# Source: parse_address in ansible/parsing/utils/addresses.py. What is not an address with a port is a name as it stands.
+# Follows parse_address() in ansible/parsing/utils/addresses.py. Port 0: no port.
 address(pattern) := {"name": name, "port": port} if {
 	some expression in [`^\[(.+)\]:([0-9]+)$`, `^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`]
 	[_, name, digits] := regex.find_all_string_submatch_n(expression, pattern, 1)[0]
-	_host(name)
+	_is_host(name)
 	port := to_number(_digits(digits))
 } else := {"name": pattern, "port": 0}
 
-_host(name) if regex.match(_hostname, name)
+_is_host(name) if regex.match(_hostname, name)
 
-_host(name) if regex.match(`^[0-9A-Fa-f:.]*::?[0-9A-Fa-f:.]*$`, name)
+_is_host(name) if regex.match(`^[0-9A-Fa-f:.]*::?[0-9A-Fa-f:.]*$`, name)
 
 _range := `\[(?:[A-Za-z]:[A-Za-z]|[0-9]+:[0-9]+)(?::[0-9]+)?\]`
 
-# A label starts with a letter, a digit, an underscore or a range, and ends with neither an underscore nor a hyphen.
+# A label starts with a letter, digit, underscore or range, and does not end with an underscore or hyphen.
 _label := sprintf(`(?:(?:[\p{L}\p{N}_]|%[1]s)(?:[\p{L}\p{N}_-]|%[1]s)*)?(?:[\p{L}\p{N}]|%[1]s)`, [_range])
 
 _hostname := sprintf(`^%[1]s(?:\.%[1]s)*$`, [_label])
@@ -54,7 +53,7 @@ _sequence(ranges, index) := [""] if {
 	index >= count(ranges)
 } else := _values(ranges[index])
 
-# Source: expand_hostname_range in ansible/plugins/inventory/__init__.py.
+# Follows expand_hostname_range() in ansible/plugins/inventory/__init__.py.
 _values(text) := values if {
 	[begin, end, step] := _bounds(split(text, ":"))
 	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -83,7 +82,7 @@ _bounds([begin, end, step]) := [_or_zero(begin), end, number] if {
 	number > 0
 }
 
-# Leading zeros are no number to to_number.
+# to_number() refuses leading zeros.
 _digits(text) := trimmed if {
 	regex.match(`^[0-9]+$`, text)
 	trimmed := _or_zero(trim_left(text, "0"))

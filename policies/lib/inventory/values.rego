@@ -1,21 +1,21 @@
 # METADATA
-# title: Values and what is not known about them
+# title: Values of variables
 # description: |
-#   Variables travel in layers, {values, maps, unknown}: what is not known is boxed as [mark, reason], and a map as [mark, map], because
-#   object.union and object.union_n replace arrays, as Ansible replaces values, while they would merge maps. `maps` and `unknown` have
-#   the names of both, so that layers are united natively and only a few names are looked at one by one.
+#   Overlays layers of variables as Ansible does and keeps track of unknown values. A layer is {values, maps, unknown}. In `values` an
+#   unknown value is boxed as [mark, reason] and a map as [mark, map]: object.union() replaces arrays but would merge maps. `maps` and
+#   `unknown` list the boxed names, so that only these are visited one by one.
 package headroom.inventory.values
 
-# No list that comes from a file begins with these: a text with a NUL in it is not known.
+# No list from a file starts with these, because a text that contains NUL is unknown.
 _map := "\u0000map"
 
 _unknown := "\u0000unknown"
 
-nothing := {"values": {}, "maps": set(), "unknown": set()}
+empty := {"values": {}, "maps": set(), "unknown": set()}
 
-# What looks, anywhere in the JSON text of a file, as if it could differ from what Ansible sees. One native pass over a whole file spares
-# looking at its values one by one. It may doubt too much, never too little.
-plain(content) if not regex.match(_suspicious, json.marshal(content))
+# Whether Ansible certainly sees the same values in a file: one match over its JSON text replaces a check of each value. False alarms cost
+# time, misses would be wrong.
+is_plain(content) if not regex.match(_suspicious, json.marshal(content))
 
 _suspicious := concat("|", [
 	`\$ANSIBLE_VAULT`,
@@ -27,7 +27,7 @@ _suspicious := concat("|", [
 
 _times_inside := `"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?"|"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|( |\\t)+)[0-9]`
 
-# The variables of one file, as conftest conveys them. plain: nothing in the file is to be doubted.
+# The variables of one file as conftest parses them. The second argument is is_plain() of the file.
 layer(variables, true) := {"values": object.union(variables, maps), "maps": object.keys(maps), "unknown": set()} if {
 	maps := {name: [_map, value] | some name, value in variables; is_object(value)}
 }
@@ -41,11 +41,10 @@ layer(variables, false) := {
 	maps := {name: [_map, value] | some name, value in variables; is_object(value)}
 }
 
-# The same variables, none of them known.
 unknown(names, reason) := {"values": {name: [_unknown, reason] | some name in names}, "maps": set(), "unknown": names}
 
-# Each layer over the one before.
-unite(layers) := layers[0] if {
+# Later layers win.
+overlay(layers) := layers[0] if {
 	count(layers) == 1
 } else := {
 	"values": object.union_n([found.values | some found in layers]),
@@ -53,8 +52,8 @@ unite(layers) := layers[0] if {
 	"unknown": union({found.unknown | some found in layers}),
 }
 
-# A layer taken apart: what is known, and why the rest is not.
-settle(found) := {"known": found.values, "unknown": {}} if {
+# A layer unboxed: {known: name → value, unknown: name → reason}.
+resolve(found) := {"known": found.values, "unknown": {}} if {
 	count(found.maps) + count(found.unknown) == 0
 } else := {"known": object.union(found.values, _maps(found)), "unknown": {}} if {
 	count(found.unknown) == 0
@@ -62,18 +61,18 @@ settle(found) := {"known": found.values, "unknown": {}} if {
 	reasons := {name: found.values[name][1] | some name in found.unknown; found.values[name][0] == _unknown}
 }
 
-# Of several layers' variables, each with one of its values, and maps with all that is in them anywhere.
+# Each variable of the layers with one of its values; maps with the keys of all layers.
 examples(layers) := {
 	"known": object.union(settled.known, object.union_n([_maps(found) | some found in layers; count(found.maps) > 0])),
 	"unknown": object.union({name: "not known everywhere" | some name in united.unknown}, settled.unknown),
 } if {
-	united := unite(layers)
-	settled := settle(united)
+	united := overlay(layers)
+	settled := resolve(united)
 }
 
 _maps(found) := {name: found.values[name][1] | some name in found.maps; found.values[name][0] == _map}
 
-# Why a value from a file may differ from the one that Ansible sees; undefined where it cannot.
+# Why Ansible may see another value than conftest; undefined if both see the same.
 doubt(value) := reason if {
 	is_string(value)
 	reason := _doubt_text(value)
@@ -95,7 +94,7 @@ _doubt_text(text) := "encrypted" if {
 	regex.match(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9]`, text)
 }
 
-# The same for what is inside a list or a map, looked for in its JSON text: one native pass instead of a walk.
+# For lists and maps: matching the JSON text is faster than a walk.
 _doubt_json(text) := "an encrypted value inside" if {
 	contains(text, `"$ANSIBLE_VAULT`)
 } else := "a template inside" if {
@@ -113,8 +112,8 @@ _template(text) if {
 	contains(text, mark)
 }
 
-# The variables of one host in the output of `ansible-inventory --list`, which has the values as Ansible holds them: looking for marks in
-# the text of all of them is one native pass; only hosts with one of them are taken apart.
+# The variables of one host in the output of `ansible-inventory --list`. Only hosts with a template or a vaulted value, found by their JSON
+# text, are visited variable by variable.
 listed(variables) := {"known": variables, "unknown": {}} if {
 	text := json.marshal(variables)
 	every mark in ["{{", "{%", "{#", "__ansible_"] { not contains(text, mark) }
@@ -125,7 +124,7 @@ listed(variables) := {"known": variables, "unknown": {}} if {
 	changed := {name: change | some name, value in variables; change := _listed(value)}
 }
 
-# A value that is not what it looks like; undefined for all others.
+# Undefined for values that Ansible lists as they are.
 _listed(value) := {"value": value.__ansible_unsafe} if {
 	is_string(value.__ansible_unsafe)
 } else := {"reason": "encrypted"} if {
@@ -144,21 +143,21 @@ _doubt_listed(text) := "an encrypted value inside" if {
 	_template(text)
 }
 
-# Several definitions of one host or group, each {rank, plain, variables}: the file that Ansible reads last wins.
-# Within one file the order of the document counts for Ansible and is lost here: two different values there are not known.
+# Definitions of one host or group, each {rank, plain, variables}; the file that Ansible reads last wins. conftest loses the order within a
+# file (rule 11), so two different values there make the variable unknown.
 merge(definitions) := layer(definition.variables, definition.plain) if {
 	count(definitions) == 1
 	some definition in definitions
-} else := unite([merged |
+} else := overlay([merged |
 	some rank in sort({definition.rank | some definition in definitions})
 	merged := _merge_file([definition | some definition in definitions; definition.rank == rank])
 ])
 
-_merge_file(definitions) := unite([
-	layer({name: value | some name, found in stated; count(found) == 1; some value in found}, false),
-	unknown({name | some name, found in stated; count(found) > 1}, "two values in one file, of which the later one counts"),
+_merge_file(definitions) := overlay([
+	layer({name: value | some name, found in by_name; count(found) == 1; some value in found}, false),
+	unknown({name | some name, found in by_name; count(found) > 1}, "two values in one file, of which the later one counts"),
 ]) if {
-	stated := {name: found |
+	by_name := {name: found |
 		some definition in definitions
 		some name, _ in definition.variables
 		found := {other.variables[name] | some other in definitions}

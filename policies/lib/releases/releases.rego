@@ -1,6 +1,6 @@
 # METADATA
 # title: Releases of etcd
-# description: What rules about versions ask of a release, in the form in which an inventory names it.
+# description: What is known of a release by its number. Counterpart of plugins/module_utils/_model/releases.py.
 package headroom.releases
 
 import data.headroom.model
@@ -14,26 +14,34 @@ series(version) := name if {
 	model.series[name]
 }
 
-# The bugs that a release has, each with the release that it is `fixed` in, null where there is none yet. Empty for an invalid release.
+# The release in a text such as "v3.5.21", "3.5.21-0" or an image's tag; undefined if there is none.
+parse(text) := regex.find_all_string_submatch_n(_release, text, 1)[0][1] if is_string(text)
+
+_release := `^v?((?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2})(?:[-+_].*)?$`
+
+# Config-file key → type; keys of a section are "section.key". Undefined for an unknown release.
+config_keys(version) := model.series[series(version)].config_keys
+
+# The bugs of a release, each with the release that has it `fixed`, null if none has. Empty for an invalid release.
 bugs(version) := {object.union(bug, {"fixed": span.fixed}) |
 	semver.is_valid(version)
 	some bug in model.bugs
 	some span in bug.ranges
 	semver.compare(version, span.from) >= 0
-	not _reached(version, span.fixed)
+	not _is_fixed(version, span.fixed)
 }
 
-_reached(version, fixed) if semver.compare(version, fixed) >= 0
+_is_fixed(version, fixed) if semver.compare(version, fixed) >= 0
 
-# A release of a known series as numbers.
+# [major, minor, patch] of a release of a known series.
 numbers(version) := [to_number(part) | some part in split(version, ".")] if series(version)
 
-# [major, minor] of a release whose series gets no fixes any more.
-outlived(version) := number if {
+# [major, minor] of a release whose series no longer gets fixes; undefined for others.
+end_of_life(version) := number if {
 	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, version, 1)[0]
 	number := [to_number(major), to_number(minor)]
-	number < oldest
+	number < oldest_supported
 }
 
-# The oldest series that does.
-oldest := min({[to_number(part) | some part in split(name, ".")] | some name, _ in model.series})
+# [major, minor] of the oldest series that still gets fixes.
+oldest_supported := min({[to_number(part) | some part in split(name, ".")] | some name, _ in model.series})

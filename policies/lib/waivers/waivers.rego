@@ -1,33 +1,31 @@
 # METADATA
 # title: Waivers
 # description: |
-#   Findings that somebody has decided to live with for a while. A waiver is {rule, host or group or cluster, reason, expires}, in a list
-#   `waivers` of a file waivers.yml: among the linted files (then it counts for the inventory that it lies in, or for all below its
-#   folder), or given with --data (then for all). docs/policies/waivers.md is the user's page.
+#   Decisions to accept a finding until a date, {rule, host or group or cluster, reason, expires}. They come from the list `waivers` in files
+#   called waivers.yml, which apply to inventories around or below them, or from --data, which applies to all. See docs/policies/waivers.md.
 package headroom.waivers
 
 import data.headroom.clusters
-import data.headroom.flags
+import data.headroom.files
 import data.headroom.inventory
-import data.headroom.inventory.paths
+import data.headroom.text
 
-# Files of that name are no inventory files; .waivers.yml is for those who keep it within the inventory, where Ansible reads all others.
 _files := {entry.path: entry.contents |
-	count(paths.waiver_files) > 0
-	some entry in paths.entries
-	entry.path in paths.waiver_files
+	count(files.waiver_files) > 0
+	some entry in files.entries
+	entry.path in files.waiver_files
 	entry.contents != null
 }
 
 _sources := object.union_n([
 	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _files},
-	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _beside},
-	{"--data": stated | stated := data.waivers},
+	{path: object.get(_mapping(contents), "waivers", null) | some path, contents in _resolved_files},
+	{"--data": given | given := data.waivers},
 ])
 
-# The files beside the inventories that Ansible has resolved; playbooks/lint.yml hands them over with these.
-_beside := {path: contents |
-	some document in paths.listed
+# playbooks/lint.yml embeds these files in the inventory that Ansible has resolved.
+_resolved_files := {path: contents |
+	some document in files.listed
 	some path, contents in document._meta.waivers
 }
 
@@ -35,7 +33,7 @@ _mapping(contents) := contents if {
 	is_object(contents)
 } else := {}
 
-# Every entry with where it stands.
+# `number` is the entry's position in its file, starting at 1.
 _entries := [{"file": path, "number": position + 1, "waiver": waiver} |
 	some path, list in _sources
 	is_array(list)
@@ -46,7 +44,7 @@ _scopes := {"host", "group", "cluster"}
 
 _keys := _scopes | {"rule", "reason", "expires"}
 
-# What is wrong with the files and with each entry: {file, text}.
+# {file, text} of each problem.
 malformed := {{"file": path, "text": "it wants a list named \"waivers\""} |
 	some path, list in _sources
 	not is_array(list)
@@ -80,7 +78,7 @@ _problem_of_rule(rule) := "is for a rule about waivers, which cannot be waived" 
 	startswith(rule, "waiver/")
 } else := sprintf("names a rule that does not exist, %q; the nearest is %s", [rule, near]) if {
 	_is_unknown(rule)
-	near := flags.nearest(rule, object.keys(data.headroom.catalog))
+	near := text.nearest(rule, object.keys(data.headroom.catalog))
 } else := sprintf("names a rule that does not exist, %q", [rule]) if {
 	_is_unknown(rule)
 }
@@ -90,37 +88,37 @@ _is_unknown(rule) if {
 	not data.headroom.catalog[rule]
 }
 
-# time.parse_ns alone takes 2027-3-31 too, which would not compare.
+# time.parse_ns() also accepts 2027-3-31, which does not compare as text.
 _is_date(text) if {
 	regex.match(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`, text)
 	time.parse_ns("2006-01-02", text)
 }
 
-# Today in UTC, as a waiver writes its date: such texts compare as the dates do.
+# Today in UTC. Dates in this notation compare as text.
 _today := sprintf("%04d-%02d-%02d", time.date(time.now_ns()))
 
 _well_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
 
-# A waiver counts through the day that it names.
+# A waiver is valid through its last day.
 expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]
 
 valid := [object.union(entry, {"hosts": hosts}) |
 	some entry in _well_formed
 	entry.waiver.expires >= _today
-	hosts := {name: _hosts(entry.waiver, name, groups) | some name, groups in inventory.members; _reaches(entry.file, name)}
+	hosts := {name: _hosts(entry.waiver, name, groups) | some name, groups in inventory.members; _applies(entry.file, name)}
 ]
 
-# A file counts for the inventory that it lies in, and for those below its own folder.
-_reaches("--data", _)
+# A file applies to the inventory around it and to those below its folder.
+_applies("--data", _)
 
-_reaches(file, _) if _beside[file]
+_applies(file, _) if _resolved_files[file]
 
-_reaches(file, name) if {
+_applies(file, name) if {
 	some [inner, outer] in [[folder(file), name], [name, folder(file)]]
 	_within(inner, outer)
 }
 
-# As inventories are called by theirs.
+# Named like an inventory.
 folder(file) := name if {
 	name := regex.replace(file, `/[^/]*$`, "")
 	name != file
@@ -136,14 +134,14 @@ _hosts(waiver, _, groups) := object.get(groups, waiver.group, set())
 
 _hosts(waiver, name, _) := object.get(clusters.members, [[name, waiver.cluster]], set())
 
-# rule → the valid waivers for it.
+# Rule → its valid waivers.
 by_rule := {rule: entries |
 	some rule in {entry.waiver.rule | some entry in valid}
 	entries := [entry | some entry in valid; entry.waiver.rule == rule]
 }
 
-# Which waivers cover a problem of these hosts, each with those that it covers: {waiver, hosts}. The first of several counts. What is found
-# of files and not of hosts is waived for the group `all`.
+# The waivers of a problem with the hosts that each covers: {waiver, hosts}. Of several for one host the first counts. Problems without
+# hosts need a waiver for the group `all`.
 covering(rule, name, hosts) := {{"waiver": _about(entry), "hosts": covered} |
 	by_rule[rule]
 	first := {host: [entry | some entry in by_rule[rule]; host in entry.hosts[name]][0] | some host in hosts}

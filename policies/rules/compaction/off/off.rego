@@ -12,7 +12,7 @@ package headroom.rules.compaction.off
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("compaction/off", problems)
 
@@ -27,6 +27,6 @@ _off(etcd) := [name, sprintf("%s is %v, so every revision ever written is kept",
 	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
 	name := etcd.names.auto_compaction_retention
 } else := ["etcd_auto_compaction_retention", "auto-compaction-retention is not set, and etcd's default keeps every revision ever written"] if {
-	told.unplanned(etcd)
-	told.unset(etcd, "auto_compaction_retention")
+	settings.is_unplanned(etcd)
+	settings.is_unset(etcd, "auto_compaction_retention")
 }

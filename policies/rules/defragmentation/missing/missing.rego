@@ -12,13 +12,13 @@ package headroom.rules.defragmentation.missing
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("defragmentation/missing", problems)
 
 problems contains result.problem(place, "etcd_maintenance_defrag_enabled", text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	stated := place.facts.defragmentation
-	told.false_like(stated)
+	settings.is_false(stated)
 	text := sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %v)", [stated])
 }

@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("defragmentation/no_room", problems)
@@ -38,7 +38,7 @@ _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
 } else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
-	told.unplanned(etcd)
-	told.unset(etcd, "quota_backend_bytes")
+	settings.is_unplanned(etcd)
+	settings.is_unset(etcd, "quota_backend_bytes")
 	series := releases.series(etcd.version)
 }

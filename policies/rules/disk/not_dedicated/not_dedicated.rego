@@ -16,7 +16,7 @@ import data.headroom.result
 warn contains finding if some finding in result.findings("disk/not_dedicated", problems)
 
 problems contains result.problem(place, "etcd_storage_data_device", text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	not "data_device" in place.unknown
 	place.facts.data_device in {null, ""}
 	text := "the data lies on whatever volume its folder is on (etcd_storage_data_device is not set)"

@@ -16,7 +16,7 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("disk/realtime_priority", problems)
 
 problems contains result.problem(place, place.names.io_class, text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	lower(sprintf("%v", [place.facts.io_class])) in {"realtime", "rt", "1"}
 	text := sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)])
 }

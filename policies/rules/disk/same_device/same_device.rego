@@ -16,7 +16,7 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("disk/same_device", problems)
 
 problems contains result.problem(place, "etcd_storage_wal_device", text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	device := place.facts.data_device
 	not device in {null, ""}
 	device == place.facts.wal_device

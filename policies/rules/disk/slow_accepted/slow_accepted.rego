@@ -14,20 +14,20 @@ package headroom.rules.disk.slow_accepted
 import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("disk/slow_accepted", problems)
 
 problems contains result.problem(place, about, text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	[about, accepted] := _accepted(place)
 	text := sprintf("%s%s", [accepted, _shared(place.facts)])
 }
 
 _accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that failed the check is used all the same (etcd_storage_accept_slow_disk is true)"] if {
-	told.true_like(place.facts.slow_disk_accepted)
+	settings.is_true(place.facts.slow_disk_accepted)
 } else := ["etcd_storage_check_enabled", "the disk is not measured (etcd_storage_check_enabled is false)"] if {
-	told.false_like(place.facts.disk_check)
+	settings.is_false(place.facts.disk_check)
 } else := ["etcd_storage_fsync_p99_max_ms", text] if {
 	limit := to_number(place.facts.fsync_p99_max_ms)
 	limit > threshold.fsync_p99_max_ms

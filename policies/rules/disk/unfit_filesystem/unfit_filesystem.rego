@@ -16,7 +16,7 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
 problems contains result.problem(place, place.names[fact], text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	some fact, why in _unfit(place.facts)
 	text := sprintf("%s is %v, %s", [place.names[fact], place.facts[fact], why])
 }

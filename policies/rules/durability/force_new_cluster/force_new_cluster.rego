@@ -12,13 +12,13 @@ package headroom.rules.durability.force_new_cluster
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("durability/force_new_cluster", problems)
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.force_new_cluster
-	told.true_like(profile.etcd.settings.force_new_cluster)
+	settings.is_true(profile.etcd.settings.force_new_cluster)
 	text := sprintf("force-new-cluster is on (%s): each start throws the other members out", [name])
 }

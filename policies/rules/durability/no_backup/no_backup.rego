@@ -12,21 +12,21 @@ package headroom.rules.durability.no_backup
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("durability/no_backup", problems)
 
 problems contains result.problem(place, about, text) if {
-	some place in clusters.places
+	some place in clusters.host_profiles
 	[about, text] := _missing(place)
 }
 
 # As role etcd_maintenance has it: on, but without a directory there are none, and drills follow backups.
 _missing(place) := ["etcd_maintenance_backup_enabled", sprintf("nobody backs this member up (etcd_maintenance_backup_enabled is %v)", [place.facts.backup])] if {
-	told.false_like(place.facts.backup)
+	settings.is_false(place.facts.backup)
 } else := ["etcd_maintenance_backup_dir", "nobody backs this member up (etcd_maintenance_backup_dir is not set, and without it no backups are taken)"] if {
 	not "backup_dir" in place.unknown
 	place.facts.backup_dir in {null, ""}
 } else := ["etcd_maintenance_drill_enabled", sprintf("its backups are never restored (etcd_maintenance_drill_enabled is %v)", [place.facts.drill])] if {
-	told.false_like(place.facts.drill)
+	settings.is_false(place.facts.drill)
 }

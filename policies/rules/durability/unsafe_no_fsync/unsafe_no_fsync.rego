@@ -12,13 +12,13 @@ package headroom.rules.durability.unsafe_no_fsync
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("durability/unsafe_no_fsync", problems)
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
-	told.true_like(profile.etcd.settings.unsafe_no_fsync)
+	settings.is_true(profile.etcd.settings.unsafe_no_fsync)
 	text := sprintf("unsafe-no-fsync is on (%s): a loss of power loses writes that were acknowledged", [name])
 }

@@ -11,9 +11,9 @@
 package headroom.rules.flags.deprecated
 
 import data.headroom.clusters
-import data.headroom.flags
 import data.headroom.model
 import data.headroom.releases
+import data.headroom.releases.spelling
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("flags/deprecated", problems)
@@ -21,6 +21,6 @@ warn contains finding if some finding in result.findings("flags/deprecated", pro
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	remedy := model.series[releases.series(profile.etcd.version)].deprecated[flags.as_flag(entry.form, entry.spelling)]
+	remedy := model.series[releases.series(profile.etcd.version)].deprecated[spelling.as_flag(entry.form, entry.spelling)]
 	text := sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
 }

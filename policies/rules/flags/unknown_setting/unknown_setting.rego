@@ -12,10 +12,10 @@
 package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
-import data.headroom.flags
 import data.headroom.releases
+import data.headroom.releases.spelling
+import data.headroom.releases.suggestions
 import data.headroom.result
-import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/unknown_setting", problems)
 
@@ -23,13 +23,13 @@ problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)
-	not spelling.known(profile.etcd.version, entry.form, entry.spelling)
+	not spelling.is_known(profile.etcd.version, entry.form, entry.spelling)
 	text := sprintf("%s knows no setting %q (%s): %s%s", [
 		subject,
 		entry.spelling,
 		entry.name,
-		flags.fate[entry.form],
-		flags.remedy(profile.etcd.version, entry),
+		suggestions.consequence[entry.form],
+		suggestions.remedy(profile.etcd.version, entry),
 	])
 }
 

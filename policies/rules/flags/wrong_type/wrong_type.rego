@@ -10,21 +10,21 @@
 package headroom.rules.flags.wrong_type
 
 import data.headroom.clusters
-import data.headroom.flags
+import data.headroom.releases.spelling
+import data.headroom.releases.value_types
 import data.headroom.result
-import data.headroom.vocabulary.spelling
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	kind := spelling.kind(profile.etcd.version, entry.form, entry.spelling)
-	not spelling.readable(entry.form, kind, entry.value)
+	kind := spelling.type_of(profile.etcd.version, entry.form, entry.spelling)
+	not spelling.is_readable(entry.form, kind, entry.value)
 	text := sprintf("%s is %s, and etcd reads %s%s", [
 		entry.name,
 		json.marshal(entry.value),
-		flags.type_name(entry.form, kind),
-		flags.type_hint(entry.value, kind),
+		value_types.describe(entry.form, kind),
+		value_types.hint(entry.value, kind),
 	])
 }

@@ -12,8 +12,8 @@
 package headroom.rules.inventory.no_members
 
 import data.headroom.clusters
+import data.headroom.files
 import data.headroom.inventory
-import data.headroom.inventory.paths
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("inventory/no_members", problems)
@@ -34,5 +34,5 @@ problems contains problem if {
 }
 
 _text(name, group) := sprintf("no host is in group %q", [group]) if {
-	paths.listed[name]
+	files.listed[name]
 } else := sprintf("no host of group %q can be seen in the YAML and JSON inventory files of %s", [group, name])

@@ -13,6 +13,7 @@ package headroom.rules.memory.client_share
 
 import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
+import data.headroom.estimates
 import data.headroom.formulas
 import data.headroom.memory.parse
 import data.headroom.model
@@ -26,7 +27,7 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile in clusters.profiles
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
-	settings := clusters.estimated_settings(profile.etcd.settings)
+	settings := estimates.model_settings(profile.etcd.settings)
 	count(parse.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
 	constants := model.constants[releases.series(profile.etcd.version)]
 	workload := parse.workload(profile.etcd.workload)

@@ -11,6 +11,7 @@
 package headroom.rules.memory.gomemlimit_range
 
 import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.formulas
 import data.headroom.model
 import data.headroom.result
@@ -32,7 +33,7 @@ problems contains result.problem(profile, name, text) if {
 }
 
 problems contains result.problem(profile, name, text) if {
-	some profile in clusters.estimated
+	some profile in estimates.profiles
 	name := profile.etcd.names.gomemlimit
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes <= profile.etcd.limit.bytes

@@ -14,16 +14,16 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/gomemlimit_unset", problems)
 
 problems contains result.problem(profile, limit.name, text) if {
 	some profile in clusters.profiles
-	told.unplanned(profile.etcd)
-	told.unset(profile.etcd, "gomemlimit")
-	told.unset(profile.etcd, "gogc")
+	settings.is_unplanned(profile.etcd)
+	settings.is_unset(profile.etcd, "gomemlimit")
+	settings.is_unset(profile.etcd, "gogc")
 	limit := profile.etcd.limit
 	series := releases.series(profile.etcd.version)
 	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0

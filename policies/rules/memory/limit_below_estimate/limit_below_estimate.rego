@@ -11,7 +11,7 @@
 #   source: https://github.com/etcd-io/etcd/issues/17763, and model/memory.yml for what each part costs
 package headroom.rules.memory.limit_below_estimate
 
-import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.memory
 import data.headroom.result
 import data.headroom.units
@@ -19,20 +19,20 @@ import data.headroom.units
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 
 problems contains result.problem(profile, profile.etcd.limit.name, text) if {
-	some profile in clusters.estimated
+	some profile in estimates.profiles
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least
 	needed > limit
 
 	# memory/restart_spike's.
-	not clusters.fails_only_at_restart(profile)
+	not estimates.fails_only_at_restart(profile)
 	text := sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
 		profile.etcd.version,
 		units.format_size(needed),
 		_largest(profile.estimate.components),
 		units.format_size(limit),
 		profile.etcd.limit.name,
-		clusters.at_best(profile),
+		estimates.assumptions(profile),
 	])
 }
 

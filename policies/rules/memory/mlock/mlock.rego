@@ -15,7 +15,7 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/mlock", problems)
@@ -23,7 +23,7 @@ deny contains finding if some finding in result.findings("memory/mlock", problem
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.memory_mlock
-	told.true_like(profile.etcd.settings.memory_mlock)
+	settings.is_true(profile.etcd.settings.memory_mlock)
 	allowed := profile.etcd.memlock
 	is_number(allowed)
 	quota := _quota(profile.etcd)

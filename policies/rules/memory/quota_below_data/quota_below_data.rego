@@ -10,7 +10,7 @@
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota, and model/memory.yml for the size of a revision
 package headroom.rules.memory.quota_below_data
 
-import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.memory
 import data.headroom.memory.parse
 import data.headroom.model
@@ -20,7 +20,7 @@ import data.headroom.units
 deny contains finding if some finding in result.findings("memory/quota_below_data", problems)
 
 problems contains result.problem(profile, object.get(profile.etcd.names, "quota_backend_bytes", "etcd_workload"), text) if {
-	some profile in clusters.estimated
+	some profile in estimates.profiles
 	profile.etcd.planned
 	settings := profile.estimate.settings
 

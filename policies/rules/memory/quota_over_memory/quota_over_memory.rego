@@ -10,7 +10,7 @@
 #   source: model/memory.yml, and https://etcd.io/docs/v3.6/op-guide/hardware/#memory
 package headroom.rules.memory.quota_over_memory
 
-import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.minimal_plan
 import data.headroom.model
 import data.headroom.result
@@ -19,7 +19,7 @@ import data.headroom.units
 deny contains finding if some finding in result.findings("memory/quota_over_memory", problems)
 
 problems contains result.problem(profile, object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name), text) if {
-	some profile in clusters.estimated
+	some profile in estimates.profiles
 	quota := _bytes(profile.estimate.settings.quota_backend_bytes, profile)
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
@@ -39,7 +39,7 @@ _chosen(profile, _) if not profile.etcd.planned
 
 _chosen(profile, quota) if {
 	profile.etcd.names.quota_backend_bytes
-	pinned := clusters.estimated_settings(profile.etcd.settings)
+	pinned := estimates.model_settings(profile.etcd.settings)
 	quota > minimal_plan.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
 }
 

@@ -14,15 +14,15 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/quota_unset", problems)
 
 problems contains result.problem(profile, "etcd_quota_backend_bytes", text) if {
 	some profile in clusters.profiles
-	told.unplanned(profile.etcd)
-	told.unset(profile.etcd, "quota_backend_bytes")
+	settings.is_unplanned(profile.etcd)
+	settings.is_unset(profile.etcd, "quota_backend_bytes")
 	series := releases.series(profile.etcd.version)
 	text := sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)])
 }

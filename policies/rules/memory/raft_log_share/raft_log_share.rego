@@ -11,8 +11,8 @@
 #   source: https://github.com/etcd-io/etcd/issues/13889, and model/memory.yml for the rule of each version
 package headroom.rules.memory.raft_log_share
 
-import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
+import data.headroom.estimates
 import data.headroom.memory
 import data.headroom.result
 import data.headroom.units
@@ -20,7 +20,7 @@ import data.headroom.units
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
 problems contains result.problem(profile, _about(profile.etcd), text) if {
-	some profile in clusters.estimated
+	some profile in estimates.profiles
 	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
@@ -30,7 +30,7 @@ problems contains result.problem(profile, _about(profile.etcd), text) if {
 		units.format_size(limit),
 		profile.etcd.limit.name,
 		floor(threshold.raft_log_share_permille / 10),
-		clusters.at_best(profile),
+		estimates.assumptions(profile),
 	])
 }
 

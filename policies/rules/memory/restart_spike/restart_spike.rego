@@ -12,15 +12,15 @@
 #   source: etcdserver/server.go of 3.6 (memorySnapshotCount), and model/memory.yml
 package headroom.rules.memory.restart_spike
 
-import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.result
 import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
 
 problems contains result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text) if {
-	some profile in clusters.estimated
-	clusters.fails_only_at_restart(profile)
+	some profile in estimates.profiles
+	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
 	settings.snapshot_count > settings.snapshot_catchup_entries
 	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, while running takes %s; the limit is %s (%s)%s", [
@@ -31,6 +31,6 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "snapsh
 		units.format_size(profile.estimate.rss_anon_peak),
 		units.format_size(profile.etcd.limit.bytes),
 		profile.etcd.limit.name,
-		clusters.at_best(profile),
+		estimates.assumptions(profile),
 	])
 }

@@ -17,7 +17,7 @@ import data.headroom.effective_thresholds.threshold
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/snapshot_count", problems)
@@ -37,8 +37,8 @@ problems contains result.problem(profile, about, text) if {
 _stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), name, name] if {
 	name := profile.etcd.names.snapshot_count
 } else := [entries, "etcd_version", sprintf("the default of %s", [series])] if {
-	told.unplanned(profile.etcd)
-	told.unset(profile.etcd, "snapshot_count")
+	settings.is_unplanned(profile.etcd)
+	settings.is_unset(profile.etcd, "snapshot_count")
 	series := releases.series(profile.etcd.version)
 	entries := model.settings.snapshot_count[series].default
 }

@@ -15,7 +15,7 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("memory/snapshot_count_no_effect", problems)
@@ -28,8 +28,8 @@ problems contains result.problem(profile, name, text) if {
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
 	entries < model.settings.snapshot_count[series].default
-	told.unplanned(profile.etcd)
-	told.unset(profile.etcd, "snapshot_catchup_entries")
+	settings.is_unplanned(profile.etcd)
+	settings.is_unset(profile.etcd, "snapshot_catchup_entries")
 	text := sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
 		name,
 		units.format_count(entries),

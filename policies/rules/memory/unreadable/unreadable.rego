@@ -11,6 +11,7 @@
 package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
+import data.headroom.estimates
 import data.headroom.releases
 import data.headroom.result
 import data.headroom.units
@@ -18,7 +19,7 @@ import data.headroom.units
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
 
 problems contains result.problem(profile, "etcd_workload", text) if {
-	some profile, problems in clusters.unreadable
+	some profile, problems in estimates.invalid
 	some problem in problems
 	not _said_elsewhere(profile.etcd, problem)
 	text := strings.replace_n(_as_written(profile.etcd), problem)

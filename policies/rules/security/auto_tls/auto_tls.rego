@@ -12,7 +12,7 @@ package headroom.rules.security.auto_tls
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("security/auto_tls", problems)
 
@@ -20,6 +20,6 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]
-	told.true_like(profile.etcd.settings[setting])
+	settings.is_true(profile.etcd.settings[setting])
 	text := sprintf("%s is on (%s): nobody can check who answers", [replace(setting, "_", "-"), name])
 }

@@ -12,7 +12,7 @@ package headroom.rules.security.client_cert_auth
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
@@ -25,13 +25,13 @@ problems contains result.problem(profile, about, text) if {
 
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
-	told.false_like(etcd.settings[setting])
+	settings.is_false(etcd.settings[setting])
 }
 
 # The role sets it; elsewhere etcd's default is off. Without https there is nothing to show a certificate to: security/plain_http.
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
-	object.get(etcd, "vocabulary", "headroom") != "headroom"
-	told.unset(etcd, setting)
+	object.get(etcd, "format", "headroom") != "headroom"
+	settings.is_unset(etcd, setting)
 	urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}[setting]
 	contains(etcd.settings[urls], "https://")
 }

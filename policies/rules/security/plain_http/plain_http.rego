@@ -12,13 +12,13 @@ package headroom.rules.security.plain_http
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("security/plain_http", problems)
 
 problems contains result.problem(place, place.names.tls, text) if {
-	some place in clusters.places
-	told.false_like(place.facts.tls)
+	some place in clusters.host_profiles
+	settings.is_false(place.facts.tls)
 	text := sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
 }
 

@@ -13,14 +13,14 @@ package headroom.rules.topology.election_ratio
 import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
 problems contains result.problem(profile, election_origin, text) if {
 	some profile in clusters.profiles
-	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
-	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
+	[heartbeat, heartbeat_origin] := settings.effective_number(profile.etcd, "heartbeat_interval")
+	[election, election_origin] := settings.effective_number(profile.etcd, "election_timeout")
 	election < heartbeat * threshold.election_ratio
 
 	# Below that etcd does not start at all: topology/election_refused.

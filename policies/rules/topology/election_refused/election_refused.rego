@@ -11,14 +11,14 @@ package headroom.rules.topology.election_refused
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("topology/election_refused", problems)
 
 problems contains result.problem(profile, election_origin, text) if {
 	some profile in clusters.profiles
-	[heartbeat, heartbeat_origin] := told.whole(profile.etcd, "heartbeat_interval")
-	[election, election_origin] := told.whole(profile.etcd, "election_timeout")
+	[heartbeat, heartbeat_origin] := settings.effective_number(profile.etcd, "heartbeat_interval")
+	[election, election_origin] := settings.effective_number(profile.etcd, "election_timeout")
 	reason := _refused(heartbeat, heartbeat_origin, election)
 	text := sprintf("election-timeout is %d ms (%s), %s: etcd does not start", [election, election_origin, reason])
 }

@@ -14,7 +14,7 @@ import data.headroom.clusters
 import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("topology/uneven_quota", problems)
@@ -33,7 +33,7 @@ _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
 } else := model.constants[releases.series(etcd.version)].quota_default if {
-	told.unplanned(etcd)
+	settings.is_unplanned(etcd)
 	not "quota_backend_bytes" in etcd.unknown
 	not _unlimited(etcd)
 }

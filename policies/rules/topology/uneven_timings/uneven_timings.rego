@@ -12,13 +12,13 @@ package headroom.rules.topology.uneven_timings
 
 import data.headroom.clusters
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("topology/uneven_timings", problems)
 
 problems contains result.cluster_problem(inventory, clusters.members[[inventory, cluster]], sprintf("etcd_%s", [setting]), text) if {
 	some [inventory, cluster], parts in clusters.mixed
 	some setting in ["heartbeat_interval", "election_timeout"]
-	mixture := clusters.differing([{"value": told.whole(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])
+	mixture := clusters.differing([{"value": settings.effective_number(part.etcd, setting)[0], "hosts": part.hosts} | some part in parts])
 	text := sprintf("cluster %q mixes values of %s: %s", [cluster, replace(setting, "_", "-"), mixture])
 }

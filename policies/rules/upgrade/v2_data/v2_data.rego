@@ -13,7 +13,7 @@ package headroom.rules.upgrade.v2_data
 import data.headroom.clusters
 import data.headroom.releases
 import data.headroom.result
-import data.headroom.told
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("upgrade/v2_data", problems)
 
@@ -21,6 +21,6 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	releases.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2
-	told.true_like(profile.etcd.settings.enable_v2)
+	settings.is_true(profile.etcd.settings.enable_v2)
 	text := sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name])
 }

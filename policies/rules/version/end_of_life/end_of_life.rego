@@ -18,12 +18,12 @@ deny contains finding if some finding in result.findings("version/end_of_life", 
 problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
-	[major, minor] := releases.outlived(profile.etcd.version)
+	[major, minor] := releases.end_of_life(profile.etcd.version)
 	text := sprintf("etcd %s is of series %d.%d, which gets no fixes any more; the oldest that does is %d.%d", [
 		profile.etcd.version,
 		major,
 		minor,
-		releases.oldest[0],
-		releases.oldest[1],
+		releases.oldest_supported[0],
+		releases.oldest_supported[1],
 	])
 }

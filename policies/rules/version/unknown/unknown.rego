@@ -25,7 +25,7 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	not releases.series(version)
 
 	# That is version/end_of_life's.
-	not releases.outlived(version)
+	not releases.end_of_life(version)
 	text := sprintf("etcd_version is %s, %s", [version, _what(version)])
 }
 

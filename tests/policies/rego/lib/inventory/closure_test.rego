@@ -14,7 +14,7 @@ cases := {
 
 test_above[name] if {
 	some name, [parents, expected] in cases
-	closure.above(parents) == expected
+	closure.ancestors(parents) == expected
 }
 
 # More ways than could be gone one by one, and farther than the doubling's first steps.
@@ -24,5 +24,5 @@ test_ladder if {
 		some side in ["a", "b"]
 		both := {[step - 1, "a"], [step - 1, "b"]}
 	})
-	count(closure.above(parents)[[60, "a"]]) == 121
+	count(closure.ancestors(parents)[[60, "a"]]) == 121
 }

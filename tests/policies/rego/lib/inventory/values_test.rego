@@ -47,7 +47,7 @@ test_listed if {
 # What is doubted somewhere is doubted in the text of the whole file: the quick look never passes over anything.
 test_plain[value] if {
 	some value, _ in doubted
-	not values.plain({"a": value})
+	not values.is_plain({"a": value})
 }
 
 # The quick look takes a quoted "02:30" for a time.
@@ -55,11 +55,11 @@ surely := [value | some value in sure; value != "02:30"]
 
 test_plain_sure[value] if {
 	some value in surely
-	values.plain({"a": value})
+	values.is_plain({"a": value})
 }
 
 test_merge if {
-	found := values.settle(values.merge({
+	found := values.resolve(values.merge({
 		{"rank": 0, "plain": true, "variables": {"v": 1, "w": 1, "x": {"a": 1}}},
 		{"rank": 1, "plain": true, "variables": {"v": 2, "y": 1, "x": {"b": 2}}},
 		{"rank": 1, "plain": true, "variables": {"v": 2, "y": 2}},
@@ -74,9 +74,9 @@ test_unite if {
 		{"a": {"x": 1}, "b": {"x": 1}, "c": 1, "d": "{{ x }}", "e": 1},
 		{"a": {"y": 2}, "b": [1], "c": {"x": 1}, "d": 1, "e": "{{ x }}"},
 	]]
-	values.settle(values.unite(layers)) == {
+	values.resolve(values.overlay(layers)) == {
 		"known": {"a": {"y": 2}, "b": [1], "c": {"x": 1}, "d": 1},
 		"unknown": {"e": "a template"},
 	}
-	values.settle(values.unite([])) == {"known": {}, "unknown": {}}
+	values.resolve(values.overlay([])) == {"known": {}, "unknown": {}}
 }

@@ -2,6 +2,7 @@ package headroom_test.result
 
 import data.headroom.result
 import data.headroom.testing
+import data.headroom.text
 
 catalog := {"topic/name": {
 	"title": "A title",
@@ -58,8 +59,8 @@ test_long_text if {
 }
 
 test_names if {
-	result.names({"a", "b", "c", "d"}) == "a, b, c, d"
-	result.names({"a", "b", "c", "d", "e"}) == "a, b, c and 2 more"
+	text.hosts({"a", "b", "c", "d"}) == "a, b, c, d"
+	text.hosts({"a", "b", "c", "d", "e"}) == "a, b, c and 2 more"
 }
 
 test_several_inventories if {

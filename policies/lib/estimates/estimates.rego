@@ -1,0 +1,59 @@
+# METADATA
+# title: Memory estimates of profiles
+# description: Applies the memory model to the profiles of headroom.clusters.
+package headroom.estimates
+
+import data.headroom.arithmetic
+import data.headroom.clusters
+import data.headroom.memory
+import data.headroom.memory.parse
+import data.headroom.minimal_plan
+import data.headroom.model
+
+# The settings that a member will run with: those that are pinned, then the plan's minimum or, without a plan, the release's defaults.
+_settings(profile) := minimal_plan.settings(
+	profile.etcd.version,
+	profile.etcd.workload,
+	model_settings(profile.etcd.settings),
+	profile.members,
+) if {
+	profile.etcd.planned
+} else := model_settings(profile.etcd.settings)
+
+# The settings that the model takes into account.
+model_settings(settings) := object.filter(settings, object.keys(model.estimate_settings))
+
+# Profiles with their `estimate` and the `settings` behind it, if nothing about them is unknown and they have a memory limit.
+profiles := {object.union(profile, {"settings": settings, "estimate": estimate}) |
+	some profile in clusters.profiles
+	count(profile.unknown) == 0
+	profile.etcd.limit.bytes
+	settings := _settings(profile)
+	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+}
+
+# Profile → why the model rejects its input.
+invalid := {profile: problems |
+	some profile in clusters.profiles
+	count(profile.unknown) == 0
+	problems := parse.problems(profile.etcd.version, profile.etcd.workload, model_settings(profile.etcd.settings), profile.members)
+	count(problems) > 0
+}
+
+# The end of a message: what an estimate assumes.
+assumptions(profile) := ", even with the least that the plan may choose" if {
+	profile.etcd.planned
+	count(model_settings(profile.etcd.settings)) == 0
+} else := ", with what is pinned and the least that the plan may choose for the rest" if {
+	profile.etcd.planned
+} else := ", with what is set, etcd's defaults for the rest, and a modest workload where none is stated"
+
+# Only replaying the raft log at a restart exceeds the limit. An estimate has the larger figure of the two states, so the one for the running
+# member is computed here.
+fails_only_at_restart(profile) if {
+	estimate := profile.estimate
+	estimate.memory_max_least > profile.etcd.limit.bytes
+	estimate.restart_rss_anon_peak > estimate.rss_anon_peak
+	running := estimate.rss_anon_peak + estimate.outside_go
+	arithmetic.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes
+}

@@ -1,0 +1,67 @@
+# METADATA
+# title: Command lines
+# description: |
+#   The words of a command and etcd's flags among them, as a shell and Go's flag package see them. Of the shell only quotes and -c are
+#   supported, and a value that looks like a flag counts as one.
+package headroom.formats.command_line
+
+import data.headroom.releases.spelling
+
+# parts: an entrypoint and a command, each a text or a list.
+words(parts) := [word |
+	some part in parts
+	some quoted in regex.find_n(`(?:[^\s"']|"[^"]*"|'[^']*')+`, _text(part), -1)
+	word := replace(replace(quoted, `"`, ""), "'", "")
+]
+
+_text(part) := part if {
+	is_string(part)
+} else := concat(" ", [sprintf("%v", [item]) | some item in part]) if {
+	is_array(part)
+} else := ""
+
+# The words after `etcd` up to the shell's next command; all words if the first is a flag. Undefined for other commands.
+arguments(command) := array.slice(rest, 0, _end(rest)) if {
+	rest := array.slice(command, executable(command) + 1, count(command))
+} else := command if {
+	startswith(command[0], "-")
+}
+
+# Position of the word `etcd` where a command starts, because a data directory may be called etcd too.
+executable(command) := min({position |
+	some position, word in command
+	regex.match(`^(.*/)?etcd$`, word)
+	not startswith(word, "-")
+	_starts_command(command, position)
+})
+
+_starts_command(_, 0)
+
+_starts_command(command, position) if regex.match(`^(-c|--|exec|nice|ionice|.*(;|&&|\|\|)|(.*/)?(tini|dumb-init|sudo))$`, command[position - 1])
+
+_end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
+
+# A boolean flag takes no word after it.
+flags(command) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)} |
+	given_words := arguments(command)
+	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])
+	some position, word in given_words
+	[flag, given] := _flag(word)
+	next := following[position]
+]
+
+_flag(word) := [name, given] if {
+	[_, name, given] := regex.find_all_string_submatch_n(`^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`, word, 1)[0]
+}
+
+_value(_, given, _) := substring(given, 1, -1) if startswith(given, "=")
+
+_value(flag, "", next) := "true" if _has_no_value(flag, next)
+
+_value(flag, "", next) := next if not _has_no_value(flag, next)
+
+_has_no_value(_, next) if _flag(next)
+
+_has_no_value(_, "-")
+
+_has_no_value(flag, _) if spelling.type_of_setting(spelling.setting(null, "flag", flag)) == "bool"

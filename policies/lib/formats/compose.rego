@@ -1,0 +1,65 @@
+# METADATA
+# title: Docker Compose files
+# description: The services that run etcd. Command and environment may each be a text, a list or a map.
+package headroom.formats.compose
+
+import data.headroom.formats.command_line
+import data.headroom.formats.container
+import data.headroom.formats.statement_builder
+import data.headroom.units
+
+# Service → statement.
+statements(document) := {name: _statement(service) |
+	some name, service in document.services
+	is_object(service)
+	container.runs_etcd(object.get(service, "image", null), _words(service))
+}
+
+_words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
+
+_statement(service) := statement_builder.build("compose", object.union_n([
+	{
+		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), environment)),
+		"unknown": object.union_n([container.inherited(environment), _other_files(service)]),
+	},
+	container.release(object.get(service, "image", null)),
+	_limit(service),
+	_memlock(service),
+])) if {
+	environment := _environment(service)
+}
+
+# In a list the last value of a name counts.
+_environment(service) := service.environment if {
+	is_object(service.environment)
+} else := object.union_n([{name: value} |
+	some line in service.environment
+	is_string(line)
+	[name, value] := _pair(line)
+])
+
+_pair(line) := [substring(line, 0, at), substring(line, at + 1, -1)] if {
+	at := indexof(line, "=")
+	at > 0
+} else := [line, null]
+
+_other_files(service) := {sprintf("%s of the service", [key]): ["extra_config", "settings may come from there, and it is not read"] |
+	some key in ["env_file", "extends"]
+	service[key]
+}
+
+_limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes": bytes}} if {
+	bytes := units.parse_size(service.deploy.resources.limits.memory)
+} else := {"limit": {"name": "mem_limit", "bytes": bytes}} if {
+	bytes := units.parse_size(service.mem_limit)
+} else := {}
+
+# -1 means unlimited.
+_memlock(service) := {"memlock": bytes} if {
+	bytes := units.parse_count(_soft(service.ulimits.memlock))
+	bytes >= 0
+} else := {}
+
+_soft(limit) := limit.soft if {
+	is_object(limit)
+} else := limit

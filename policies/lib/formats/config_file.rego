@@ -1,0 +1,60 @@
+# METADATA
+# title: etcd's config file
+# description: Detected by keys that hardly any other file has.
+package headroom.formats.config_file
+
+import data.headroom.formats.statement_builder
+import data.headroom.model
+
+_keys := {key | some release in model.series; some key, _ in release.config_keys}
+
+# Dashes rule out Ansible variables, and nobody names groups like this.
+_distinctive := {
+	"advertise-client-urls",
+	"auto-compaction-retention",
+	"client-transport-security",
+	"initial-advertise-peer-urls",
+	"initial-cluster",
+	"listen-client-urls",
+	"listen-peer-urls",
+	"quota-backend-bytes",
+	"snapshot-count",
+}
+
+is_format_of(document) if {
+	count(object.keys(document) & _distinctive) > 1
+	not document.all
+}
+
+# The file's only member → its statement. A config file does not name a release.
+statements(document) := {_name(document): statement_builder.build("config file", {"given": _given(document), "unknown": {}})}
+
+_name(document) := document.name if {
+	is_string(document.name)
+} else := "etcd"
+
+# The keys of a section are called "section.key".
+_given(document) := [{"name": key, "form": "key", "spelling": key, "value": value} |
+	walk(document, [path, value])
+	count(path) > 0
+	key := concat(".", [sprintf("%v", [part]) | some part in path])
+	_is_setting(key, value)
+	not _is_within_list(document, path)
+]
+
+_is_setting(key, value) if {
+	not is_object(value)
+	value != null
+	key != ""
+}
+
+_is_setting(key, value) if {
+	is_object(value)
+	key in _keys
+}
+
+_is_within_list(document, path) if {
+	count(path) > 1
+	some length in numbers.range(1, count(path) - 1)
+	is_array(object.get(document, array.slice(path, 0, length), null))
+}

@@ -1,0 +1,63 @@
+# METADATA
+# title: Containers
+# description: What Compose services and Kubernetes containers have in common, namely an image, a command line and environment variables.
+package headroom.formats.container
+
+import data.headroom.formats.command_line
+import data.headroom.formats.statement_builder
+import data.headroom.releases
+import data.headroom.releases.spelling
+
+# A variable without a value is inherited from the shell, see inherited().
+environment(variables) := [{"name": name, "form": "env", "spelling": name, "value": value} |
+	some name, value in variables
+	spelling.is_etcd_variable(name)
+	value != null
+]
+
+# Without the variables that an image's own scripts read, such as Bitnami's ETCD_ROOT_PASSWORD.
+environment_of_image(reference, variables) := [entry |
+	some entry in environment(variables)
+	not _is_read_by_image(reference, entry.spelling)
+]
+
+_is_read_by_image(reference, name) if {
+	is_string(reference)
+	contains(reference, "bitnami")
+	not spelling.is_known(null, "env", name)
+}
+
+# Name → [canonical name, why its value is unknown].
+inherited(variables) := {name: [statement_builder.canonical_name({"form": "env", "spelling": name}), "it is passed on from where this file is used"] |
+	some name, value in variables
+	spelling.is_etcd_variable(name)
+	value == null
+}
+
+# Repository and tag of an image: ["etcd", "v3.5.21"].
+_image(reference) := [parts[count(parts) - 1], tag] if {
+	is_string(reference)
+	[_, name, tag] := regex.find_all_string_submatch_n(`^([^@]*?)(?::([^:/@]*))?(?:@.*)?$`, reference, 1)[0]
+	parts := split(name, "/")
+}
+
+# A container without a command, or with flags alone, runs the executable of its image.
+runs_etcd(reference, command) if {
+	count(command) == 0
+	_image(reference)[0] == "etcd"
+}
+
+runs_etcd(reference, command) if {
+	startswith(command[0], "-")
+	_image(reference)[0] == "etcd"
+}
+
+runs_etcd(_, command) if command_line.executable(command) >= 0
+
+# {version} of an image's tag, or why the tag names no release, {no_version}.
+release(reference) := {"version": version} if {
+	[_, tag] := _image(reference)
+	version := releases.parse(tag)
+} else := {"no_version": sprintf("the image %q names no release", [reference])} if {
+	is_string(reference)
+} else := {}

@@ -1,0 +1,61 @@
+# METADATA
+# title: Files that configure etcd directly
+# description: |
+#   etcd's config file, environment files, Kubernetes manifests and Compose files, beside an inventory or alone. Each is detected by its
+#   content and becomes an inventory of its own: group etcd with one host for each service or container that runs etcd, whose only variable
+#   is its `statement` (see settings.statement).
+package headroom.formats
+
+import data.headroom.files
+import data.headroom.formats.compose
+import data.headroom.formats.config_file
+import data.headroom.formats.environment_file
+import data.headroom.formats.manifest
+
+# Variables of groups and hosts are never such files, whatever they contain.
+_candidates := {index: entry.contents |
+	some index, entry in files.entries
+	is_object(entry.contents)
+	not regex.match(`(^|/)(group_vars|host_vars)/`, entry.path)
+}
+
+# Index of an entry → host → statement. A file with several documents has several entries.
+_statements_by_entry := {index: statements |
+	some index, contents in _candidates
+	statements := _statements(contents)
+	count(statements) > 0
+}
+
+_statements(contents) := compose.statements(contents) if {
+	is_object(contents.services)
+} else := manifest.statements(contents) if {
+	is_string(contents.apiVersion)
+} else := environment_file.statements(contents) if {
+	environment_file.is_format_of(contents)
+} else := config_file.statements(contents) if {
+	config_file.is_format_of(contents)
+}
+
+# The paths of these files.
+paths := {files.entries[index].path | some index, _ in _statements_by_entry}
+
+# Path → {hosts: host → variables, groups: group → hosts}.
+inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}} |
+	some path in paths
+	hosts := {_label(name, position): {"statement": statement} |
+		some name, statements in _by_name(path)
+		some position, statement in statements
+	}
+	names := object.keys(hosts)
+}
+
+# Two documents of one file may have the same name, for example in two Kubernetes namespaces.
+_by_name(path) := {name: sort(statements) |
+	named := [[name, statement] | some index, found in _statements_by_entry; files.entries[index].path == path; some name, statement in found]
+	some name in {name | some [name, _] in named}
+	statements := {statement | some [other, statement] in named; other == name}
+}
+
+_label(name, 0) := name
+
+_label(name, position) := sprintf("%s (%d)", [name, position + 1]) if position > 0

@@ -1,0 +1,70 @@
+# METADATA
+# title: Statements of files that configure etcd
+# description: |
+#   Builds the statement of one member, as settings.statement describes it, from what its file says and from what users may assume for
+#   everything that no file says: `--data` with {headroom: {assumed: {etcd_version, etcd_workload, etcd_memory_budget}}}.
+package headroom.formats.statement_builder
+
+import data.headroom.releases
+import data.headroom.releases.spelling
+import data.headroom.units
+
+_assumed := object.union(_no_assumption, by_user) if {
+	by_user := data.headroom.assumed
+} else := _no_assumption
+
+_no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
+
+# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock}.
+build(format, found) := {
+	"format": format,
+	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
+	"version": version,
+	"limit": _limit(found),
+	"workload": _workload,
+	"unknown": object.union_n([found.unknown, doubts, without_version]),
+	"kubernetes": object.get(found, "kubernetes", false),
+	"members": _members(found),
+	"memlock": object.get(found, "memlock", null),
+} if {
+	version := _version(found)
+	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}
+	doubts := {entry.name: [canonical_name(entry), reason] | some entry in found.given; reason := _doubt(entry)}
+}
+
+_version(found) := found.version if {
+	found.version
+} else := null if {
+	_assumed.etcd_version == null
+} else := releases.parse(sprintf("%v", [_assumed.etcd_version]))
+
+_limit(found) := found.limit if {
+	found.limit
+} else := {"name": "assumed.etcd_memory_budget", "bytes": bytes} if {
+	bytes := units.parse_size(_assumed.etcd_memory_budget)
+} else := {"name": "a memory limit"}
+
+_workload := _assumed.etcd_workload if {
+	is_object(_assumed.etcd_workload)
+} else := {}
+
+# Size of the cluster according to initial-cluster; null without one.
+_members(found) := count(split(_initial_cluster(found), ",")) if {
+	_initial_cluster(found) != ""
+} else := null
+
+_initial_cluster(found) := [spelling.as_text(entry.value) |
+	some entry in found.given
+	spelling.setting(null, entry.form, entry.spelling) == "initial_cluster"
+][0]
+
+# A setting that the model lacks goes by its own spelling.
+canonical_name(entry) := name if {
+	name := spelling.setting(null, entry.form, entry.spelling)
+} else := entry.spelling
+
+# Placeholders: ${NAME} of Compose, $(NAME) of Kubernetes, {{ name }} of a template. `$$` is a plain dollar sign.
+_doubt(entry) := "it is filled in when it is deployed" if {
+	is_string(entry.value)
+	regex.match(`\$[({A-Za-z_]|\{\{|\{%`, replace(entry.value, "$$", ""))
+}

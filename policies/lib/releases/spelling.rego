@@ -1,0 +1,151 @@
+# METADATA
+# title: Spellings of etcd's settings
+# description: |
+#   A setting has up to three forms, "flag", "env" and "key" (of the config file), and each release spells them its own way. A canonical
+#   name is the flag of the newest release with underscores.
+package headroom.releases.spelling
+
+import data.headroom.model
+import data.headroom.releases
+import data.headroom.releases.value_types
+import data.headroom.units
+
+# The environment variable that etcd derives from a flag.
+env(flag) := sprintf("ETCD_%s", [upper(replace(flag, "-", "_"))])
+
+# The flag behind a spelling: snapshot-count for ETCD_SNAPSHOT_COUNT.
+as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-")) if {
+	form == "env"
+} else := spelling
+
+# Whether etcd, or the Go runtime inside it, reads a variable of the environment.
+is_etcd_variable(name) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, name)
+
+# Whether only a server has a use for it: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
+is_server_variable(name) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, name)
+
+# A key of the config file without a flag of that name.
+_keys_only := {"experimental-snapshot-catch-up-entries"}
+
+# Variables that etcd reads although no flag has their name.
+_env_only := {"ETCD_UNSUPPORTED_ARCH", "ETCD_VERIFY"}
+
+# Most keys are flags as well; the model lists both spellings of those that differ.
+_flags := {series: found |
+	some series, release in model.series
+	named := {entry.flag | some entries in model.settings; entry := entries[series]; is_string(entry.flag)}
+	top := {key | some key, _ in release.config_keys; not contains(key, ".")}
+	differing := {entry.key | some entries in model.settings; entry := entries[series]; is_string(entry.key); entry.key != entry.flag}
+	old := object.keys(release.deprecated) | object.keys(release.misread)
+	other := {"config-file", "version", "help"} | {flag | some flag in release.flags_only}
+	found := ((named | (top - differing)) | (old | other)) - _keys_only
+}
+
+# Series → form → all accepted spellings.
+spellings := {series: {"flag": flags_of_series, "env": (variables | _env_only), "key": keys} |
+	some series, flags_of_series in _flags
+	variables := {env(flag) | some flag in flags_of_series}
+	keys := object.keys(model.series[series].config_keys)
+}
+
+# Whether a release accepts a spelling; for an unknown release (null), whether any does.
+is_known(version, form, spelling) if spelling in spellings[releases.series(version)][form]
+
+is_known(_, "env", spelling) if _go_runtime[spelling]
+
+is_known(null, form, spelling) if {
+	some forms in spellings
+	spelling in forms[form]
+}
+
+# Series → form → spelling → canonical name.
+_settings := {series: {
+	"flag": {entry.flag: name | some name, entry in settings; is_string(entry.flag)},
+	"env": {env(entry.flag): name | some name, entry in settings; is_string(entry.flag)},
+	"key": {entry.key: name | some name, entry in settings; is_string(entry.key)},
+} |
+	some series, _ in model.series
+	settings := {name: entries[series] | some name, entries in model.settings; entries[series]}
+}
+
+_newest_first := array.reverse(sort(object.keys(model.series)))
+
+# The Go runtime reads these itself; they are not settings of etcd.
+_go_runtime := {"GOGC": "gogc", "GOMEMLIMIT": "gomemlimit"}
+
+# Canonical name of a spelling, deprecated ones included; undefined if the release ignores it or the model lacks it. For an unknown
+# release, the newest one with this spelling decides.
+setting(_, "env", spelling) := _go_runtime[spelling]
+
+setting(version, form, spelling) := name if {
+	name := _settings[releases.series(version)][form][spelling]
+} else := name if {
+	is_known(version, form, spelling)
+	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
+}
+
+# The type that a release expects for a spelling; undefined if the model has none. null as in setting().
+type_of(null, form, spelling) := [found | some series in _newest_first; found := _type_of(model.series[series].newest, form, spelling)][0]
+
+type_of(version, form, spelling) := _type_of(version, form, spelling) if version != null
+
+_type_of(version, form, spelling) := found if {
+	form == "key"
+	found := releases.config_keys(version)[spelling]
+} else := found if {
+	form != "key"
+	found := model.settings[setting(version, form, spelling)][releases.series(version)].type
+} else := releases.config_keys(version)[as_flag(form, spelling)] if {
+	form != "key"
+}
+
+# The type of a setting by its canonical name, whatever the release.
+type_of_setting(name) := [entry.type | some series in _newest_first; entry := model.settings[name][series]][0]
+
+_truths := {"1", "t", "T", "TRUE", "true", "True"}
+
+# Whether etcd accepts a value of this type. Config files have YAML's types; flags and variables reach etcd as text.
+is_readable(form, type, value) if {
+	form == "key"
+	value_types.has_type(value, type)
+}
+
+is_readable(form, type, value) if {
+	form != "key"
+	_parses(type, as_text(value))
+}
+
+_parses(type, text) if regex.match(_patterns[type], text)
+
+_parses("duration", text) if units.parse_duration(trim_left(text, "-+")) >= 0
+
+_parses("duration", "0")
+
+# What Go's strconv accepts.
+_patterns := {
+	"string": ``,
+	"strings": ``,
+	"bool": `^(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)$`,
+	"int": `^[-+]?[0-9]+$`,
+	"uint": `^[0-9]+$`,
+}
+
+# The text that reaches etcd for the value of a flag or variable.
+as_text(value) := value if {
+	is_string(value)
+} else := "" if {
+	value == null
+} else := sprintf("%v", [value])
+
+# A value with its own type: numbers and booleans are parsed out of flags and variables, invalid ones stay text.
+value_of(form, name, value) := value if {
+	form == "key"
+} else := number if {
+	type_of_setting(name) in {"int", "uint"}
+	text := trim_left(as_text(value), "+")
+	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
+	number := to_number(text)
+} else := as_text(value) in _truths if {
+	type_of_setting(name) == "bool"
+	_parses("bool", as_text(value))
+} else := as_text(value)

@@ -1,0 +1,61 @@
+# METADATA
+# title: Suggestions for settings that a release does not know
+# description: What etcd does with such a setting, and what to write instead. Counterpart of plugins/module_utils/_model/releases.py.
+package headroom.releases.suggestions
+
+import data.headroom.model
+import data.headroom.releases
+import data.headroom.releases.spelling
+import data.headroom.text
+
+# Form → what etcd does with a setting that it does not know.
+consequence := {
+	"key": "etcd passes over it in silence",
+	"env": "etcd starts without it",
+	"flag": "etcd exits at the start",
+}
+
+# The end of a message; empty if there is nothing to suggest. given: {form, spelling}.
+remedy(version, given) := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
+
+_remedy(version, given, flag) := sprintf("; %s", [reason]) if {
+	reason := model.series[releases.series(version)].removed[flag]
+} else := sprintf("; %s", [reason]) if {
+	reason := model.series[releases.series(version)].misread[given.spelling]
+} else := sprintf("; here it is called %s", [spelt]) if {
+	spelt := _spelling_of(version, given.form, flag)
+} else := "; it is a flag only, and the config file has no key for it" if {
+	given.form == "key"
+	given.spelling in model.series[releases.series(version)].flags_only
+} else := _spelling_elsewhere(version, given.form, others[0]) if {
+	others := sort({name |
+		some name, by_series in model.settings
+		some spellings in by_series
+		_underscored(flag) in {_underscored(spellings.flag), _underscored(_text_or_empty(spellings.key))}
+	})
+} else := sprintf("; the nearest that it knows is %s", [close]) if {
+	close := text.nearest(given.spelling, _candidates[releases.series(version)][given.form])
+} else := ""
+
+_spelling_of(version, form, name) := spelt if {
+	spelt := model.settings[_underscored(name)][releases.series(version)][form]
+	spelt != null
+}
+
+_candidates := {series: {
+	"key": object.keys(release.config_keys),
+	"flag": {by_series[series].flag | some _, by_series in model.settings},
+	"env": {by_series[series].env | some _, by_series in model.settings},
+} |
+	some series, release in model.series
+}
+
+_spelling_elsewhere(version, form, name) := sprintf("; here it is called %s", [_spelling_of(version, form, name)]) if {
+	_spelling_of(version, form, name)
+} else := sprintf("; %s has none", [releases.series(version)])
+
+_underscored(name) := replace(name, "-", "_")
+
+_text_or_empty(value) := value if {
+	is_string(value)
+} else := ""

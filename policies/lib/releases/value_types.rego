@@ -1,0 +1,46 @@
+# METADATA
+# title: Types of etcd's settings
+# description: Whether a value has the type that etcd expects, and how a message names that type.
+package headroom.releases.value_types
+
+import data.headroom.units
+
+has_type(value, "string") if is_string(value)
+
+has_type(value, "strings") if {
+	is_array(value)
+	every item in value { is_string(item) }
+}
+
+has_type(value, "bool") if is_boolean(value)
+
+has_type(value, type) if {
+	type in {"int", "uint", "duration"}
+	is_number(value)
+	value == floor(value)
+	not _is_negative(value, type)
+}
+
+_is_negative(value, "uint") if value < 0
+
+# form: "key", "flag" or "env". A config file takes durations in nanoseconds, a command line takes them with a unit.
+describe(form, type) := "a duration with its unit, such as 10s" if {
+	form != "key"
+	type == "duration"
+} else := {
+	"string": "a text",
+	"strings": "a list of texts",
+	"bool": "true or false",
+	"uint": "a whole number, not negative",
+	"int": "a whole number",
+	"duration": "a whole number of nanoseconds",
+}[type]
+
+# The number that the author probably meant by a text such as "8GB", for the end of a message.
+hint(value, type) := sprintf(": that is %d", [units.parse_size(value)]) if {
+	type in {"int", "uint"}
+	is_string(value)
+} else := sprintf(": that is %d", [units.parse_duration(value)]) if {
+	type == "duration"
+	is_string(value)
+} else := ""

@@ -1,0 +1,131 @@
+# METADATA
+# title: Formats of inventories
+# description: |
+#   Detects for which role an inventory was written. Another role needs its own groups and at least one of its own variables. Everything
+#   else is Headroom's, unless an etcd_ variable is none of Headroom's: then the format is "unrecognised", and only what is set is judged.
+package headroom.settings.detect
+
+import data.headroom.inventory
+import data.headroom.inventory.folder
+import data.headroom.releases.spelling
+import data.headroom.settings.headroom_roles
+import data.headroom.settings.other_roles
+
+# The variables of the hosts; without visible hosts, those of a new member.
+_examples := object.union(
+	{name: inventory.examples(name) | some name, groups in inventory.members; count(groups.all) > 0},
+	{name: folder.new_member(name, "etcd") | some name, groups in inventory.members; count(groups.all) == 0},
+)
+
+_names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some name, found in _examples}
+
+_groups := {name: {group | some group, hosts in found; count(hosts) > 0} | some name, found in inventory.members}
+
+# Inventory → format.
+format := {name: _format(_groups[name], names, maps[name], unrecognised[name]) | some name, names in _names}
+
+_format(groups, names, maps_of, unrecognised_of) := "headroom" if {
+	_is_headroom(names)
+} else := "kubespray" if {
+	_is_kubespray(groups, names)
+} else := "autobase" if {
+	_is_autobase(groups, names)
+} else := "githubixx.etcd" if {
+	count(names & {"etcd_settings", "etcd_settings_user"}) > 0
+} else := "environment" if {
+	count(maps_of) > 0
+} else := "unrecognised" if {
+	count(unrecognised_of) > 0
+} else := "headroom"
+
+# Variables that only Headroom's roles have.
+_is_headroom(names) if {
+	some name in names
+	regex.match(`^etcd_(storage_|maintenance_|extra_config$)`, name)
+}
+
+# The groups of every kubespray inventory, as its releases spell them.
+_is_kubespray(groups, names) if {
+	"etcd" in groups
+	count(groups & {"k8s_cluster", "k8s-cluster"}) > 0
+	count(groups & {"kube_control_plane", "kube-control-plane", "kube_node", "kube-node", "kube-master"}) > 0
+	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses", "kube_proxy_mode"}) > 0
+}
+
+_is_autobase(groups, names) if {
+	"etcd_cluster" in groups
+	count(groups & {"master", "replica", "postgres_cluster"}) > 0
+	count(names & {"patroni_cluster_name", "dcs_type", "dcs_exists", "postgresql_version", "with_haproxy_load_balancing"}) > 0
+}
+
+# Inventory → the variables that contain etcd's environment: maps with a variable that only a server uses. If a template hides the content,
+# the name decides.
+maps := {name: (maps_of | opaque) |
+	some name, found in _examples
+	maps_of := {variable |
+		some variable, value in found.known
+		is_object(value)
+		some spelt, _ in value
+		spelling.is_server_variable(spelt)
+	}
+	opaque := {variable | some variable, _ in found.unknown; regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
+}
+
+# Inventory → its etcd_ variables that no role of Headroom has. With a workload or a budget for Headroom, they are the user's own.
+unrecognised := {name: found |
+	some name, names in _names
+	found := {variable |
+		count(names & {"etcd_workload", "etcd_memory_budget"}) == 0
+		some variable in names
+		startswith(variable, "etcd_")
+		not variable in (headroom_roles.member_variables | headroom_roles.host_variables)
+		not variable in _other_headroom_variables
+		not regex.match(`^etcd_(lint|tls|report|storage|maintenance)_`, variable)
+	}
+}
+
+# Variables of Headroom's roles that no rule looks at.
+_other_headroom_variables := {
+	"etcd_address",
+	"etcd_archive",
+	"etcd_archive_sha256",
+	"etcd_client_port",
+	"etcd_cluster_name",
+	"etcd_config_file",
+	"etcd_cpu_weight",
+	"etcd_group",
+	"etcd_install_dir",
+	"etcd_io_scheduling_priority",
+	"etcd_io_weight",
+	"etcd_journal_lines",
+	"etcd_name",
+	"etcd_oom_score_adjust",
+	"etcd_peer_port",
+	"etcd_release_url",
+	"etcd_start_timeout",
+	"etcd_user",
+	"etcd_user_group",
+}
+
+# Inventory → the group of its members.
+group := {name: _group(format[name], found.known, _groups[name]) | some name, found in _examples}
+
+_group(format_of, variables, groups) := "etcd" if {
+	format_of == "kubespray"
+} else := "etcd_cluster" if {
+	format_of == "autobase"
+} else := variables.etcd_ansible_group if {
+	format_of == "githubixx.etcd"
+	is_string(variables.etcd_ansible_group)
+} else := "k8s_etcd" if {
+	format_of == "githubixx.etcd"
+	"k8s_etcd" in groups
+} else := variables.etcd_group if {
+	is_string(variables.etcd_group)
+} else := "etcd"
+
+# Inventory → the variables that rules about members look at.
+member_variables := object.union(
+	{name: headroom_roles.member_variables | some name, _ in format},
+	{name: (variables | maps[name]) | some name, format_of in format; variables := other_roles.member_variables[format_of]},
+)

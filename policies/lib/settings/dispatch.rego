@@ -1,0 +1,83 @@
+# METADATA
+# title: Members and hosts of any format
+# description: Picks the reader for an inventory's format, so that clusters and rules need not know it. A profile has {inventory, variables, unknown}.
+package headroom.settings.dispatch
+
+import data.headroom.formats
+import data.headroom.settings.detect
+import data.headroom.settings.headroom_roles
+import data.headroom.settings.other_roles
+import data.headroom.settings.statement
+
+# Inventory → the group of its members.
+group := object.union(detect.group, {path: "etcd" | some path in formats.paths})
+
+# Inventory → the variables by which members are grouped into profiles.
+member_variables := object.union(detect.member_variables, {path: {"statement"} | some path in formats.paths})
+
+# The same for hosts.
+host_variables := object.union(member_variables, {name: headroom_roles.host_variables | some name, about in _about; about.format in {"headroom", "unrecognised"}})
+
+_about := {name: {"format": format, "maps": detect.maps[name], "unrecognised": detect.unrecognised[name]} |
+	some name, format in object.union(detect.format, {path: "file" | some path in formats.paths})
+}
+
+# The member that a profile describes, see settings.headroom_roles.
+member(profile) := _member(profile, _about[profile.inventory])
+
+_member(profile, about) := headroom_roles.member(profile.variables, profile.unknown) if {
+	about.format == "headroom"
+} else := object.union_n([found, {"planned": false, "unknown": (found.unknown | {"extra_config"})}, _without_version(profile)]) if {
+	# An unknown role may set anything else, and take its release from anywhere.
+	about.format == "unrecognised"
+	found := headroom_roles.member(profile.variables, profile.unknown)
+} else := statement.member(_statement(profile, about))
+
+# Headroom's default version does not apply to other roles.
+_without_version(profile) := {} if {
+	object.get(profile.variables, "etcd_version", null) != null
+} else := {"version": null}
+
+# The host that a profile describes.
+host(profile) := _host(profile, _about[profile.inventory])
+
+_host(profile, about) := headroom_roles.host(profile.variables, profile.unknown) if {
+	about.format == "headroom"
+} else := {"facts": facts, "names": found.names, "unknown": found.unknown} if {
+	about.format == "unrecognised"
+	found := headroom_roles.host(profile.variables, profile.unknown)
+	facts := {fact: value | some fact, value in found.facts; value != null}
+} else := statement.host(_statement(profile, about))
+
+# What is unknown besides the profile's unknown variables: as its author wrote it → reason.
+reasons(profile) := _reasons(profile, _about[profile.inventory])
+
+_reasons(profile, about) := {} if {
+	about.format == "headroom"
+} else := {"the rest of the settings": reason} if {
+	about.format == "unrecognised"
+	reason := sprintf("%s is no variable of Headroom's roles, so they may come from elsewhere", [min(about.unrecognised)])
+} else := statement.reasons(_statement(profile, about))
+
+_statement(profile, about) := profile.variables.statement if {
+	about.format == "file"
+} else := other_roles.statement(about.format, profile.variables, profile.unknown, about.maps)
+
+# Size of a cluster whose other members are elsewhere, as far as a host's file says so. Undefined if the inventory has all members.
+size_elsewhere(name, host_name) := size if {
+	name in formats.paths
+	of_host := formats.inventories[name].hosts[host_name].statement
+	not _is_complete(name, of_host)
+	size := max({1} | {number | number := of_host.members; number != null})
+}
+
+# The file has as many services as initial-cluster has members (etcd's default is one). A static pod lists the members at the time when it
+# joined, and an environment file may be only a part of the configuration.
+_is_complete(name, of_host) if {
+	of_host.format in {"compose", "config file"}
+	count(formats.inventories[name].hosts) == _listed_members(of_host)
+}
+
+_listed_members(of_host) := 1 if {
+	of_host.members == null
+} else := of_host.members

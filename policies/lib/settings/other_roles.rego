@@ -1,0 +1,204 @@
+# METADATA
+# title: Variables of other roles
+# description: |
+#   Statements (see settings.statement) from the variables of kubespray, autobase (formerly postgresql_cluster) and githubixx.etcd, and from
+#   inventories with a map of etcd's environment variables.
+package headroom.settings.other_roles
+
+import data.headroom.releases
+import data.headroom.releases.spelling
+import data.headroom.units
+
+# These count in every format.
+_shared := {"etcd_version", "etcd_workload", "etcd_memory_budget"}
+
+# Variable → the environment variable that kubespray writes.
+_kubespray := {
+	"etcd_snapshot_count": "ETCD_SNAPSHOT_COUNT",
+	"etcd_compaction_retention": "ETCD_AUTO_COMPACTION_RETENTION",
+	"etcd_quota_backend_bytes": "ETCD_QUOTA_BACKEND_BYTES",
+	"etcd_max_request_bytes": "ETCD_MAX_REQUEST_BYTES",
+	"etcd_heartbeat_interval": "ETCD_HEARTBEAT_INTERVAL",
+	"etcd_election_timeout": "ETCD_ELECTION_TIMEOUT",
+	"etcd_max_snapshots": "ETCD_MAX_SNAPSHOTS",
+	"etcd_max_wals": "ETCD_MAX_WALS",
+	"etcd_data_dir": "ETCD_DATA_DIR",
+	"etcd_metrics": "ETCD_METRICS",
+	"etcd_log_level": "ETCD_LOG_LEVEL",
+	"etcd_listen_metrics_urls": "ETCD_LISTEN_METRICS_URLS",
+	"etcd_secure_client": "ETCD_CLIENT_CERT_AUTH",
+	"etcd_peer_client_auth": "ETCD_PEER_CLIENT_CERT_AUTH",
+	"etcd_experimental_initial_corrupt_check": "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK",
+}
+
+_autobase := {
+	"etcd_data_dir": "ETCD_DATA_DIR",
+	"etcd_client_cert_auth": "ETCD_CLIENT_CERT_AUTH",
+	"etcd_peer_client_cert_auth": "ETCD_PEER_CLIENT_CERT_AUTH",
+}
+
+# The roles' own defaults of settings that rules judge.
+_defaults := {
+	"kubespray": {
+		"etcd_snapshot_count": "100000",
+		"etcd_compaction_retention": "8",
+		"etcd_quota_backend_bytes": "2147483648",
+		"etcd_max_request_bytes": "1572864",
+		"etcd_heartbeat_interval": "250",
+		"etcd_election_timeout": "5000",
+		"etcd_max_snapshots": "5",
+		"etcd_max_wals": "5",
+		"etcd_data_dir": "/var/lib/etcd",
+		"etcd_secure_client": "true",
+		"etcd_peer_client_auth": "true",
+	},
+	"autobase": {"etcd_data_dir": "/var/lib/etcd"},
+	"githubixx.etcd": {
+		"auto-compaction-retention": "0",
+		"snapshot-count": "100000",
+		"heartbeat-interval": "100",
+		"election-timeout": "1000",
+		"max-snapshots": "5",
+		"max-wals": "5",
+		"client-cert-auth": "true",
+		"peer-client-cert-auth": "true",
+	},
+}
+
+# Constants in autobase's template.
+_autobase_fixed := {
+	"ETCD_HEARTBEAT_INTERVAL": "1000",
+	"ETCD_ELECTION_TIMEOUT": "5000",
+	"ETCD_AUTO_COMPACTION_RETENTION": "1",
+}
+
+# Format → the variables that rules about members look at, in addition to an inventory's own maps of the environment.
+member_variables := {
+	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type"}),
+	"autobase": (_shared | object.keys(_autobase)),
+	"githubixx.etcd": (_shared | {"etcd_settings", "etcd_settings_user", "etcd_data_dir"}),
+	"environment": _shared,
+}
+
+# unknown: variable → reason; maps: the variables with etcd's environment if the format is "environment".
+statement(format, variables, unknown, maps) := {
+	"format": format,
+	"given": _given(format, variables, unknown, maps),
+	"version": _version(variables),
+	"limit": _limit(format, variables),
+	"default_limit": _default_limit(format, variables, unknown),
+	"workload": _map(variables, "etcd_workload"),
+	"unknown": object.union(
+		{variable: [_canonical_name(format, variable), reason] | some variable, reason in unknown},
+		{"etcd_version": ["version", _why_no_version(format, variables)] | not unknown.etcd_version; _version(variables) == null},
+	),
+	"kubernetes": format in {"kubespray", "githubixx.etcd"},
+}
+
+_version(variables) := release if {
+	release := releases.parse(_text(variables, "etcd_version"))
+} else := null
+
+_text(variables, name) := sprintf("%v", [object.get(variables, name, "")])
+
+_why_no_version(format, variables) := sprintf("%q names no release", [_text(variables, "etcd_version")]) if {
+	object.get(variables, "etcd_version", null) != null
+} else := "it is not set, and the default depends on the role's own release" if {
+	format != "environment"
+} else := "it is not set"
+
+# The canonical name of an unknown variable; a map may contain any setting.
+_canonical_name(format, variable) := name if {
+	spelt := {"kubespray": _kubespray, "autobase": _autobase}[format][variable]
+	name := spelling.setting(null, "env", spelt)
+} else := "limit" if {
+	variable in {"etcd_memory_limit", "etcd_deployment_type"}
+} else := trim_prefix(variable, "etcd_") if {
+	variable in _shared
+} else := "extra_config"
+
+_given("kubespray", variables, unknown, _) := array.concat(
+	_one_variable_each("kubespray", _kubespray, variables, unknown),
+	_environment("etcd_extra_vars", variables),
+)
+
+_given("autobase", variables, unknown, _) := array.concat(
+	_one_variable_each("autobase", _autobase, variables, unknown),
+	[{"name": sprintf("autobase's fixed %s", [spelt]), "form": "env", "spelling": spelt, "value": value} |
+		some spelt, value in _autobase_fixed
+	],
+)
+
+_given("environment", variables, _, maps) := [entry |
+	some name in sort(maps)
+	some entry in _environment(name, variables)
+]
+
+# etcd_settings replaces the role's defaults as a whole, etcd_settings_user overrides single keys.
+_given("githubixx.etcd", variables, unknown, _) := array.concat(
+	[entry |
+		some entry in array.concat(_flags("etcd_settings", variables), _githubixx_defaults(variables, unknown))
+		not entry.spelling in object.keys(_map(variables, "etcd_settings_user"))
+	],
+	_flags("etcd_settings_user", variables),
+)
+
+_flags(name, variables) := [{"name": sprintf("%s[%q]", [name, flag]), "form": "flag", "spelling": flag, "value": value} |
+	some flag, value in _map(variables, name)
+
+	# The role omits such a setting, so etcd's default applies.
+	value != ""
+]
+
+_githubixx_defaults(variables, unknown) := [entry |
+	not is_object(object.get(variables, "etcd_settings", null))
+	count({"etcd_settings", "etcd_settings_user"} & object.keys(unknown)) == 0
+	some flag, value in _defaults["githubixx.etcd"]
+	entry := {
+		"name": sprintf("githubixx.etcd's default etcd_settings[%q]", [flag]),
+		"form": "flag",
+		"spelling": flag,
+		"value": value,
+	}
+]
+
+_one_variable_each(role, spelt, variables, unknown) := [{"name": name, "form": "env", "spelling": variable_of_etcd, "value": value} |
+	some variable, variable_of_etcd in spelt
+	not unknown[variable]
+	[name, value] := _set_or_default(role, variable, variables)
+]
+
+_set_or_default(role, variable, variables) := [variable, variables[variable]] if {
+	object.get(variables, variable, null) != null
+} else := [sprintf("%s's default %s", [role, variable]), _defaults[role][variable]]
+
+_environment(name, variables) := [{"name": sprintf("%s[%q]", [name, spelt]), "form": "env", "spelling": spelt, "value": value} |
+	some spelt, value in _map(variables, name)
+	spelling.is_etcd_variable(spelt)
+]
+
+_map(variables, name) := variables[name] if {
+	is_object(variables[name])
+} else := {}
+
+# kubespray passes etcd_memory_limit to Docker only; 0 means no limit.
+_limit(format, variables) := {"name": "etcd_memory_limit", "bytes": bytes} if {
+	format == "kubespray"
+	variables.etcd_deployment_type == "docker"
+	bytes := units.parse_size(variables.etcd_memory_limit)
+	bytes > 0
+} else := {"name": "etcd_memory_budget", "bytes": units.parse_size(variables.etcd_memory_budget)} if {
+	units.parse_size(variables.etcd_memory_budget)
+} else := {"name": "etcd_memory_budget"}
+
+# A default limit that depends on facts of the host: {name, bytes, where}, else null.
+_default_limit(format, variables, unknown) := {
+	"name": "kubespray's default etcd_memory_limit",
+	"bytes": 536870912,
+	"where": "on hosts with less than 4 GiB",
+} if {
+	format == "kubespray"
+	variables.etcd_deployment_type == "docker"
+	object.get(variables, "etcd_memory_limit", null) == null
+	not unknown.etcd_memory_limit
+} else := null

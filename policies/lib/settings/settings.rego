@@ -1,0 +1,36 @@
+# METADATA
+# title: Settings of a member
+# description: |
+#   Which settings are set, defaulted or unknown. `etcd` is what settings.dispatch returns for a member. A setting that may be set by
+#   something unknown is neither set nor unset: these functions are undefined for it, and the rule that asks reports nothing.
+package headroom.settings
+
+import data.headroom.model
+import data.headroom.releases
+import data.headroom.units
+
+# Unset, and no unknown variable could set it.
+is_unset(etcd, name) if {
+	not etcd.names[name]
+	not name in etcd.unknown
+	not "extra_config" in etcd.unknown
+}
+
+# No plan will choose the settings that are not pinned, so etcd's own defaults apply.
+is_unplanned(etcd) if {
+	not etcd.planned
+	not "workload" in etcd.unknown
+}
+
+# [number, origin] of a setting that no plan chooses: as set, else the release's default.
+effective_number(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.names[name]] if {
+	etcd.names[name]
+} else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
+	is_unset(etcd, name)
+	series := releases.series(etcd.version)
+}
+
+# As Ansible's `bool` filter, because INI files turn booleans into texts.
+is_true(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}
+
+is_false(value) if lower(sprintf("%v", [value])) in {"false", "no", "off", "0", "n", "f"}

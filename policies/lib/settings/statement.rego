@@ -1,0 +1,69 @@
+# METADATA
+# title: Statements
+# description: |
+#   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one
+#   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members and
+#   memlock. given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
+#   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
+package headroom.settings.statement
+
+import data.headroom.releases.spelling
+
+# These differ between the members of a profile.
+_identity := {"name"}
+
+# Canonical name → the entries that set it.
+_entries(statement) := {name: entries |
+	named := [[name, entry] |
+		some entry in statement.given
+		entry.value != null
+		name := spelling.setting(statement.version, entry.form, entry.spelling)
+		not name in _identity
+	]
+	some name in {name | some [name, _] in named}
+	entries := [entry | some [other, entry] in named; other == name]
+}
+
+_config_file(statement) := [entry.name |
+	some entry in statement.given
+	entry.spelling in {"config-file", "ETCD_CONFIG_FILE"}
+][0]
+
+# With a config file etcd ignores flags and environment; the file's own settings are unknown here.
+member(statement) := object.union(_member(statement, {}), {
+	"config_file": name,
+	"unknown": ({"extra_config"} | _unknown(statement)),
+}) if {
+	name := _config_file(statement)
+} else := _member(statement, _entries(statement))
+
+_member(statement, entries) := {
+	"format": statement.format,
+	"kubernetes": statement.kubernetes,
+	"version": statement.version,
+	"planned": false,
+	"workload": statement.workload,
+	"settings": {name: spelling.value_of(found[0].form, name, found[0].value) | some name, found in entries},
+	"names": {name: found[0].name | some name, found in entries},
+	"given": statement.given,
+	"twice": {name: [entry.name | some entry in found] | some name, found in entries; count(found) > 1},
+	"limit": statement.limit,
+	"default_limit": object.get(statement, "default_limit", null),
+	"data_size": null,
+	"memlock": object.get(statement, "memlock", null),
+	"unknown": _unknown(statement),
+}
+
+_unknown(statement) := {name | some [name, _] in statement.unknown}
+
+# Of the host, these formats express only the directories.
+host(statement) := {
+	"facts": {fact: found[0].value | some fact, found in entries},
+	"names": {fact: found[0].name | some fact, found in entries},
+	"unknown": _unknown(statement),
+} if {
+	entries := object.filter(_entries(statement), {"data_dir", "wal_dir"})
+}
+
+# What is unknown, as the author wrote it → reason.
+reasons(statement) := {written: reason | some written, [_, reason] in statement.unknown}

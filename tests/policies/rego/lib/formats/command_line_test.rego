@@ -1,0 +1,46 @@
+package headroom_test.formats.command_line
+
+import data.headroom.formats.command_line
+
+commands := [
+	[["etcd --name a"], ["etcd", "--name", "a"]],
+	[["/usr/local/bin/etcd\n  -name 'a b' --x=\"y z\""], ["/usr/local/bin/etcd", "-name", "a b", "--x=y z"]],
+	[[["etcd", "--name", "a"]], ["etcd", "--name", "a"]],
+	[[null, ["sh", "-c", "etcd --name a"]], ["sh", "-c", "etcd", "--name", "a"]],
+	[["", 5], []],
+]
+
+test_split_words[note] if {
+	some [parts, expected] in commands
+	note := json.marshal(parts)
+	command_line.words(parts) == expected
+}
+
+calls := [
+	[["etcd", "--name", "a"], ["--name", "a"]],
+	[["sh", "-c", "exec", "etcd", "--name", "a", "&&", "sleep", "5"], ["--name", "a"]],
+	[["/bin/sh", "-ec", "mkdir /x;", "/usr/local/bin/etcd", "-x", "2>&1"], ["-x"]],
+	[["--name", "a"], ["--name", "a"]],
+	[["etcdctl", "put", "etcd"], null],
+	[["backup", "--dir", "/var/lib/etcd"], null],
+	[[], null],
+]
+
+test_arguments[note] if {
+	some [given, expected] in calls
+	note := json.marshal(given)
+	{expected} == {found | found := command_line.arguments(given)} | {null | not command_line.arguments(given)}
+}
+
+test_flags if {
+	given := ["--name=a=b", "-max-wals", "9", "--client-cert-auth", "stray", "--force-new-cluster", "--quota-backend-bytes", "-1", "--last"]
+	{[entry.spelling, entry.value] | some entry in command_line.flags(given)} == {
+		["name", "a=b"],
+		["max-wals", "9"],
+		["client-cert-auth", "true"],
+		["force-new-cluster", "true"],
+		["quota-backend-bytes", "-1"],
+		["last", "true"],
+	}
+	{entry.name | some entry in command_line.flags(["-max-wals=9"])} == {"--max-wals"}
+}

@@ -1,0 +1,280 @@
+package headroom_test.formats
+
+import data.headroom.clusters
+import data.headroom.formats
+import data.headroom.formats.compose
+import data.headroom.formats.config_file
+import data.headroom.formats.environment_file
+import data.headroom.formats.manifest
+import data.headroom.inventory
+import data.headroom.settings.dispatch
+
+_compose := {"services": {
+	"etcd": {"image": "quay.io/coreos/etcd:v3.5.18", "command": "etcd --data-dir /etcd", "environment": ["ETCD_SNAPSHOT_COUNT=50000"]},
+	"web": {"image": "web"},
+}}
+
+_manifest := {
+	"apiVersion": "v1",
+	"kind": "Pod",
+	"metadata": {"name": "etcd", "namespace": "kube-system", "labels": {"component": "etcd"}},
+	"spec": {"containers": [{"name": "etcd", "image": "registry.k8s.io/etcd:3.5.15-0", "command": ["etcd", "--data-dir=/var/lib/etcd"]}]},
+}
+
+_config := {"name": "n1", "listen-client-urls": "https://n1:2379", "initial-cluster": "n1=https://n1:2380,n2=https://n2:2380"}
+
+_environment := {"ETCD_NAME": "n1", "ETCD_SNAPSHOT_COUNT": "5"}
+
+kinds := [
+	["compose.yml", _compose, {"etcd": "compose"}],
+	["other/compose.yml", {"services": {"web": {"image": "web"}, "note": "text"}}, {}],
+	["etcd.yaml", _manifest, {"etcd": "manifest"}],
+	["service.yaml", {"apiVersion": "v1", "kind": "Service", "spec": {}}, {}],
+	["etcd.conf.yml", _config, {"n1": "config file"}],
+	["etcd.env", _environment, {"n1": "environment file"}],
+	["client.env", {"ETCD_ENDPOINTS": "n1:2379"}, {}],
+	["group_vars/etcd.yml", _environment, {}],
+	["hosts.yml", {"all": {"hosts": {"n1": null}}}, {}],
+	["list.yml", [1], {}],
+]
+
+test_format[path] if {
+	some [path, contents, expected] in kinds
+	found := formats.inventories with input as [{"path": path, "contents": contents}]
+	expected == {host: variables.statement.format | some host, variables in object.get(found, [path, "hosts"], {})}
+}
+
+# A file of several documents, as manifests often are.
+test_several_documents if {
+	documents := [
+		{"path": "all.yaml", "contents": {"apiVersion": "v1", "kind": "Service"}},
+		{"path": "all.yaml", "contents": _manifest},
+		{"path": "all.yaml", "contents": object.union(_manifest, {"metadata": {"name": "second"}})},
+	]
+	found := formats.inventories with input as documents
+	object.keys(found["all.yaml"].hosts) == {"etcd", "second"}
+}
+
+# Whatever is in there twice: nothing breaks, and nothing is passed over.
+test_same_names if {
+	other := json.patch(_manifest, [{"op": "replace", "path": "/metadata/namespace", "value": "other"}])
+	documents := [{"path": "all.yaml", "contents": _manifest}, {"path": "all.yaml", "contents": other}]
+	found := formats.inventories with input as documents
+	object.keys(found["all.yaml"].hosts) == {"etcd", "etcd (2)"}
+}
+
+test_same_variables if {
+	service := {"image": "etcd:v3.5.1", "environment": ["ETCD_SNAPSHOT_COUNT=1", "ETCD_SNAPSHOT_COUNT=2"]}
+	{entry.value | some entry in compose.statements({"services": {"x": service}}).x.given} == {"2"}
+	twice := [{"name": "ETCD_SNAPSHOT_COUNT", "value": "1"}, {"name": "ETCD_SNAPSHOT_COUNT", "value": "2"}]
+	pod := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/env", "value": twice}])
+	"2" in {entry.value | some entry in manifest.statements(pod).etcd.given}
+}
+
+# An inventory and a file beside it are two, and the file is no part of the inventory.
+test_beside_an_inventory if {
+	both := [
+		{"path": "site/hosts.yml", "contents": {"etcd": {"hosts": {"n1": null}}}},
+		{"path": "site/compose.yml", "contents": _compose},
+		{"path": "compose.yml", "contents": _compose},
+	]
+	names := object.keys(inventory.inventories) with input as both
+	names == {"site", "site/compose.yml", "compose.yml"}
+}
+
+_services(number) := {"services": {name: {"image": "etcd:v3.5.18", "command": ["etcd", "--initial-cluster", "a=x,b=y,c=z"]} |
+	some name in array.slice(["a", "b", "c"], 0, number)
+}}
+
+sizes := [
+	["three of three", _services(3), 3, 1],
+	["one of three", _services(1), 3, 0],
+	["alone", _compose, 1, 1],
+	["static pod", _manifest, 1, 0],
+	["config file", _config, 2, 0],
+	["environment file", _environment, 1, 0],
+]
+
+# Only where all members are in one file is it a cluster that rules may count.
+test_members[note] if {
+	some [note, contents, size, whole] in sizes
+	document := [{"path": "x.yml", "contents": contents}]
+	{size} == {profile.members | some profile in clusters.profiles} with input as document
+	count(clusters.members) == whole with input as document
+}
+
+test_compose if {
+	found := compose.statements({"services": {"db": {
+		"image": "registry.example:5000/team/etcd:3.6.1-r2@sha256:00",
+		"entrypoint": ["etcd"],
+		"command": "--max-wals 9 --name ${NAME}",
+		"environment": {"ETCD_QUOTA_BACKEND_BYTES": 4294967296, "ETCD_SNAPSHOT_COUNT": null, "PATH": "/bin", "ETCD_INITIAL_CLUSTER_TOKEN": "a$$b"},
+		"env_file": "more.env",
+		"mem_limit": "1g",
+	}}}).db
+	found.version == "3.6.1"
+	found.limit == {"name": "mem_limit", "bytes": 1073741824}
+	{[entry.name, entry.value] | some entry in found.given} == {
+		["--max-wals", "9"],
+		["ETCD_QUOTA_BACKEND_BYTES", 4294967296],
+		["ETCD_INITIAL_CLUSTER_TOKEN", "a$$b"],
+	}
+	found.unknown == {
+		"--name": ["name", "it is filled in when it is deployed"],
+		"ETCD_SNAPSHOT_COUNT": ["snapshot_count", "it is passed on from where this file is used"],
+		"env_file of the service": ["extra_config", "settings may come from there, and it is not read"],
+	}
+}
+
+composed := [
+	[{"image": "bitnami/etcd"}, true],
+	[{"image": "bitnami/etcd:latest", "command": ["--name", "a"]}, true],
+	[{"build": ".", "command": "etcd"}, true],
+	[{"image": "bitnami/etcd:latest", "command": ["etcdctl", "get", "x"]}, false],
+	[{"image": "example/etcd-backup:1"}, false],
+	[{"image": "example/backup:1", "command": ["backup", "/var/lib/etcd"]}, false],
+	[{"image": 5}, false],
+]
+
+test_runs_etcd[note] if {
+	some [service, expected] in composed
+	note := json.marshal(service)
+	{expected} == {count(compose.statements({"services": {"x": service}})) == 1}
+}
+
+versionless := [
+	[{"image": "bitnami/etcd:latest"}, `the image "bitnami/etcd:latest" names no release`],
+	[{"image": "bitnami/etcd"}, `the image "bitnami/etcd" names no release`],
+	[{"command": "etcd"}, "this file does not state it"],
+]
+
+# Bitnami's scripts have variables of their own; etcd's are etcd's there too.
+test_variables_of_the_image if {
+	service := {"image": "bitnami/etcd:3.5.17", "environment": {"ETCD_ROOT_PASSWORD": "x", "ETCD_SNAPSHOT_COUNT": "5", "GOGC": "50"}}
+	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given} == {"ETCD_SNAPSHOT_COUNT", "GOGC"}
+}
+
+test_compose_passes_on if {
+	service := {"image": "etcd:v3.5.1", "environment": ["ETCD_SNAPSHOT_COUNT", 5]}
+	object.keys(compose.statements({"services": {"x": service}}).x.unknown) == {"ETCD_SNAPSHOT_COUNT"}
+}
+
+test_versionless[reason] if {
+	some [service, reason] in versionless
+	found := compose.statements({"services": {"x": service}}).x
+	found.version == null
+	found.unknown["the version"] == ["version", reason]
+}
+
+test_compose_limit if {
+	service := {"image": "etcd:v3.5.1", "deploy": {"resources": {"limits": {"memory": "512M"}}}}
+	compose.statements({"services": {"x": service}}).x.limit == {"name": "deploy.resources.limits.memory", "bytes": 536870912}
+}
+
+test_manifest if {
+	document := {
+		"apiVersion": "apps/v1",
+		"kind": "StatefulSet",
+		"metadata": {"name": "store"},
+		"spec": {"template": {"spec": {"containers": [{
+			"name": "main",
+			"image": "quay.io/coreos/etcd:v3.6.4",
+			"command": ["/bin/sh", "-c", "exec etcd --name $(POD) --max-wals=9"],
+			"env": [
+				{"name": "ETCD_SNAPSHOT_COUNT", "value": "5000"},
+				{"name": "ETCD_AUTO_COMPACTION_RETENTION", "valueFrom": {"fieldRef": {}}},
+			],
+			"envFrom": [{"configMapRef": {"name": "x"}}],
+			"resources": {"limits": {"memory": "512Mi"}},
+		}]}}},
+	}
+	found := manifest.statements(document).store
+	found.limit == {"name": "resources.limits.memory", "bytes": 536870912}
+	not found.kubernetes
+	{[entry.name, entry.value] | some entry in found.given} == {["--max-wals", "9"], ["ETCD_SNAPSHOT_COUNT", "5000"]}
+	{name | some name, _ in found.unknown} == {"--name", "ETCD_AUTO_COMPACTION_RETENTION", "envFrom"}
+	manifest.statements(_manifest).etcd.kubernetes
+}
+
+quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
+
+test_quantity[text] if {
+	some [quantity, expected] in quantities
+	text := sprintf("%v", [quantity])
+	limited := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/resources", "value": {"limits": {"memory": quantity}}}])
+	{expected} == {object.get(manifest.statements(limited).etcd.limit, "bytes", null)}
+}
+
+# Without a command the image's own starts etcd; what is no setting of the model is named as it is.
+test_plain_container if {
+	document := {
+		"apiVersion": "v1",
+		"kind": "Pod",
+		"metadata": {"name": "x"},
+		"spec": {"containers": [{"image": "etcd:3.6.1", "env": [{"name": "ETCD_VERIFY", "valueFrom": {}}, {"name": "ETCD_STRANGE", "value": "$(X)"}]}]},
+	}
+	found := manifest.statements(document).x
+	found.unknown.ETCD_VERIFY[0] == "ETCD_VERIFY"
+	found.unknown.ETCD_STRANGE[0] == "ETCD_STRANGE"
+}
+
+# Two containers of one pod go by their own names.
+test_two_containers if {
+	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
+	object.keys(manifest.statements(two)) == {"etcd", "events"}
+}
+
+test_config if {
+	document := object.union(_config, {
+		"quota-backend-bytes": 5,
+		"max-wals": {"odd": 1},
+		"client-transport-security": {"cert-file": "x", "allowed-cn": ["a", "b"]},
+		"peer-transport-security": null,
+		"discovery-config": {"client": {"secure": {"key": "x"}}},
+		"log-outputs": [{"odd": 1}],
+	})
+	found := config_file.statements(document).n1
+	{entry.spelling | some entry in found.given} == {
+		"name",
+		"listen-client-urls",
+		"initial-cluster",
+		"quota-backend-bytes",
+		"max-wals",
+		"max-wals.odd",
+		"client-transport-security.cert-file",
+		"client-transport-security.allowed-cn",
+		"discovery-config.client.secure.key",
+		"log-outputs",
+	}
+	found.members == 2
+	object.keys(config_file.statements(object.remove(document, ["name"]))) == {"etcd"}
+}
+
+test_no_config if {
+	not config_file.is_format_of({"snapshot-count": 5})
+	not config_file.is_format_of(object.union(_config, {"all": {"hosts": "n1"}}))
+}
+
+test_environment if {
+	found := environment_file.statements({"ETCD_SNAPSHOT_COUNT": "5", "ETCDCTL_ENDPOINTS": "x", "ETCD_INITIAL_CLUSTER": ""})
+	{entry.spelling | some entry in found.etcd.given} == {"ETCD_SNAPSHOT_COUNT", "ETCD_INITIAL_CLUSTER"}
+	found.etcd.members == null
+}
+
+# What files cannot say comes from data, for all of them.
+test_assumed if {
+	assumed := {"etcd_version": "3.6.16", "etcd_memory_budget": "2GB", "etcd_workload": {"keys": 5}}
+	found := environment_file.statements(_environment).n1 with data.headroom.assumed as assumed
+	found.version == "3.6.16"
+	found.limit == {"name": "assumed.etcd_memory_budget", "bytes": 2147483648}
+	found.workload == {"keys": 5}
+	not found.unknown["the version"]
+}
+
+test_profile if {
+	document := [{"path": "compose.yml", "contents": _compose}]
+	found := {profile | some profile in clusters.profiles} with input as document
+	{profile.etcd.settings | some profile in found} == {{"snapshot_count": 50000, "data_dir": "/etcd"}}
+	{place.facts | some place in clusters.host_profiles} == {{"data_dir": "/etcd"}} with input as document
+	dispatch.group["compose.yml"] == "etcd" with input as document
+}

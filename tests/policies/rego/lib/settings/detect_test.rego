@@ -1,0 +1,85 @@
+package headroom_test.settings.detect
+
+import data.headroom.clusters
+import data.headroom.settings.detect
+import data.headroom.settings.dispatch
+
+_group(hosts) := {"hosts": {host: null | some host in hosts}}
+
+_kubespray_groups := {
+	"etcd": _group({"n1"}),
+	"k8s_cluster": {"children": {"kube_control_plane": _group({"n1"}), "kube_node": _group({"n1"})}},
+}
+
+_autobase_groups := {"etcd_cluster": _group({"n1"}), "master": _group({"n1"}), "replica": _group({"n2"})}
+
+cases := [
+	["nothing said", {"etcd": _group({"n1"})}, {}, "headroom", "etcd"],
+	["another group", {"stores": _group({"n1"})}, {"etcd_group": "stores"}, "headroom", "stores"],
+	["kubespray", _kubespray_groups, {"kube_network_plugin": "calico"}, "kubespray", "etcd"],
+	["kubespray's groups only", _kubespray_groups, {}, "headroom", "etcd"],
+	["kubespray's variables only", {"etcd": _group({"n1"})}, {"kube_network_plugin": "calico"}, "headroom", "etcd"],
+	["Headroom beside Kubernetes", _kubespray_groups, {"kube_network_plugin": "calico", "etcd_storage_data_device": "/dev/x"}, "headroom", "etcd"],
+	["a workload for kubespray", _kubespray_groups, {"etcd_deployment_type": "host", "etcd_workload": {}}, "kubespray", "etcd"],
+	["autobase", _autobase_groups, {"patroni_cluster_name": "x"}, "autobase", "etcd_cluster"],
+	["autobase's groups only", _autobase_groups, {}, "headroom", "etcd"],
+	["githubixx", {"k8s_etcd": _group({"n1"})}, {"etcd_settings_user": {"max-wals": 5}}, "githubixx.etcd", "k8s_etcd"],
+	["githubixx, named group", {"stores": _group({"n1"})}, {"etcd_settings": {}, "etcd_ansible_group": "stores"}, "githubixx.etcd", "stores"],
+	["githubixx, plain group", {"etcd": _group({"n1"})}, {"etcd_settings": {}}, "githubixx.etcd", "etcd"],
+	["an environment", {"etcd": _group({"n1"})}, {"etcd_env": {"ETCD_SNAPSHOT_COUNT": 5}}, "environment", "etcd"],
+	["an environment with templates", {"etcd": _group({"n1"})}, {"etcd_environment": {"ETCD_NAME": "{{ x }}"}}, "environment", "etcd"],
+	["a client's environment", {"etcd": _group({"n1"})}, {"app_env": {"ETCD_ENDPOINTS": "x"}}, "headroom", "etcd"],
+	["another role", {"etcd": _group({"n1"})}, {"etcd_conf_dir": "/etc/etcd"}, "unrecognised", "etcd"],
+	["the user's own beside Headroom's", {"etcd": _group({"n1"})}, {"etcd_bucket": "x", "etcd_workload": {}}, "headroom", "etcd"],
+]
+
+test_kind[note] if {
+	some [note, groups, variables, kind, group] in cases
+	files := [
+		{"path": "inventory/hosts.yml", "contents": {"all": {"children": groups}}},
+		{"path": "inventory/group_vars/all.yml", "contents": variables},
+	]
+	detect.format.inventory == kind with input as files
+	detect.group.inventory == group with input as files
+}
+
+# Where hosts cannot be seen, as in kubespray's INI files, group_vars tell that it is another role's.
+test_unseen_hosts if {
+	files := [
+		{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_deployment_type": "host", "etcd_snapshot_count": 5000}},
+		{"path": "inventory/group_vars/all.yml", "contents": {"etcd_data_dir": "{{ x }}"}},
+	]
+	detect.format.inventory == "unrecognised" with input as files
+	{profile.etcd.settings | some profile in clusters.profiles} == {{"snapshot_count": 5000}} with input as files
+}
+
+_strange := [
+	{"path": "inventory/hosts.yml", "contents": {"etcd": _group({"n1"})}},
+	{"path": "inventory/group_vars/all.yml", "contents": {"etcd_conf_dir": "/etc/etcd", "etcd_snapshot_count": 5000}},
+]
+
+_profile(variables) := {"inventory": "inventory", "variables": variables, "unknown": {}}
+
+# Of another role's inventory only what it states is known.
+test_unrecognised if {
+	found := dispatch.member(_profile({"etcd_snapshot_count": 5000})) with input as _strange
+	found.settings == {"snapshot_count": 5000}
+	found.version == null
+	found.unknown == {"extra_config"}
+	stating := dispatch.member(_profile({"etcd_version": "3.6.16"})) with input as _strange
+	stating.version == "3.6.16"
+	place := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
+	place.facts == {"data_dir": "/data"}
+	reasons := dispatch.reasons(_profile({})) with input as _strange
+	reasons == {"the rest of the settings": "etcd_conf_dir is no variable of Headroom's roles, so they may come from elsewhere"}
+}
+
+# A member from another role's inventory, as rules see it.
+test_profile if {
+	files := [
+		{"path": "inventory/hosts.yml", "contents": {"k8s_etcd": _group({"n1"})}},
+		{"path": "inventory/group_vars/all.yml", "contents": {"etcd_version": "3.5.9", "etcd_settings_user": {"max-wals": 9}}},
+	]
+	{profile.etcd.settings.max_wals | some profile in clusters.profiles} == {9} with input as files
+	{place.facts | some place in clusters.host_profiles} == {{}} with input as files
+}

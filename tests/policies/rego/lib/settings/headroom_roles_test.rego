@@ -1,0 +1,67 @@
+package headroom_test.settings.headroom_roles
+
+import data.headroom.settings.headroom_roles
+
+member(variables) := headroom_roles.member(object.union({"etcd_version": "3.7.3"}, variables), {})
+
+test_given if {
+	config := {
+		"max-wals": 5,
+		"client-transport-security": {"cert-file": "x"},
+		"peer-transport-security": null,
+		"other": {"a": 1},
+	}
+	{[entry.spelling, entry.value, entry.name] | some entry in member({"etcd_extra_config": config}).given} == {
+		["max-wals", 5, `etcd_extra_config["max-wals"]`],
+		["client-transport-security.cert-file", "x", `etcd_extra_config["client-transport-security"]["cert-file"]`],
+		["peer-transport-security", null, `etcd_extra_config["peer-transport-security"]`],
+		["other", {"a": 1}, `etcd_extra_config["other"]`],
+	}
+}
+
+test_settings if {
+	config := {"client-transport-security": {"cert-file": "x"}, "snapshot-count": 5}
+	found := member({"etcd_extra_config": config, "etcd_quota_backend_bytes": "4GB", "etcd_gogc": null})
+	found.settings == {"cert_file": "x", "snapshot_count": 5, "quota_backend_bytes": "4GB"}
+	found.names == {
+		"cert_file": `etcd_extra_config["client-transport-security"]["cert-file"]`,
+		"snapshot_count": `etcd_extra_config["snapshot-count"]`,
+		"quota_backend_bytes": "etcd_quota_backend_bytes",
+	}
+	found.twice == {}
+}
+
+# One key in two spellings is no conflict, only unclear.
+test_settings_in_two_spellings if {
+	config := {"client-transport-security": {"cert-file": "x"}, "client-transport-security.cert-file": "y"}
+	member({"etcd_extra_config": config}).settings.cert_file in {"x", "y"}
+}
+
+test_twice if {
+	found := member({"etcd_snapshot_count": 5, "etcd_extra_config": {"snapshot-count": 6}})
+	found.twice == {"snapshot_count": ["etcd_snapshot_count", `etcd_extra_config["snapshot-count"]`]}
+}
+
+test_unknown if {
+	unknown := {"etcd_snapshot_count": "a template", "etcd_version": "a template", "etcd_extra_config": "a template inside"}
+	headroom_roles.member({}, unknown).unknown == {"snapshot_count", "version", "extra_config"}
+}
+
+test_data_size if {
+	member({}).data_size == null
+	member({"etcd_storage_data_min_size": "4GB"}).data_size == 4294967296
+	member({"etcd_storage_data_min_size": "big"}).data_size == null
+}
+
+test_place if {
+	found := headroom_roles.host({"etcd_storage_data_device": "/dev/vdb"}, {"etcd_nice": "a template"})
+	found.facts.data_device == "/dev/vdb"
+	found.facts.wal_device == null
+	found.names == {"data_device": "etcd_storage_data_device"}
+	found.unknown == {"nice"}
+}
+
+test_name if {
+	headroom_roles.name({"etcd_name": 5}) == "5"
+	not headroom_roles.name({})
+}

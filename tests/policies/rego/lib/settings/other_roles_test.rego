@@ -1,0 +1,116 @@
+package headroom_test.settings.other_roles
+
+import data.headroom.settings.other_roles
+import data.headroom.settings.statement
+
+_member(format, variables) := statement.member(other_roles.statement(format, variables, {}, {"etcd_env"}))
+
+test_kubespray_defaults if {
+	found := _member("kubespray", {"etcd_version": "3.5.21"})
+	found.settings.snapshot_count == 100000
+	found.settings.auto_compaction_retention == "8"
+	found.settings.quota_backend_bytes == 2147483648
+	found.names.snapshot_count == "kubespray's default etcd_snapshot_count"
+	not found.limit.bytes
+	found.kubernetes
+}
+
+test_kubespray_stated if {
+	found := _member("kubespray", {
+		"etcd_version": "v3.5.21",
+		"etcd_snapshot_count": 5000,
+		"etcd_deployment_type": "docker",
+		"etcd_memory_limit": "512M",
+		"etcd_extra_vars": {"ETCD_MAX_TXN_OPS": "256", "OTHER": "x"},
+	})
+	found.version == "3.5.21"
+	found.settings.snapshot_count == 5000
+	found.settings.max_txn_ops == 256
+	found.names.snapshot_count == "etcd_snapshot_count"
+	found.names.max_txn_ops == `etcd_extra_vars["ETCD_MAX_TXN_OPS"]`
+	found.limit == {"name": "etcd_memory_limit", "bytes": 536870912}
+}
+
+limits := [
+	[{"etcd_deployment_type": "docker", "etcd_memory_limit": "0"}, null],
+	[{"etcd_deployment_type": "host", "etcd_memory_limit": "512M"}, null],
+	[{"etcd_deployment_type": "host", "etcd_memory_limit": "512M", "etcd_memory_budget": "1GB"}, 1073741824],
+]
+
+test_kubespray_limit[note] if {
+	some [variables, expected] in limits
+	note := json.marshal(variables)
+	object.get(_member("kubespray", variables).limit, "bytes", null) == expected
+}
+
+test_kubespray_unknown if {
+	found := other_roles.statement(
+		"kubespray", {}, {
+			"etcd_compaction_retention": "a template",
+			"etcd_extra_vars": "a template inside",
+			"etcd_version": "a template",
+			"etcd_memory_limit": "a template",
+		},
+		set(),
+	)
+	found.unknown == {
+		"etcd_compaction_retention": ["auto_compaction_retention", "a template"],
+		"etcd_extra_vars": ["extra_config", "a template inside"],
+		"etcd_version": ["version", "a template"],
+		"etcd_memory_limit": ["limit", "a template"],
+	}
+	not statement.member(found).names.auto_compaction_retention
+}
+
+test_autobase if {
+	found := _member("autobase", {"etcd_version": "3.5.11", "etcd_client_cert_auth": "false"})
+	found.settings.heartbeat_interval == 1000
+	found.settings.election_timeout == 5000
+	found.settings.client_cert_auth == false
+	found.names.election_timeout == "autobase's fixed ETCD_ELECTION_TIMEOUT"
+	not found.kubernetes
+}
+
+test_githubixx if {
+	found := _member("githubixx.etcd", {"etcd_version": "3.5.9", "etcd_settings_user": {"snapshot-count": "5000", "wal-dir": ""}})
+	found.settings.snapshot_count == 5000
+	found.settings.auto_compaction_retention == "0"
+	found.names.snapshot_count == `etcd_settings_user["snapshot-count"]`
+	found.names.auto_compaction_retention == `githubixx.etcd's default etcd_settings["auto-compaction-retention"]`
+	not found.names.wal_dir
+}
+
+# The role's own map is replaced as a whole.
+test_githubixx_own_map if {
+	variables := {"etcd_settings": {"snapshot-count": "5000", "max-wals": "9"}, "etcd_settings_user": {"max-wals": "7"}}
+	found := _member("githubixx.etcd", variables)
+	found.settings == {"snapshot_count": 5000, "max_wals": 7}
+}
+
+# No default is claimed where the map that could replace it is not known.
+test_githubixx_unknown if {
+	found := other_roles.statement("githubixx.etcd", {}, {"etcd_settings": "a template inside"}, set())
+	found.given == []
+	found.unknown.etcd_settings == ["extra_config", "a template inside"]
+}
+
+test_environment if {
+	variables := {"etcd_env": {"ETCD_SNAPSHOT_COUNT": 5000, "GOGC": "50", "PATH": "/bin"}, "etcd_workload": {"keys": 5}}
+	found := _member("environment", variables)
+	found.settings == {"snapshot_count": 5000, "gogc": "50"}
+	found.names.snapshot_count == `etcd_env["ETCD_SNAPSHOT_COUNT"]`
+	found.workload == {"keys": 5}
+}
+
+versions := [
+	["kubespray", {}, "it is not set, and the default depends on the role's own release"],
+	["environment", {}, "it is not set"],
+	["environment", {"etcd_version": "latest"}, `"latest" names no release`],
+]
+
+test_without_version[reason] if {
+	some [format, variables, reason] in versions
+	found := other_roles.statement(format, variables, {}, set())
+	found.version == null
+	found.unknown.etcd_version == ["version", reason]
+}

@@ -1,0 +1,51 @@
+package headroom_test.settings.statement
+
+import data.headroom.settings.statement
+
+_statement(given, unknown) := {
+	"format": "compose",
+	"given": given,
+	"version": "3.6.16",
+	"limit": {"name": "mem_limit", "bytes": 1024},
+	"workload": {},
+	"unknown": unknown,
+	"kubernetes": false,
+}
+
+given := [
+	{"name": "--snapshot-count", "form": "flag", "spelling": "snapshot-count", "value": "5000"},
+	{"name": "ETCD_SNAPSHOT_COUNT", "form": "env", "spelling": "ETCD_SNAPSHOT_COUNT", "value": "6000"},
+	{"name": "--data-dir", "form": "flag", "spelling": "data-dir", "value": "/var/lib/etcd"},
+	{"name": "--name", "form": "flag", "spelling": "name", "value": "n1"},
+	{"name": "ETCD_STRANGE", "form": "env", "spelling": "ETCD_STRANGE", "value": "x"},
+]
+
+test_member if {
+	found := statement.member(_statement(given, {"ETCD_MAX_WALS": ["max_wals", "a reason"]}))
+	found.settings == {"snapshot_count": 5000, "data_dir": "/var/lib/etcd"}
+	found.names == {"snapshot_count": "--snapshot-count", "data_dir": "--data-dir"}
+	found.twice == {"snapshot_count": ["--snapshot-count", "ETCD_SNAPSHOT_COUNT"]}
+	found.unknown == {"max_wals"}
+	found.given == given
+	not found.config_file
+}
+
+# With a config file the rest is passed over.
+test_config_file if {
+	files := [{"name": "--config-file", "form": "flag", "spelling": "config-file", "value": "/etc/etcd.yml"}]
+	found := statement.member(_statement(array.concat(given, files), {}))
+	found.settings == {}
+	found.config_file == "--config-file"
+	found.unknown == {"extra_config"}
+	count(found.given) == 6
+}
+
+test_place if {
+	statement.host(_statement(given, {})) == {
+		"facts": {"data_dir": "/var/lib/etcd"},
+		"names": {"data_dir": "--data-dir"},
+		"unknown": set(),
+	}
+}
+
+test_reasons if statement.reasons(_statement([], {"ETCD_MAX_WALS": ["max_wals", "a reason"]})) == {"ETCD_MAX_WALS": "a reason"}
