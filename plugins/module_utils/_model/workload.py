@@ -171,22 +171,34 @@ def parse_workload(workload: Any, problems: list[str]) -> tuple[Workload, list[s
     return Workload(**fields), assumed
 
 
-def parse_settings(version: str, settings: Any, problems: list[str]) -> Settings:
-    """Return the settings with the release's defaults, None for a limit that is not set; append problems."""
-    series = series_of(version)
+def parse_settings(version: str, settings: Any, problems: list[str]) -> Settings | None:
+    """Return the settings with the release's defaults; append problems, and return None where there are any."""
     given = parse_fields(settings, ESTIMATE_SETTINGS, "settings", problems)
+    fields = with_defaults(version, given)
+    problems.extend(contradictions(version, fields))
+    try:
+        return settings_with(version, given)
+    except ValueError as error:
+        problems.append(str(error))
+        return None
+
+
+def with_defaults(version: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return checked settings with the release's defaults, None for a limit that is not set."""
+    series = series_of(version)
     fields: dict[str, Any] = {name: given.get(name) for name in ESTIMATE_SETTINGS}
     for name, value in fields.items():
         if name in SETTINGS and (value is None or (value == 0 and name in ZERO_IS_DEFAULT)):
             fields[name] = SETTINGS[name][series]["default"]
     if fields["gogc"] is None:
         fields["gogc"] = 100
-    problems.extend(contradictions(version, fields))
-    try:
-        retention = retention_amount(fields["auto_compaction_mode"], fields["auto_compaction_retention"])
-    except ValueError as error:
-        problems.append(str(error))
-        retention = 0
+    return fields
+
+
+def settings_with(version: str, given: dict[str, Any]) -> Settings:
+    """Return the settings for checked values and the release's defaults. Raises ValueError for an invalid retention."""
+    fields = with_defaults(version, given)
+    retention = retention_amount(fields["auto_compaction_mode"], fields["auto_compaction_retention"])
     return Settings(**fields, retention=retention)
 
 
@@ -232,12 +244,12 @@ def parse_input(version: str, workload: Any, settings: Any, members: Any) -> Inp
     effective = parse_settings(version, settings, problems)
     if isinstance(members, bool) or not isinstance(members, int) or not 1 <= members <= MAX_MEMBERS:
         problems.append(f"members is {members!r}: a cluster has between 1 and {MAX_MEMBERS} members")
-    if not problems and full.value_size > effective.max_request_bytes:
+    if effective is not None and not problems and full.value_size > effective.max_request_bytes:
         problems.append(
             f"workload.value_size ({format_size(full.value_size)}) is above max_request_bytes "
             f"({format_size(effective.max_request_bytes)}): etcd refuses such a put; "
             "split the value into several keys, or raise max_request_bytes"
         )
-    if problems:
+    if effective is None or problems:
         raise BadInput("; ".join(problems))
     return Input(full, effective, assumed)

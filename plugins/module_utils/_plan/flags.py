@@ -11,20 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import retention_amount
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
-    EASY,
-    FREE,
-    Case,
-    Choice,
-    default_of,
-    histories,
-    needs,
-    search,
-    wanted_catchup,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import EASY, FREE, wanted_catchup
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import Choice, required_bytes, search
 
 
 def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
@@ -36,32 +30,33 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
         *(name for name in ("max_request_bytes", "memory_mlock") if name in case.pinned),
     ]
     environment = {}
-    if chosen.get("gogc", 100) != 100 or "gogc" in case.pinned:
-        environment["GOGC"] = str(chosen["gogc"])
-    if chosen.get("gomemlimit") is not None:
-        environment["GOMEMLIMIT"] = go_size(chosen["gomemlimit"])
+    if chosen.gogc != 100 or "gogc" in case.pinned:
+        environment["GOGC"] = str(chosen.gogc)
+    if chosen.gomemlimit is not None:
+        environment["GOMEMLIMIT"] = go_size(chosen.gomemlimit)
+    described = estimate.describe(choice.figures, assumed)
     return {
         "version": case.version,
         "members": case.members,
         "budget": case.budget,
-        "settings": {name: chosen[name] for name in names},
+        "settings": {name: getattr(chosen, name) for name in names},
         "environment": environment,
         "memory_high": case.memory_high,
         "memory_max": case.memory_max,
-        "estimate": {**choice.figures, "assumed": assumed},
+        "estimate": described,
         "flags": flags(case, choice),
-        "notes": [*plan_notes(case, choice), *choice.figures["notes"]],
+        "notes": [*plan_notes(case, choice), *described["notes"]],
     }
 
 
 def plan_notes(case: Case, choice: Choice) -> list[str]:
     """Return what one should know of this plan beside what its estimate says."""
     texts = []
-    quota: int = choice.settings["quota_backend_bytes"]
+    quota = choice.settings.quota_backend_bytes
     history = next(
         one
         for one in histories(case)
-        if one.settings["auto_compaction_retention"] == choice.settings["auto_compaction_retention"]
+        if one.settings.auto_compaction_retention == choice.settings.auto_compaction_retention
     )
     if case.volume is not None and quota < 0:
         texts.append(
@@ -80,7 +75,7 @@ def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:
     """Return every flag with its value, what it looks like, its reason and where it comes from."""
     rows = []
     for name, reason in reasons(case, choice).items():
-        value = choice.settings[name]
+        value = getattr(choice.settings, name)
         source = "computed"
         if name in case.pinned:
             source, reason = "pinned", pinned_cost(case, choice, name)
@@ -92,14 +87,13 @@ def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:
 
 def reasons(case: Case, choice: Choice) -> dict[str, str]:
     """Return the flags to be shown, in order, with why they are what they are."""
-    chosen, figures, work = choice.settings, choice.figures, case.workload
-    writes = work["puts_per_second"]
-    catchup, snapshot = chosen["snapshot_catchup_entries"], chosen["snapshot_count"]
+    chosen, required, writes = choice.settings, choice.figures.required, case.workload.puts_per_second
+    catchup, snapshot = chosen.snapshot_catchup_entries, chosen.snapshot_count
     span = f"{format_count(catchup // writes)} s of writes" if writes else "no writes"
     if catchup < min(wanted_catchup(case), case.rules["catchup_seconds"] * writes):
         span += f", not the {case.rules['catchup_seconds']} s that are wanted"
     follower = "for followers that fall behind" if case.members > 1 else "a single member needs few"
-    peak = format_size(figures["restart_rss_anon_peak"])
+    peak = format_size(required.restart_rss_anon_peak)
     often = (
         f"a disk snapshot each {format_count(max(snapshot // writes, 1))} s"
         if writes
@@ -108,22 +102,22 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
     if case.constants.raft_compacts_every > 0:
         why_snapshot = f"{often}; bounds the peak after a restart: RssAnon {peak}"
     else:
-        why_snapshot = f"{often}; the log grows to catch-up + this: RssAnon {format_size(figures['rss_anon_peak'])}"
-    db = format_size(figures["db_size"])
+        why_snapshot = f"{often}; the log grows to catch-up + this: RssAnon {format_size(required.rss_anon_peak)}"
+    db = format_size(choice.figures.db.size)
     found = {
         "snapshot_catchup_entries": f"{span}, {follower}",
         "snapshot_count": why_snapshot,
         "quota_backend_bytes": f"the database is expected to reach {db}",
         "auto_compaction_mode": "history by time"
-        if chosen["auto_compaction_mode"] == "periodic"
+        if chosen.auto_compaction_mode == "periodic"
         else "history by revisions",
         "auto_compaction_retention": why_retention(case, chosen, db),
     }
-    if chosen.get("gogc", 100) != 100 or "gogc" in case.pinned:
+    if chosen.gogc != 100 or "gogc" in case.pinned:
         found["gogc"] = "collects garbage earlier" + (
             "" if case.has_gomemlimit else "; this release does not know GOMEMLIMIT"
         )
-    if chosen.get("gomemlimit") is not None:
+    if chosen.gomemlimit is not None:
         pace = {FREE: "a guard, out of reach of the expected peak", EASY: "holds the heap's peak down"}
         found["gomemlimit"] = pace.get(choice.level, "holds the heap down hard: more CPU for the collector")
     found["memory_high"] = "reclaims clean pages before the limit kills"
@@ -131,29 +125,28 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
     return found
 
 
-def why_retention(case: Case, chosen: dict[str, Any], db: str) -> str:
+def why_retention(case: Case, chosen: Settings, db: str) -> str:
     """Say why the history is as long as it is."""
-    mode, retention = chosen["auto_compaction_mode"], chosen["auto_compaction_retention"]
-    if mode == "periodic" and retention_amount(mode, retention) < case.rules["retention_enough"]:
+    if chosen.auto_compaction_mode == "periodic" and chosen.retention < case.rules["retention_enough"]:
         return f"the longest history that fits: the database reaches {db}"
     return f"the longest history whose database ({db}) and index are sound"
 
 
 def pinned_cost(case: Case, choice: Choice, name: str) -> str:
     """Say what a setting of the user's costs, against what the plan would choose."""
-    without = {other: kept for other, kept in case.pinned.items() if other != name}
-    other = search(case._replace(pinned=without))
+    other = search(case.unpinned(name))
     if other is None:
         return "yours; the plan alone would find nothing that fits"
-    if other.settings.get(name, choice.settings[name]) == choice.settings[name]:
+    free = getattr(other.settings, name)
+    if free == getattr(choice.settings, name):
         return "yours; the plan would choose the same"
-    difference = needs(choice.figures) - needs(other.figures)
+    difference = required_bytes(choice.figures) - required_bytes(other.figures)
     cost = (
         f"{format_size(abs(difference))} {'more' if difference > 0 else 'less'} at the peak"
         if difference
         else "the same peak"
     )
-    return f"yours; {cost} than with {shown(name, other.settings[name])}"
+    return f"yours; {cost} than with {shown(name, free)}"
 
 
 def shown(name: str, value: Any) -> str:

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, parse_input
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, check_range, parse_input
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import (
     LIMITS,
@@ -22,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies im
     enough_memory,
     explain,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import Case, search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import search
 
 # Below these nothing is worth planning.
 LEAST_BUDGET = 64 * MIB
@@ -50,7 +52,7 @@ def plan(
     Raises BadInput, UnknownVersion or PlanInfeasible.
     """
     amount = parse_size(budget, "the memory budget")
-    case, assumed = read_case(version, workload, members, amount, settings, volume_size)
+    case, assumed = parse_case(version, workload, members, amount, settings, volume_size)
     choice = search(case)
     if choice is None:
         raise PlanInfeasible(explain(case))
@@ -62,7 +64,7 @@ def budgets(version: Any, workload: Any, members: Any, settings: Any = None, vol
 
     Raises BadInput, UnknownVersion, or PlanInfeasible where memory is not what is missing.
     """
-    case, _assumed = read_case(version, workload, members, MOST_MEMORY, settings, volume_size)
+    case, _assumed = parse_case(version, workload, members, MOST_MEMORY, settings, volume_size)
     if "memory_max" in case.pinned:
         return Budgets(case.pinned["memory_max"], case.pinned["memory_max"])
     low = enough_memory(case)
@@ -71,16 +73,15 @@ def budgets(version: Any, workload: Any, members: Any, settings: Any = None, vol
     return Budgets(low, enough_memory(case, lambda choice: choice.rung == 0) or low)
 
 
-def read_case(
+def parse_case(
     version: Any, workload: Any, members: Any, budget: int, settings: Any, volume_size: Any
 ) -> tuple[Case, list[str]]:
-    """Return the input, read and checked, and the names of what was assumed of the workload."""
+    """Parse and check the input; return it with the names of the workload's fields that have a default's value."""
     given = settings
     if isinstance(settings, dict):
         given = {name: value for name, value in settings.items() if value is not None}
     asked = parse_input(version, workload, {} if given is None else given, members)
-    full, effective, assumed = asked.workload.as_dict(), asked.settings.as_dict(), asked.assumed
-    pinned = {name: effective[name] for name in given or {}}
+    pinned = {name: getattr(asked.settings, name) for name in given or {}}
     if budget < LEAST_BUDGET:
         raise BadInput(f"the memory budget is {format_size(budget)}: etcd alone needs {format_size(LEAST_BUDGET)}")
     volume = None
@@ -88,16 +89,21 @@ def read_case(
         volume = parse_size(volume_size, "volume_size")
         if volume < LEAST_VOLUME:
             raise BadInput(f"volume_size is {format_size(volume)}: etcd alone needs {format_size(LEAST_VOLUME)}")
-    case = Case(version, full, members, pinned, budget, volume)
+    case = Case(version, asked.workload, members, pinned, budget, volume)
     problems = list(contradictions(case))
     if problems:
         raise BadInput("; ".join(problems))
-    return case, assumed
+    return case, asked.assumed
 
 
 def contradictions(case: Case) -> Iterator[str]:
-    """Yield what cannot be true together, beyond what any estimate would refuse."""
+    """Yield the settings that contradict the budget or the volume."""
     pinned = case.pinned
+    for name, size in (("memory_max", case.memory_max), ("memory_high", case.memory_high)):
+        try:
+            check_range(size, ESTIMATE_SETTINGS[name], f"settings.{name}")
+        except ValueError as error:
+            yield str(error)
     for name in LIMITS:
         if pinned.get(name, 0) > case.budget:
             yield (

@@ -9,6 +9,7 @@ Private to the collection. Pure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, round_up
@@ -16,14 +17,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import shown
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
-    Case,
     Choice,
-    histories,
-    least,
-    needs,
-    overfull,
+    database_problem,
+    minimal_plan,
+    required_bytes,
     search,
 )
 
@@ -46,19 +47,19 @@ class Remedy(NamedTuple):
 
 def explain(case: Case) -> str:
     """Say why nothing fits, by how much, and what would fit."""
-    crowded = overfull(case, histories(case))
-    if crowded is None:
+    full_database = database_problem(case, histories(case))
+    if full_database is None:
         limit, name = case.memory_high, "MemoryHigh " if "memory_high" in case.pinned else ""
-        figures = least(case)
-        needed = needs(figures)
+        figures = minimal_plan(case)
+        needed = required_bytes(figures)
         if not name:
-            limit, needed = case.memory_max, figures["memory_max_least"]
+            limit, needed = case.memory_max, figures.required.memory_max_least
         text = (
             f"no flags hold this workload to {name}{format_size(limit)}: with the smallest that are sound "
             f"etcd {case.version} needs {format_size(needed)}, {format_size(max(needed - limit, 0))} more"
         )
     else:
-        text = f"no flags hold this workload: {crowded}"
+        text = f"no flags hold this workload: {full_database}"
     remedies = [remedy.text for _number, remedy in zip(range(REMEDIES), remedies_of(case))]
     return f"{text}. What would fit: {'; or '.join(remedies)}." if remedies else f"{text}."
 
@@ -68,39 +69,39 @@ def remedies_of(case: Case) -> Iterator[Remedy]:
     yield from unpinning(case)
     enough = enough_memory(case)
     if enough is not None:
-        pinned = {name: value for name, value in case.pinned.items() if name not in LIMITS}
         dropped = [name for name in LIMITS if name in case.pinned]
         also = f", with {' and '.join(dropped)} left to the plan" if dropped else ""
-        yield Remedy(f"a memory budget of {format_size(enough)}{also}", case._replace(budget=enough, pinned=pinned))
-    yield from roomier(case)
+        yield Remedy(f"a memory budget of {format_size(enough)}{also}", replace(case.unpinned(*LIMITS), budget=enough))
+    yield from larger_volume(case)
     for parts in case.rules["splits"]:
-        work = case.workload
-        smaller = {**work, "value_size": divide_up(work["value_size"], parts), "keys": work["keys"] * parts}
-        if work["value_size"] < parts or smaller["keys"] > WORKLOAD["keys"]["max"]:
+        workload = case.workload
+        value_size, keys = divide_up(workload.value_size, parts), workload.keys * parts
+        if workload.value_size < parts or keys > WORKLOAD["keys"]["max"]:
             break
-        split = case._replace(workload=smaller)
+        split = case.with_workload(value_size=value_size, keys=keys)
         if search(split) is not None:
             yield Remedy(
                 f"each value split into {parts} keys of which a write changes one "
-                f"(value_size {format_count(smaller['value_size'])} bytes, keys {format_count(smaller['keys'])})",
+                f"(value_size {format_count(value_size)} bytes, keys {format_count(keys)})",
                 split,
             )
             break
     newest = newest_release()
-    if version_key(case.version) < version_key(newest) and search(case._replace(version=newest)) is not None:
-        yield Remedy(f"etcd {newest}", case._replace(version=newest))
+    newer = replace(case, version=newest)
+    if version_key(case.version) < version_key(newest) and search(newer) is not None:
+        yield Remedy(f"etcd {newest}", newer)
     for name, text in (("keys", "live keys"), ("puts_per_second", "puts per second")):
         found = fewer(case, name)
         if found is not None:
-            yield Remedy(f"at most {format_count(found.workload[name])} {text}", found)
+            yield Remedy(f"at most {format_count(getattr(found.workload, name))} {text}", found)
 
 
 def fewer(case: Case, name: str) -> Case | None:
     """Return the case with about as much of this as fits: each step tried is a fifth less than the one before."""
-    steps = [case.workload[name]]
+    steps = [getattr(case.workload, name)]
     while steps[-1] > 1:
         steps.append(steps[-1] * 4 // 5)
-    cases = [case._replace(workload={**case.workload, name: step}) for step in steps]
+    cases = [case.with_workload(**{name: step}) for step in steps]
     too_many, fitting = 0, len(cases) - 1
     if search(cases[fitting]) is None:
         return None
@@ -114,27 +115,33 @@ def fewer(case: Case, name: str) -> Case | None:
 
 
 def unpinning(case: Case) -> Iterator[Remedy]:
-    """Yield the one setting that has to be left to the plan, each that would do; or all of them."""
+    """Yield the one setting to leave to the plan, every one that suffices; or all of them together."""
+    removable = [name for name in case.pinned if not is_required(case, name)]
     found = []
-    for name, value in case.pinned.items():
-        free = case._replace(pinned={other: kept for other, kept in case.pinned.items() if other != name})
+    for name in removable:
+        free = case.unpinned(name)
         if search(free) is not None:
-            found.append((f"{name} ({shown(name, value)})", free))
+            found.append((f"{name} ({shown(name, case.pinned[name])})", free))
     if found:
         yield Remedy(f"leave {' or '.join(text for text, _free in found)} to the plan", found[0][1])
-    elif len(case.pinned) > 1:
-        free = case._replace(pinned={})
+    elif len(removable) > 1:
+        free = case.unpinned(*removable)
         if search(free) is not None:
-            yield Remedy(f"leave all of {', '.join(case.pinned)} to the plan", free)
+            yield Remedy(f"leave all of {', '.join(removable)} to the plan", free)
 
 
-def roomier(case: Case) -> Iterator[Remedy]:
+def is_required(case: Case, name: str) -> bool:
+    """Return whether etcd would refuse the workload without this pinned setting."""
+    return name == "max_request_bytes" and case.workload.value_size > default_of(case, name)
+
+
+def larger_volume(case: Case) -> Iterator[Remedy]:
     """Yield the least volume, in whole GiB, where the volume is what is missing."""
-    if case.volume is None or overfull(case, histories(case)) is None:
+    if case.volume is None or database_problem(case, histories(case)) is None:
         return
     most = case.constants.quota_max * 2
     for size in range(case.volume // (GIB) + 1, most // (GIB)):
-        larger = case._replace(volume=size * GIB)
+        larger = replace(case, volume=size * GIB)
         if search(larger) is not None:
             yield Remedy(f"a volume of {format_size(size * GIB)}", larger)
             return
@@ -145,10 +152,10 @@ def enough_memory(case: Case, accept: Callable[[Choice], bool] = lambda choice: 
 
     accept: what the flags found must fulfil. Pinned limits of memory are left out, or they would be what is missing.
     """
-    pinned = {name: value for name, value in case.pinned.items() if name not in LIMITS}
+    free = case.unpinned(*LIMITS)
 
     def enough(steps: int) -> bool:
-        choice = search(case._replace(budget=steps * STEP, pinned=pinned))
+        choice = search(replace(free, budget=steps * STEP))
         return choice is not None and accept(choice)
 
     low, high = 0, 1

@@ -9,10 +9,14 @@ import re
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import HARD, descending, ladder
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import estimate_text, plan_text
 
 VERSIONS = ["3.5.5", "3.5.35", "3.6.16", "3.7.3"]
@@ -70,15 +74,15 @@ def test_order_of_what_is_given_up(version: str) -> None:
     """From an ample budget to the least: entries beyond 30 s, then the collector's leisure, then entries, and so on."""
     bounds = plan_plan.budgets(version, LARGE, 3)
     wanted = 30 * LARGE["puts_per_second"]
-    rules = plan_search.PLAN[version[:3]]
+    rules = PLAN[version[:3]]
     seen = []
     for budget in range(bounds.ample, bounds.least - 1, -8 * MIB):
-        case, _assumed = plan_plan.read_case(version, LARGE, 3, budget, {}, None)
+        case, _assumed = plan_plan.parse_case(version, LARGE, 3, budget, {}, None)
         choice = plan_search.search(case)
         assert choice is not None
-        entries, snapshots = (choice.settings[name] for name in ("snapshot_catchup_entries", "snapshot_count"))
+        entries, snapshots = choice.settings.snapshot_catchup_entries, choice.settings.snapshot_count
         seen.append((entries, choice.rung, choice.level))
-        if choice.rung > 2 or choice.level == plan_search.HARD:
+        if choice.rung > 2 or choice.level == HARD:
             assert entries <= 1000
         if entries < 1000:
             assert choice.rung == 5
@@ -99,9 +103,9 @@ def test_old_releases_get_gogc() -> None:
 
 @pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
 def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
-    workload = plan_plan.parse_input("3.7.3", LARGE, {}, members).workload.as_dict()
-    case = plan_search.Case("3.7.3", workload, members, {}, 1 << 31)
-    assert plan_search.ladder(case, plan_search.histories(case))[-1].entries[-1] == least
+    workload = plan_plan.parse_input("3.7.3", LARGE, {}, members).workload
+    case = Case("3.7.3", workload, members, {}, 1 << 31)
+    assert ladder(case, histories(case))[-1].entries[-1] == least
 
 
 @pytest.mark.parametrize(
@@ -291,9 +295,9 @@ def test_null_settings_are_not_pins() -> None:
 
 
 def test_round_steps() -> None:
-    assert plan_search.descending(6000, 1000) == [6000, 4800, 3800, 3000, 2400, 1900, 1500, 1200, 1000]
-    assert plan_search.descending(100, 100) == [100]
-    assert plan_search.descending(20, 1)[-1] == 1
+    assert descending(6000, 1000) == [6000, 4800, 3800, 3000, 2400, 1900, 1500, 1200, 1000]
+    assert descending(100, 100) == [100]
+    assert descending(20, 1)[-1] == 1
 
 
 def test_texts() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size, round_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
@@ -68,7 +69,7 @@ def plan(asked: Asked, megabytes: int, pinned: dict[str, Any] | None = None) -> 
     """Return the plan, or None where there is none, without the search for remedies."""
     version, workload, members = asked
     try:
-        case, assumed = plan_plan.read_case(version, workload, members, megabytes * MIB, pinned, None)
+        case, assumed = plan_plan.parse_case(version, workload, members, megabytes * MIB, pinned, None)
     except BadInput:
         return None
     choice = plan_search.search(case)
@@ -202,7 +203,7 @@ def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
     except (BadInput, plan_plan.PlanInfeasible):
         assume(False)
     found = plan_plan.plan(version, workload, members, proposed.ample)
-    rules = plan_search.Case(version, found["estimate"]["workload"], members, {}, 0).rules
+    rules = PLAN[version[:3]]
     wanted = min(rules["catchup_seconds"] * found["estimate"]["workload"]["puts_per_second"], 10**9)
     assert members == 1 or found["settings"]["snapshot_catchup_entries"] >= wanted
     assert proposed.least <= proposed.ample

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of the search for a plan: what is traded away for memory, the cheapest first.
+
+Private to the collection. Pure. docs/plan.md explains the order:
+
+1. catch-up entries beyond 30 s of writes, or beyond the default of 5,000 where that is more; a single member, which has no
+   follower, keeps 100
+2. GC headroom: GOMEMLIMIT (GOGC before etcd 3.5.8) down to 1.33 times the live heap
+3. five seconds of writes between two disk snapshots, down to what CPU and fsync can bear at any rate
+4. catch-up entries down to 1,000
+5. room for the whole database in the page cache: from here on etcd rereads parts of it from the disk
+6. GOMEMLIMIT down to 1.1 times the live heap, and snapshot-count below what CPU and fsync can bear
+7. history shorter than five minutes
+8. catch-up entries down to 100, or 1 for a single member
+
+For each number of catch-up entries the search lowers snapshot-count first, then shortens the history, as far as the step
+allows. Each step contains the one before it, and the order does not depend on the budget, so a larger budget never leads to
+fewer catch-up entries. Pinned settings never change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of, largest
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import History, compactions
+
+# How hard the garbage collector may have to work.
+FREE, EASY, HARD = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The candidates of one step, each list from the largest to the smallest in memory.
+
+    level: how hard the garbage collector may work. cached: whether the whole database must fit outside Go's memory, so that
+    no page of it is read from the disk twice.
+    """
+
+    entries: list[int]
+    compactions: list[Settings]
+    snapshots: list[int]
+    level: int
+    cached: bool
+
+
+def wanted_catchup(case: Case) -> int:
+    """Return the entries of 30 s of writes, in hundreds; a single member has no follower to keep them for."""
+    rules = case.rules
+    if case.members == 1:
+        single: int = rules["catchup_floor"]["several"]
+        return single
+    lowest: int = rules["catchup_several"]
+    entries = divide_up(rules["catchup_seconds"] * case.workload.puts_per_second, 100) * 100
+    return min(max(lowest, entries), largest("snapshot_catchup_entries"))
+
+
+def descending(top: int, bottom: int) -> list[int]:
+    """Return round numbers from top down to bottom, each about a fifth less than the one before, both ends included."""
+    found = [top]
+    while found[-1] > bottom:
+        after = found[-1] * 4 // 5
+        step = 10 ** max(len(str(after)) - 2, 0)
+        found.append(max(after // step * step, bottom))
+    return found
+
+
+def ladder(case: Case, viable: list[History]) -> list[Rung]:
+    """Return the steps in the order in which they are tried. viable: the histories to choose from."""
+    rules = case.rules
+    wanted = wanted_catchup(case)
+    several = min(wanted, rules["catchup_several"])
+    floor = rules["catchup_floor"]["several" if case.members > 1 else "single"]
+    generous = wanted if case.members == 1 else max(wanted, default_of(case, "snapshot_catchup_entries"))
+    rare, easy, all_counts = snapshot_counts(case)
+    long, short = compactions(case, viable)
+    rungs = [
+        Rung(descending(generous, wanted), long, rare, FREE, True),
+        Rung([wanted], long, rare, EASY, True),
+        Rung(descending(wanted, several), long, easy, EASY, True),
+        Rung([several], long, easy, EASY, False),
+        Rung([several], long, all_counts, HARD, False),
+        Rung(descending(several, floor), short, all_counts, HARD, False),
+    ]
+    if "snapshot_catchup_entries" in case.pinned:
+        rungs = [replace(rung, entries=[case.settings.snapshot_catchup_entries]) for rung in rungs]
+    return rungs
+
+
+def snapshot_counts(case: Case) -> tuple[list[int], list[int], list[int]]:
+    """Return the values of snapshot-count for rare disk snapshots, those that CPU and fsync can bear, and all of them."""
+    if "snapshot_count" in case.pinned:
+        pinned = [case.settings.snapshot_count]
+        return pinned, pinned, pinned
+    rules, soft = case.rules, case.rules["snapshot_count_soft"]
+    put = formulas.put_size(case.workload)
+    # A start replays the log since the last disk snapshot, so the log on disk has a limit too.
+    counts = [count for count in rules["snapshot_counts"] if count <= soft or count * put <= rules["wal_bytes"]]
+    easy = [count for count in counts if count >= soft]
+    # The puts during a disk snapshot wait for two more syncs; if snapshots are rare, p99 does not show it.
+    seldom = min(rules["snapshot_seconds"] * case.workload.puts_per_second, easy[0])
+    return [count for count in easy if count >= seldom], easy, counts
