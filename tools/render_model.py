@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from tools.formulas_table import table as formulas_table
 from tools.rego_from_formulas import called_by_policies, rego
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -180,14 +181,23 @@ def shown(value: Any) -> str:
 
 
 def page() -> str:
-    """Return the page about the model, with a table of its constants."""
+    """Return the page about the model, with the tables of its formulas and of its constants."""
     constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
     rows = ["| constant | value | unit | basis | source |", "| --- | --- | --- | --- | --- |"]
     rows += [
         f"| `{name}` | {shown(entry['value'])} | {entry['unit']} | {entry['basis']} | {entry['source']} |"
         for name, entry in constants.items()
     ]
-    return (MODEL / "memory-model.md.in").read_text(encoding="utf-8").replace("{{ constants }}", "\n".join(rows))
+    tables = {
+        "{{ formulas }}": formulas_table(
+            FORMULAS.read_text(encoding="utf-8"), FORMULAS.relative_to(PROJECT).as_posix()
+        ),
+        "{{ constants }}": "\n".join(rows),
+    }
+    text = (MODEL / "memory-model.md.in").read_text(encoding="utf-8")
+    for mark, content in tables.items():
+        text = text.replace(mark, content)
+    return text
 
 
 def constants_class(names: Iterable[str]) -> str:

@@ -12,7 +12,8 @@ tree of this file, and the table of formulas in docs/memory-model.md; it refuses
 
 A product that may pass 2^63 is written with scale_up or permille, because OPA's numbers are exact only up to there. A formula
 takes the constants of one series, at one end of their ranges: with CONSTANTS_LOW it returns the low end of a figure, with
-CONSTANTS_HIGH the high one. model/memory.yml has each constant with its source.
+CONSTANTS_HIGH the high one. model/memory.yml has each constant with its source. Formulas hold for 3.5, 3.6 and 3.7, unless
+"Releases" says otherwise; a source without a host is a path in etcd's repository.
 """
 
 from __future__ import annotations
@@ -82,7 +83,6 @@ def put_size(workload: Workload) -> int:
 
     Unit: bytes
     Source: the workload
-    Releases: 3.5 to 3.7
     """
     return workload.key_size + workload.value_size
 
@@ -92,7 +92,6 @@ def kept_revisions(constants: Constants, workload: Workload, settings: Settings,
 
     Unit: revisions beyond the live ones
     Source: server/etcdserver/api/v3compactor/periodic.go and revision.go
-    Releases: 3.5 to 3.7
     """
     return (
         (workload.revisions_per_key - 1) * workload.keys
@@ -114,7 +113,6 @@ def database_limit(constants: Constants, settings: Settings) -> int:
 
     Unit: bytes
     Source: server/storage/quota.go
-    Releases: 3.5 to 3.7
     """
     return (
         settings.quota_backend_bytes
@@ -130,7 +128,6 @@ def database(constants: Constants, workload: Workload, settings: Settings) -> Da
 
     Unit: bytes; history in revisions
     Source: go.etcd.io/bbolt, node.go; server/storage/backend/batch_tx.go
-    Releases: 3.5 to 3.7
     """
     element = constants.db_revision_overhead + put_size(workload)
     leaf = max(constants.db_leaf_min, constants.db_leaf_fill // element)
@@ -152,7 +149,6 @@ def raft_entries(constants: Constants, settings: Settings) -> int:
 
     Unit: entries
     Source: server/etcdserver/server.go, snapshot and compactRaftLog
-    Releases: 3.5 to 3.7
     """
     return (
         settings.snapshot_catchup_entries + constants.raft_compacts_every + 1
@@ -166,7 +162,6 @@ def raft_entry(constants: Constants, workload: Workload) -> int:
 
     Unit: bytes
     Source: raftpb.Entry, and Go's size classes in runtime/sizeclasses.go
-    Releases: 3.5 to 3.7
     """
     return size_class(put_size(workload) + constants.raft_entry_overhead) + constants.raft_entry_struct
 
@@ -176,7 +171,6 @@ def raft_log_growth(constants: Constants, workload: Workload, settings: Settings
 
     Unit: bytes
     Source: server/etcdserver/server.go, compactRaftLog
-    Releases: 3.5 to 3.7
     """
     return (
         30 * workload.puts_per_second * raft_entry(constants, workload)
@@ -190,7 +184,6 @@ def index(constants: Constants, workload: Workload, history: int) -> int:
 
     Unit: bytes
     Source: server/storage/mvcc/index.go and key_index.go
-    Releases: 3.5 to 3.7
     """
     key = constants.index_key + size_class(workload.key_size) + constants.index_version
     old = history * constants.index_version
@@ -202,7 +195,6 @@ def watched_ranges(workload: Workload) -> int:
 
     Unit: keys or ranges
     Source: server/storage/mvcc/watcher_group.go
-    Releases: 3.5 to 3.7
     """
     return workload.watchers if workload.watched_ranges is None else workload.watched_ranges
 
@@ -212,11 +204,10 @@ def watches(constants: Constants, workload: Workload) -> int:
 
     Unit: bytes
     Source: server/storage/mvcc/watcher_group.go
-    Releases: 3.5 to 3.7
     """
-    streams = workload.watch_streams * constants.watch_stream
-    watchers = workload.watchers * constants.watcher
-    return streams + watchers + watched_ranges(workload) * constants.watched_range
+    stream_bytes = workload.watch_streams * constants.watch_stream
+    watcher_bytes = workload.watchers * constants.watcher
+    return stream_bytes + watcher_bytes + watched_ranges(workload) * constants.watched_range
 
 
 def connections(constants: Constants, workload: Workload) -> int:
@@ -224,7 +215,6 @@ def connections(constants: Constants, workload: Workload) -> int:
 
     Unit: bytes
     Source: measured, see the constants
-    Releases: 3.5 to 3.7
     """
     return workload.clients * constants.connection_tls if workload.tls else workload.clients * constants.connection
 
@@ -234,7 +224,6 @@ def requests_in_flight(constants: Constants, workload: Workload) -> int:
 
     Unit: puts
     Source: measured, see the constants
-    Releases: 3.5 to 3.7
     """
     latency = constants.request_time + divide_up(put_size(workload) * constants.request_time_mib, MIB)
     return min(workload.clients, divide_up(workload.puts_per_second * latency, 1000))
@@ -245,7 +234,6 @@ def put_in_batch(constants: Constants, workload: Workload, db: Database) -> int:
 
     Unit: bytes
     Source: server/storage/backend/tx_buffer.go
-    Releases: 3.5 to 3.7
     """
     return divide_up(db.revision + put_size(workload), 2) + constants.put_overhead
 
@@ -255,7 +243,6 @@ def write_batch(constants: Constants, workload: Workload, db: Database) -> int:
 
     Unit: bytes
     Source: server/storage/backend/batch_tx.go
-    Releases: 3.5 to 3.7
     """
     written = workload.puts_per_second * put_in_batch(constants, workload, db)
     return permille(scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies)
@@ -268,7 +255,6 @@ def restore_waiting(constants: Constants, workload: Workload, revisions: int) ->
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore.go, restoreIntoIndex
-    Releases: 3.5 to 3.7
     """
     further = min(max(revisions - constants.restore_chunk, 0), constants.restore_further)
     waiting = divide_up(constants.restore_chunk * further, constants.restore_further)
@@ -281,7 +267,6 @@ def start_up(constants: Constants, workload: Workload, settings: Settings, db: D
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore.go, restore
-    Releases: 3.5 to 3.7
     """
     rebuilt = workload.keys * constants.restore_key + settings.snapshot_count * constants.restore_entry
     waiting = restore_waiting(constants, workload, workload.keys + db.history)
@@ -295,7 +280,6 @@ def components(
 
     Unit: bytes
     Source: the other formulas
-    Releases: 3.5 to 3.7
     """
     in_flight = requests_in_flight(constants, workload) * put_size(workload)
     return Components(
@@ -319,7 +303,6 @@ def heap_live(parts: Components) -> int:
 
     Unit: bytes
     Source: the other formulas
-    Releases: 3.5 to 3.7
     """
     stored = parts.raft_log + parts.index + parts.leases + parts.freelist
     traffic = parts.peers + parts.watches + parts.connections + parts.requests + parts.write_batch
@@ -331,7 +314,6 @@ def free_heap_peak(settings: Settings, live: int, spikes: int) -> int:
 
     Unit: bytes
     Source: https://go.dev/doc/gc-guide
-    Releases: 3.5 to 3.7
     """
     return live + scale_up(live, settings.gogc, 100) + spikes
 
@@ -341,7 +323,7 @@ def smallest_heap(constants: Constants, live: int, spikes: int) -> int:
 
     Unit: bytes
     Source: measured, see the constants
-    Releases: 3.5.8 to 3.7
+    Releases: since 3.5.8
     """
     return permille(live + spikes, constants.gomemlimit_floor)
 
@@ -351,7 +333,7 @@ def heap_peak(constants: Constants, settings: Settings, live: int, spikes: int) 
 
     Unit: bytes
     Source: https://go.dev/doc/gc-guide
-    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    Releases: GOMEMLIMIT since 3.5.8
     """
     free = free_heap_peak(settings, live, spikes)
     return (
@@ -366,7 +348,7 @@ def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, 
 
     Unit: bytes
     Source: https://go.dev/doc/gc-guide; measured, see the constants
-    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    Releases: GOMEMLIMIT since 3.5.8
     """
     free = permille(free_heap_peak(settings, live, spikes), over_heap)
     return (
@@ -381,7 +363,6 @@ def restart_write_batch(constants: Constants, workload: Workload, db: Database, 
 
     Unit: bytes
     Source: server/etcdserver/server.go, memorySnapshotCount; measured, see the constants
-    Releases: 3.5 to 3.7
     """
     first = permille(constants.restart_puts * put_in_batch(constants, workload, db), constants.write_batch_copies)
     return min(batch, max(first, constants.restart_batch))
@@ -392,7 +373,6 @@ def restart_requests(constants: Constants, members: int, requests: int) -> int:
 
     Unit: bytes
     Source: measured, see the constants
-    Releases: 3.5 to 3.7
     """
     return 0 if members > 1 else min(permille(requests, constants.restart_requests), constants.restart_requests_max)
 
@@ -404,7 +384,6 @@ def restart_heap_live(
 
     Unit: bytes
     Source: server/etcdserver/bootstrap.go
-    Releases: 3.5 to 3.7
     """
     steady = heap_live(parts) - parts.raft_log - parts.write_batch
     log = settings.snapshot_count * raft_entry(constants, workload)
@@ -417,7 +396,6 @@ def hot_pages(constants: Constants, settings: Settings, db: Database) -> int:
 
     Unit: bytes
     Source: estimate, see the constants
-    Releases: 3.5 to 3.7
     """
     return (
         db.size
@@ -431,7 +409,6 @@ def mapped_file(constants: Constants, db: Database) -> int:
 
     Unit: bytes
     Source: measured, see the constants
-    Releases: 3.5 to 3.7
     """
     return db.size + constants.binary_text
 
@@ -441,7 +418,6 @@ def kernel_memory(constants: Constants, workload: Workload, mapped: int) -> int:
 
     Unit: bytes
     Source: estimate, see the constants
-    Releases: 3.5 to 3.7
     """
     return workload.clients * constants.kernel_connection + divide_up(mapped, constants.page_tables_divisor)
 
@@ -451,7 +427,6 @@ def memory_max(constants: Constants, size: int) -> int:
 
     Unit: bytes
     Source: systemd.resource-control(5)
-    Releases: 3.5 to 3.7
     """
     return divide_up(scale_up(size, 1000, constants.memory_high), MIB) * MIB
 
@@ -461,7 +436,6 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
 
     Unit: bytes
     Source: the other formulas
-    Releases: 3.5 to 3.7
     """
     parts = components(constants, workload, settings, members, db, raft_entries(constants, settings))
     live = heap_live(parts)
@@ -489,7 +463,6 @@ def memory_max_recommended(constants: Constants, needed: Required, db: Database)
 
     Unit: bytes
     Source: the other formulas
-    Releases: 3.5 to 3.7
     """
     return memory_max(constants, needed.restart_rss_anon_peak + needed.outside_go - needed.db_hot + db.size)
 
@@ -499,7 +472,6 @@ def defrag_batch(constants: Constants, db: Database) -> int:
 
     Unit: bytes
     Source: server/storage/backend/backend.go, defragdb
-    Releases: 3.5 to 3.7
     """
     return min(db.in_use, constants.defrag_chunk * db.revision)
 
@@ -509,7 +481,6 @@ def defragmentation(constants: Constants, db: Database) -> int:
 
     Unit: bytes
     Source: measured, see the constants
-    Releases: 3.5 to 3.7
     """
     return permille(defrag_batch(constants, db), constants.defrag_copies)
 
@@ -521,7 +492,7 @@ def defrag_anon_peak(constants: Constants, settings: Settings, needed: Required,
 
     Unit: bytes
     Source: server/storage/backend/backend.go, defragdb
-    Releases: 3.5 to 3.7; GOMEMLIMIT since 3.5.8
+    Releases: GOMEMLIMIT since 3.5.8
     """
     free = needed.heap_live + high
     smallest = smallest_heap(constants, needed.heap_live, low)
@@ -537,7 +508,6 @@ def file_peak(constants: Constants, settings: Settings, needed: Required, db: Da
 
     Unit: bytes
     Source: Documentation/admin-guide/cgroup-v2.rst of Linux
-    Releases: 3.5 to 3.7
     """
     mapped = mapped_file(constants, db)
     return (
@@ -552,7 +522,6 @@ def quota_with_margin(constants: Constants, margin: int, step: int, size: int, c
 
     Unit: bytes
     Source: the section plan of model/memory.yml
-    Releases: 3.5 to 3.7
     """
     wanted = divide_up(permille(size, margin), step) * step
     return min(max(wanted, constants.quota_default), ceiling)

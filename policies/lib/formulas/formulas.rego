@@ -78,9 +78,9 @@ watched_ranges(workload) := workload.watchers if {
 } else := workload.watched_ranges
 
 # Return the watch streams, the watchers on them, and the ranges that they watch.
-watches(constants, workload) := (streams + watchers) + (watched_ranges(workload) * constants.watched_range) if {
-	streams := workload.watch_streams * constants.watch_stream
-	watchers := workload.watchers * constants.watcher
+watches(constants, workload) := (stream_bytes + watcher_bytes) + (watched_ranges(workload) * constants.watched_range) if {
+	stream_bytes := workload.watch_streams * constants.watch_stream
+	watcher_bytes := workload.watchers * constants.watcher
 }
 
 # Return the client connections, stacks included.

@@ -1,0 +1,64 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render the formulas of the memory model as a table for people, from the syntax tree and the docstrings of _model/formulas.py."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tools.rego_from_formulas import Module, Unsupported, first_line
+
+# What every formula says of itself, and what some do.
+_FIELDS = re.compile(r"^(Unit|Source|Releases): (.+)$", re.MULTILINE)
+# The reader finds the names in the tables of constants, and in the documentation of workload and settings.
+_OWNERS = re.compile(r"\b(?:constants|workload|settings)\.")
+
+
+def table(source: str, path: str) -> str:
+    """Return a Markdown table with a row for each formula. Raises Unsupported for one without a unit or a source."""
+    module = Module(source, path)
+    rows = ["| formula | computed as | unit | source |", "| --- | --- | --- | --- |"]
+    rows += [row(module, node) for node in module.functions.values()]
+    return "\n".join(rows)
+
+
+def row(module: Module, node: ast.FunctionDef) -> str:
+    """Return the row of one formula."""
+    fields = dict(_FIELDS.findall(ast.get_docstring(node) or ""))
+    missing = {"Unit", "Source"} - set(fields)
+    if missing:
+        raise module.unsupported(node, f"the docstring of {node.name} does not say {' and '.join(sorted(missing))}")
+    meaning = first_line(node).removeprefix("Return ").rstrip(".")
+    releases = f"; {fields['Releases']}" if "Releases" in fields else ""
+    lines = "<br>".join(f"`{line}`" for line in computation(node))
+    return f"| **{node.name}**: {meaning} | {lines} | {fields['Unit']} | {fields['Source']}{releases} |"
+
+
+def computation(node: ast.FunctionDef) -> list[str]:
+    """Return the lines of a formula: its assignments, then its result, one line for each branch or field."""
+    *statements, last = node.body[1:]
+    if not isinstance(last, ast.Return) or last.value is None:
+        raise Unsupported(f"{node.name} does not end with a result")
+    lines = [_plain(statement) for statement in statements]
+    return [*lines, *_result(last.value)]
+
+
+def _result(value: ast.expr) -> list[str]:
+    if isinstance(value, ast.IfExp):
+        return [f"{_plain(value.body)} if {_plain(value.test)}", *_otherwise(value.orelse)]
+    if isinstance(value, ast.Call) and value.keywords:
+        return [f"{keyword.arg} = {_plain(keyword.value)}" for keyword in value.keywords]
+    return [_plain(value)]
+
+
+def _otherwise(value: ast.expr) -> list[str]:
+    if isinstance(value, ast.IfExp):
+        return _result(value)
+    return [f"otherwise {_plain(value)}"]
+
+
+def _plain(node: ast.AST) -> str:
+    text = _OWNERS.sub("", ast.unparse(node)).replace(" * ", " × ").replace(" - ", " − ")
+    return text.replace(" is not None", " is set").replace(" is None", " is not set")
