@@ -1,0 +1,84 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""tests/run.py: how it counts, in which order it prints, and which checks run side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import checks, run
+from tests.checks import Check
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    return tmp_path
+
+
+def journal(logs: Path, name: str, seconds: float) -> Check:
+    """Return a check that writes when it begins and ends."""
+    file = logs / "journal"
+    return Check(name, f"echo begin {name} >> {file}; sleep {seconds}; echo end {name} >> {file}")
+
+
+def at_once(logs: Path, prefix: str) -> int:
+    """Return how many checks whose names begin with the prefix ran at the same time, at most."""
+    running, most = 0, 0
+    for line in (logs / "journal").read_text().splitlines():
+        event, name = line.split()
+        if name.startswith(prefix):
+            running += 1 if event == "begin" else -1
+            most = max(most, running)
+    return most
+
+
+def test_two_checks_with_hosts_run_beside_the_others(logs: Path) -> None:
+    hosts = [journal(logs, f"host{number}", 0.2) for number in range(4)]
+    results = run.run_all(hosts, [journal(logs, f"cpu{number}", 0.2) for number in range(4)])
+    assert len(results) == 8 and not any(one.failed for one in results)
+    assert at_once(logs, "host") == 2
+    assert at_once(logs, "") >= 3
+
+
+def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "seq 100; echo '3 passed, 2 failed'; exit 1"
+    result = run.run(Check("bad", command, r"(\d+) passed", r"(\d+) failed"))
+    assert (result.passed, result.failed) == (3, 2)
+    said = capsys.readouterr().out
+    assert said.startswith("FAILED  bad (0 s, 3 tests)\n42\n") and "3 passed, 2 failed\n  … full log: " in said
+
+
+def test_a_check_without_a_count_counts_as_one() -> None:
+    assert (run.run(Check("good", "true")).passed, run.run(Check("bad", "false")).failed) == (1, 1)
+
+
+def test_the_slowest_checks_are_printed_with_their_slowest_tests(capsys: pytest.CaptureFixture[str]) -> None:
+    results = [run.Result(Check(f"c{number}", ""), number, 1, 0) for number in range(12)]
+    results[5].tests = [(4.4, "tests/a.py::test_b (call)")]
+    run.print_slowest(results)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[0].startswith("The 10 slowest checks") and lines[1].split() == ["11", "s", "c11"]
+    assert lines[lines.index("     5 s  c5") + 1].split() == ["4", "s", "tests/a.py::test_b", "(call)"]
+    assert len(lines) == 12
+
+
+def test_the_plugin_records_the_duration_of_slow_tests(tmp_path: Path) -> None:
+    slow = tmp_path / "test_slow.py"
+    slow.write_text("import time\ndef test_slow(): time.sleep(1.1)\ndef test_quick(): pass\n")
+    result = run.run(checks.pytest("slow", str(slow)))
+    assert result.passed == 2
+    assert [name.rpartition("::")[2] for _, name in result.tests] == ["test_slow (call)"]
+
+
+def test_every_name_of_a_check_is_unique_and_chosen_by_name() -> None:
+    hosts, others = run.chosen(["all"])
+    names = [check.name for check in hosts + others]
+    assert len(names) == len(set(names))
+    assert run.chosen(["check"]) == ([], checks.FAST)
+    assert run.chosen([names[0]]) == ([hosts[0]], [])
+    with pytest.raises(ValueError, match="no check is called nothing"):
+        run.chosen(["nothing"])
