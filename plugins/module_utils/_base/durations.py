@@ -32,7 +32,7 @@ def parse_duration(value: object, name: str) -> int:
     name: the variable, for the message. Raises ValueError for anything else, a bare number included.
     """
     if not isinstance(value, str) or _STRICT.fullmatch(value) is None:
-        raise ValueError(f"{name} is {value!r}, which is no duration: write for example 30s, 5m or 1h30m")
+        raise ValueError(f"{name} is {value!r}, which is not a valid duration: write for example 30s, 5m or 1h30m")
     return parse_go_duration(value)
 
 

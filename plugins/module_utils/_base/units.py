@@ -34,7 +34,9 @@ def parse_size(value: Any, name: str) -> int:
             scale = 1 << (10 * _POWERS[unit.upper()])
             parts: int = int(fraction or "0") * scale // 10 ** len(fraction or "")
             return int(whole) * scale + parts
-    raise ValueError(f"{name} is {value!r}, which is no size: write bytes or a unit, for example 4096, 100KB or 1.5MB")
+    raise ValueError(
+        f"{name} is {value!r}, which is not a valid size: write bytes or a unit, for example 4096, 100KB or 1.5MB"
+    )
 
 
 def parse_count(value: Any, name: str) -> int:
@@ -43,7 +45,7 @@ def parse_count(value: Any, name: str) -> int:
         return value
     if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
         return int(value)
-    raise ValueError(f"{name} is {value!r}, which is no whole number")
+    raise ValueError(f"{name} is {value!r}, which is not a whole number")
 
 
 def format_size(size: int) -> str:

@@ -162,7 +162,7 @@ def _defrag_in_order(
     outcomes: dict[str, Outcome] = {}
     stopped = ""
     while True:
-        # The leader may have changed: derive the order anew.
+        # The leader may have changed: derive the order again.
         order = [
             member.name
             for member in decision.defrag_order(view.cluster, request.thresholds)

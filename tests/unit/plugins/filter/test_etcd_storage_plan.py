@@ -43,7 +43,7 @@ def test_a_wrong_setting_is_a_problem_and_an_unknown_argument_an_error() -> None
     ]
     with pytest.raises(AnsibleFilterError, match="has no argument quotas"):
         etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quotas=1)
-    with pytest.raises(AnsibleFilterError, match="etcd_quota_backend_bytes is 'much', which is no size"):
+    with pytest.raises(AnsibleFilterError, match="etcd_quota_backend_bytes is 'much', which is not a valid size"):
         etcd_storage_plan({}, [VOLUME], "/var/lib/etcd/data", quota="much")
 
 

@@ -121,7 +121,7 @@ def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], t
         ("prepared", {"bump_revision": -1}, "bump_revision is -1, but revisions cannot fall: write 0 or more"),
         ("prepared", {"path": "/nowhere.db"}, "/nowhere.db is no file on this host"),
         ("prepared", {"reserve": "1PB"}, "free, but the new data beside the old needs"),
-        ("prepared", {"reserve": "much"}, "reserve is 'much', which is no size"),
+        ("prepared", {"reserve": "much"}, "reserve is 'much', which is not a valid size"),
         ("prepared", {"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is no program that can be run"),
         ("placed", {}, "does not exist: prepare the restore first"),
         ("prepared", {"member": None}, "member must not be empty with state=prepared"),

@@ -151,7 +151,7 @@ def test_a_failure_keeps_the_last_good_one(
         ({"keep": 0}, "keep is 0, but must be at least 1"),
         ({"keep_days": 0}, "keep_days is 0, but must be at least 1"),
         ({"name": "a/b"}, "name is 'a/b'"),
-        ({"reserve": "much"}, "reserve is 'much', which is no size"),
+        ({"reserve": "much"}, "reserve is 'much', which is not a valid size"),
         ({"reserve": "100PB"}, "but the snapshot needs 8.0 KiB and 100.0 PiB are to stay free: free some space"),
         ({"dest": "/nowhere"}, "/nowhere is no directory on this host: make it, or mount its volume, first"),
         ({"dest": None}, "dest is empty: write a path"),

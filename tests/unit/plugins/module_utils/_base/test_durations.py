@@ -32,7 +32,7 @@ def test_parse_duration(text: str, nanoseconds: int) -> None:
 
 @pytest.mark.parametrize("bad", ["", "5", "0", "5 m", "m", "-1h", "1d", "1h-5m", ".5h", "1.h", None, 5])
 def test_parse_duration_refuses(bad: object) -> None:
-    with pytest.raises(ValueError, match=r"retention is .* no duration: write for example"):
+    with pytest.raises(ValueError, match=r"retention is .* not a valid duration: write for example"):
         durations.parse_duration(bad, "retention")
 
 

@@ -38,7 +38,7 @@ def test_parse_size(text: Any, size: int) -> None:
 
 @pytest.mark.parametrize("bad", [-1, "-1", "", "KB", "ten", "1,5MB", "1e3", "01", "5 KBs", True, None, 1.5, [], "1 EB"])
 def test_parse_size_refuses(bad: Any) -> None:
-    with pytest.raises(ValueError, match=r"^etcd_workload\.value_size is .*which is no size: .*100KB"):
+    with pytest.raises(ValueError, match=r"^etcd_workload\.value_size is .*which is not a valid size: .*100KB"):
         units.parse_size(bad, "etcd_workload.value_size")
 
 
@@ -49,7 +49,7 @@ def test_parse_count(value: Any, count: int) -> None:
 
 @pytest.mark.parametrize("bad", ["", "1.0", 1.0, True, None, "5k", "²", "007"])
 def test_parse_count_refuses(bad: Any) -> None:
-    with pytest.raises(ValueError, match=r"^keys is .*no whole number"):
+    with pytest.raises(ValueError, match=r"^keys is .*not a whole number"):
         units.parse_count(bad, "keys")
 
 

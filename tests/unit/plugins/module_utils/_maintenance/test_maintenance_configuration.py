@@ -51,9 +51,9 @@ def test_parse_config() -> None:
         (changed("defrag", free_share=120), "etcd_maintenance_defrag_free_share is 120, but must be 0 to 99 percent"),
         (
             changed("defrag", free_share="half"),
-            "etcd_maintenance_defrag_free_share is 'half', which is no whole number",
+            "etcd_maintenance_defrag_free_share is 'half', which is not a whole number",
         ),
-        (changed("defrag", free_size="lots"), "etcd_maintenance_defrag_free_size is 'lots', which is no size"),
+        (changed("defrag", free_size="lots"), "etcd_maintenance_defrag_free_size is 'lots', which is not a valid size"),
         (changed("defrag", free_size=-1), "etcd_maintenance_defrag_free_size is -1"),
         (changed("defrag", pause=-1), "etcd_maintenance_defrag_pause is -1"),
         (changed("defrag", timeout=0), "etcd_maintenance_defrag_timeout is 0, but must be 1 to 86400 seconds"),

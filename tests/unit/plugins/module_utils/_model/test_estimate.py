@@ -163,7 +163,7 @@ def test_what_is_assumed_is_named() -> None:
     [
         ("3.7.3", {"value_sise": 1}, {}, 3, "workload has an unknown key 'value_sise', did you mean 'value_size'?"),
         ("3.7.3", {"zzz": 1}, {}, 3, "unknown key 'zzz'; known: value_size, key_size"),
-        ("3.7.3", {"value_size": -1}, {}, 3, "workload.value_size is -1, which is no size"),
+        ("3.7.3", {"value_size": -1}, {}, 3, "workload.value_size is -1, which is not a valid size"),
         (
             "3.7.3",
             {"value_size": "1TB"},
@@ -172,7 +172,7 @@ def test_what_is_assumed_is_named() -> None:
             "workload.value_size is 1.0 TiB: it must lie between 0 B and 512.0 MiB",
         ),
         ("3.7.3", {"keys": 0}, {}, 3, "workload.keys is 0: it must lie between 1 and"),
-        ("3.7.3", {"keys": "many"}, {}, 3, "workload.keys is 'many', which is no whole number"),
+        ("3.7.3", {"keys": "many"}, {}, 3, "workload.keys is 'many', which is not a whole number"),
         ("3.7.3", "x", {}, 3, "workload must be a map of value_size"),
         (
             "3.7.3",
@@ -198,7 +198,7 @@ def test_what_is_assumed_is_named() -> None:
             {},
             {"auto_compaction_retention": "5d"},
             3,
-            "settings.auto_compaction_retention is '5d', which is no duration",
+            "settings.auto_compaction_retention is '5d', which is not a valid duration",
         ),
         (
             "3.7.3",

@@ -214,7 +214,7 @@ def test_remedies_hold_what_they_promise() -> None:
     ("budget", "pinned", "text"),
     [
         ("10MB", {}, "the memory budget is 10.0 MiB: etcd alone needs 64.0 MiB"),
-        ("lots", {}, "the memory budget is 'lots', which is no size"),
+        ("lots", {}, "the memory budget is 'lots', which is not a valid size"),
         ("1GB", {"memory_max": "2GB"}, "settings.memory_max (2.0 GiB) is above the memory budget (1.0 GiB)"),
         ("1GB", {"gomemlimit": "2GB"}, "settings.gomemlimit (2.0 GiB) is above the memory budget"),
         ("1GB", {"heartbeat": 1}, "settings has an unknown key 'heartbeat'"),

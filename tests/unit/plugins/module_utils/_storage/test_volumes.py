@@ -204,7 +204,7 @@ def test_one_device_under_two_names_is_refused() -> None:
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
         ({"options": ["noatime", "nobarrier"]}, "acknowledged writes would be lost in a power failure"),
         ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
-        ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is no size"),
+        ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is not a valid size"),
     ],
 )
 def test_invalid_settings(volume: dict[str, Any], message: str) -> None:
