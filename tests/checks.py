@@ -72,7 +72,10 @@ FAST = [
         "ansible-lint",
         'export ANSIBLE_HOME="$ANSIBLE_HOME-lint" && rm -rf "$ANSIBLE_HOME/collections" && ansible-lint --offline',
     ),
-    pytest("policy conventions", "tests/policies/test_conventions.py tests/policies/test_examples.py"),
+    pytest(
+        "policy conventions",
+        "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_examples.py",
+    ),
     Check("yamllint", "yamllint --strict ."),
     Check("ruff", "ruff check . && ruff format --check ."),
     Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),

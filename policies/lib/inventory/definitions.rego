@@ -3,7 +3,6 @@
 # description: Every place where a YAML or JSON inventory file defines a group or names hosts.
 package headroom.inventory.definitions
 
-import data.headroom.inventory.graph
 import data.headroom.inventory.paths
 import data.headroom.inventory.patterns
 
@@ -31,7 +30,7 @@ _groups_in(content) := array.concat(array.concat(array.concat(first, second), ar
 	fourth := _groups_below(third)
 	deeper := [[parent, group, body] |
 		some [_, top, top_body] in fourth
-		below := _section(top_body, "children")
+		below := section_of(top_body, "children")
 		count(below) > 0
 		walk({top: {"children": below}}, [steps, children])
 		count(steps) % 2 == 0
@@ -44,11 +43,11 @@ _groups_in(content) := array.concat(array.concat(array.concat(first, second), ar
 
 _groups_below(level) := [[parent, group, body] |
 	some [_, parent, parent_body] in level
-	some group, body in _section(parent_body, "children")
+	some group, body in section_of(parent_body, "children")
 ]
 
 # `hosts`, `children` and `vars` may be missing, null or a single name (rule 12).
-_section(body, name) := _names(body[name]) if {
+section_of(body, name) := _names(body[name]) if {
 	is_object(body)
 } else := {}
 
@@ -78,7 +77,7 @@ _without_hosts(place) := object.remove(place, {"hosts", "patterns"})
 
 _places := [place |
 	some definition in groups
-	hosts := _section(definition.body, "hosts")
+	hosts := section_of(definition.body, "hosts")
 	count(hosts) > 0
 	place := {
 		"root": definition.root,
@@ -87,49 +86,11 @@ _places := [place |
 		"plain": definition.plain,
 		"group": definition.group,
 		"hosts": hosts,
-		"patterns": _patterns(hosts),
+		"patterns": patterns_in(hosts),
 	}
 ]
 
 # One match over all names first, as inventories rarely have patterns.
-_patterns(hosts) := {name | some name, _ in hosts; regex.match(`[\[:]`, name)} if {
+patterns_in(hosts) := {name | some name, _ in hosts; regex.match(`[\[:]`, name)} if {
 	regex.match(`[\[:]`, concat("\n", object.keys(hosts)))
 } else := set()
-
-# root → path → problems of files that Ansible refuses. It then uses what it read before the problem.
-refused := {root: by_path |
-	some root in {entry.root | some entry in _refusals}
-	by_path := {path: problems |
-		some path in {entry.path | some entry in _refusals; entry.root == root}
-		problems := {entry.problem | some entry in _refusals; entry.root == root; entry.path == path}
-	}
-}
-
-_refusals := {{"root": definition.root, "path": definition.path, "problem": problem} |
-	some definition in groups
-	some problem in _problems(definition)
-}
-
-_problems(definition) := ((({problem |
-	some section, value in object.filter(definition.body, {"hosts", "children", "vars"})
-	not is_object(value)
-	not value == null
-	not is_string(value)
-	problem := sprintf("%q of group %q is neither a mapping nor a name", [section, definition.group])
-} | {problem |
-	some pattern in _patterns(_section(definition.body, "hosts"))
-	contains(pattern, "[")
-	not patterns.hosts(pattern)
-	problem := sprintf("the host pattern %q cannot be resolved", [pattern])
-}) | {problem |
-	some host, body in _section(definition.body, "hosts")
-	not is_object(body)
-	not body in {null, false, 0, "", []}
-	problem := sprintf("the variables of host %q are no mapping", [host])
-}) | {problem |
-	not type_name(definition.body) in {"null", "object"}
-	problem := sprintf("group %q is no mapping", [definition.group])
-}) | {problem |
-	[definition.root, definition.group] in graph.cyclic
-	problem := sprintf("group %q contains itself", [definition.group])
-}

@@ -8,10 +8,10 @@ package headroom.inventory
 
 import data.headroom.files
 import data.headroom.formats
-import data.headroom.inventory.definitions
 import data.headroom.inventory.folder
 import data.headroom.inventory.listed
 import data.headroom.inventory.paths
+import data.headroom.inventory.refusals
 
 # All inventories, as a user writes them.
 names := {name | some name, _ in members}
@@ -27,7 +27,7 @@ members := object.union_n([
 opaque := paths.opaque
 
 # Inventory → file → why Ansible refuses it.
-refused := definitions.refused
+refused := refusals.by_inventory
 
 # The hosts of an inventory grouped by their values of these variables: [{hosts, known, unknown}]. Bundles may be equal.
 bundles(name, variables) := folder.bundles(name, variables) if {
