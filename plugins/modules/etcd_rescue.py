@@ -11,52 +11,52 @@ module: etcd_rescue
 short_description: Make a snapshot of a stopped etcd member's data
 version_added: 0.2.0
 description:
-  - For a cluster that has lost its quorum for good and has no newer backup. What a surviving member holds becomes a snapshot that can be verified and
-    restored like any other. The playbook C(etcdops.headroom.restore_lost_quorum) does all of it; use that.
-  - The data is copied, and etcd is started on the copy with C(--force-new-cluster), so that what the member had written to its WAL and not yet to its database
-    is not lost. That etcd listens on unix sockets in the folder of the copy and nowhere else. The member's own data is only read.
-  - Of two members, the one whose snapshot has the higher revision knows more. What the lost members alone knew cannot be rescued.
+  - For a cluster that has permanently lost its quorum and has no newer backup. Turns the data of a surviving member into a snapshot that can be
+    verified and restored like any other. The playbook C(etcdops.headroom.restore_lost_quorum) does all steps; use the playbook.
+  - Copies the data and starts etcd on the copy with C(--force-new-cluster), so that writes that are in the WAL but not yet in the database are not
+    lost. That etcd listens only on unix sockets in the folder of the copy. Only reads the member's own data.
+  - Of several members, use the snapshot with the highest revision. Writes that only lost members had cannot be rescued.
 options:
   dest:
-    description: The directory for the snapshot, called C(rescued-DATE.db). It has to hold a copy of data and WAL for a while.
+    description: Directory for the snapshot C(rescued-DATE.db). It temporarily holds a copy of data and WAL.
     type: path
     required: true
   member:
-    description: The member's name.
+    description: Name of the member.
     type: str
     required: true
   data_dir:
-    description: The member's data dir.
+    description: Data dir of the member.
     type: path
     default: /var/lib/etcd/data
   wal_dir:
-    description: The member's WAL dir, if it is not in the data dir.
+    description: WAL dir of the member, if it is not in the data dir.
     type: path
   memory_max:
-    description: How much memory the etcd on the copy may use, without the pages of its database that the kernel can drop.
+    description: Memory limit of the etcd on the copy, without reclaimable pages of its database.
     type: str
     default: 4GB
   etcd_path:
-    description: The etcd to start, of the member's release. Default is the one beside the etcdutl that O(etcdutl_path) leads to.
+    description: Path of etcd, of the member's release. Defaults to the etcd in the same folder as O(etcdutl_path), with links resolved.
     type: path
   etcdctl_path:
-    description: The etcdctl to ask it with.
+    description: Path of etcdctl.
     type: path
     default: /usr/local/bin/etcdctl
   etcdutl_path:
-    description: The etcdutl to verify with, of the member's minor version.
+    description: Path of etcdutl, of the member's minor version.
     type: path
     default: /usr/local/bin/etcdutl
   timeout:
-    description: Seconds that all of it may take.
+    description: Time limit of all steps, in seconds.
     type: int
     default: 1800
 attributes:
   check_mode:
-    description: Looks whether there is data that no etcd runs on, and room; makes nothing.
+    description: Checks that there is data, that no etcd runs on it, and that there is enough space.
     support: full
   diff_mode:
-    description: There is nothing to show.
+    description: There is no content to compare.
     support: none
   platform:
     description: Linux.
@@ -70,7 +70,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Make a snapshot of what is left
+- name: Make a snapshot of a surviving member
   etcdops.headroom.etcd_rescue:
     dest: /var/backups/etcd
     member: etcd-3
@@ -79,7 +79,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What was done, or would be, as a sentence.
+  description: What was done, or would be done, as a sentence.
   type: str
   returned: always
 path:
@@ -88,12 +88,12 @@ path:
   returned: success
   sample: /var/backups/etcd/rescued-20261121T101500Z.db
 revision:
-  description: The revision of the newest change in it; 0 in check mode.
+  description: Revision of its newest change; 0 in check mode.
   type: int
   returned: success
   sample: 8123
 metadata:
-  description: What is recorded beside it, as M(etcdops.headroom.etcd_snapshot) returns it.
+  description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict
   returned: success, not in check mode
 """
@@ -106,26 +106,26 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 
 
 def rescue(module: AnsibleModule) -> None:
-    """Make the snapshot, or see whether it could be made."""
-    asked = module.params
+    """Make the snapshot, or check whether that would work."""
+    params = module.params
     request = backup_rescue.Request(
-        member=asked["member"],
-        data_dir=asked["data_dir"],
-        wal_dir=asked["wal_dir"] or "",
-        directory=asked["dest"],
-        memory_max=parse_size(asked["memory_max"], "memory_max"),
-        timeout=asked["timeout"],
+        member=params["member"],
+        data_dir=params["data_dir"],
+        wal_dir=params["wal_dir"] or "",
+        directory=params["dest"],
+        memory_max=parse_size(params["memory_max"], "memory_max"),
+        timeout=params["timeout"],
     )
     if module.check_mode:
-        source = backup_rescue.look(request)
-        scratch_member.check_parent(request.directory, backup_rescue.needed(source))
-        said = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}."
-        module.exit_json(changed=True, msg=said, path="", revision=0)
-    etcd_path = asked["etcd_path"] or drill.etcd_beside(asked["etcdutl_path"])
-    tools = backup_rescue.Tools(etcd_path, asked["etcdctl_path"], asked["etcdutl_path"])
-    path, metadata = backup_rescue.rescue(request, tools)
-    said = f"Rescued {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {path}."
-    module.exit_json(changed=True, msg=said, path=path, revision=metadata.revision, metadata=metadata.as_dict())
+        source = backup_rescue.find_data(request)
+        scratch_member.check_scratch_dir(request.directory, backup_rescue.required_bytes(source))
+        message = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}."
+        module.exit_json(changed=True, msg=message, path="", revision=0)
+    etcd_path = params["etcd_path"] or drill.etcd_next_to(params["etcdutl_path"])
+    tools = backup_rescue.Tools(etcd_path, params["etcdctl_path"], params["etcdutl_path"])
+    path, metadata = backup_rescue.rescue_snapshot(request, tools)
+    message = f"Rescued {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {path}."
+    module.exit_json(changed=True, msg=message, path=path, revision=metadata.revision, metadata=metadata.as_dict())
 
 
 def main() -> None:

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_restore
-short_description: Give the etcd member of this host the data of a snapshot
+short_description: Restore the etcd member of this host from a snapshot
 version_added: 0.2.0
 description:
-  - One member's part in restoring a whole cluster, in steps that are taken on all members before the next one is. The playbook
-    C(etcdops.headroom.restore) does that, and starts and checks the cluster; use that.
-  - The new data is made beside the old, and then both are renamed. The old data is never removed - it lies beside the new as C(*.before-ID).
-  - Each step may be interrupted anywhere and is simply taken again.
+  - Restores one member of a cluster, in steps. Complete each step on all members before the next one. The playbook
+    C(etcdops.headroom.restore) does that, and starts and checks the cluster; use the playbook.
+  - Creates the new data next to the old and then renames both. Never removes the old data, which stays next to the new as C(*.before-ID).
+  - Each step can be interrupted at any point and repeated.
 options:
   state:
     description:
-      - V(seen) changes nothing and returns what is under way and what the data was restored from.
-      - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and makes the new data, while etcd may still run.
-      - V(placed) moves the old data aside and the new in. It fails while etcd runs on the old, so stop every member of the cluster first.
-      - V(finished) says that the cluster was seen to work.
+      - V(inspected) changes nothing. Returns the unfinished restore, and the restore that the data came from.
+      - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
+      - V(activated) renames the old data and then the new. Fails while etcd runs on the old data, so stop every member of the cluster first.
+      - V(finished) ends the restore, once the cluster works.
     type: str
-    choices: [seen, prepared, placed, finished]
+    choices: [inspected, prepared, activated, finished]
     required: true
   id:
-    description: What this restore is called, the same on all members - the time at which it began, such as V(20261121T101500Z).
+    description: Id of the restore, the same on all members - the time at which it started, for example V(20261121T101500Z).
     type: str
   path:
     description: With O(state=prepared), the snapshot on this host, required.
@@ -42,13 +42,13 @@ options:
     type: str
   token:
     description:
-      - With O(state=prepared), what the ids of the cluster and its members are made from, besides their URLs; required.
-      - With one that was never used before, nothing of the old cluster can join the new one by mistake.
+      - With O(state=prepared), etcd's C(initial-cluster-token), required. The ids of the cluster and its members depend on it.
+      - Use a new token, so that no member of the old cluster can join the new one by mistake.
     type: str
   bump_revision:
     description:
-      - By how much revisions rise in the new data. All up to there are marked as compacted, so that every watcher is told to read anew,
-        and no revision that clients have seen since the snapshot is given out twice. V(0) leaves revisions as they were.
+      - Number added to the revisions of the new data. All revisions up to the result are marked as compacted, so that every watcher has to
+        read again, and no revision since the snapshot is used twice. V(0) keeps the revisions.
     type: int
     default: 1000000000
   data_dir:
@@ -56,38 +56,38 @@ options:
     type: path
     default: /var/lib/etcd/data
   wal_dir:
-    description: etcd's WAL dir, if it is not in the data dir. The folder around it is swapped as a whole.
+    description: etcd's WAL dir, if it is not in the data dir. Its parent folder is replaced as a whole.
     type: path
   owner:
-    description: User that the new data belongs to.
+    description: Owner of the new data.
     type: str
     default: etcd
   group:
-    description: Group that the new data belongs to.
+    description: Group of the new data.
     type: str
     default: etcd
   marker:
-    description: The file that says that a restore is under way on this host.
+    description: File that marks an unfinished restore on this host.
     type: path
     default: /etc/etcd/restoring
   reserve:
-    description: How much has to stay free beside old and new data, in bytes or with a unit (1 KB = 1024 bytes).
+    description: Space that must stay free in addition to the old and the new data, in bytes or with a unit (1 KB = 1024 bytes).
     type: str
     default: 64MB
   etcdutl_path:
-    description: The etcdutl to restore with, of the release that shall run.
+    description: Path of etcdutl, of the release to run.
     type: path
     default: /usr/local/bin/etcdutl
   timeout:
-    description: Seconds that each program may take.
+    description: Time limit of each program, in seconds.
     type: int
     default: 1800
 attributes:
   check_mode:
-    description: Verifies the snapshot and says what would be done and whether there is room; changes nothing.
+    description: Verifies the snapshot and the free space, and reports what would be done.
     support: full
   diff_mode:
-    description: There is nothing to show.
+    description: There is no content to compare.
     support: none
   platform:
     description: Linux.
@@ -103,7 +103,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Make the new data
+- name: Create the new data
   etcdops.headroom.etcd_restore:
     state: prepared
     id: 20261121T101500Z
@@ -118,39 +118,39 @@ EXAMPLES = r"""
     name: etcd.service
     state: stopped
 
-- name: Put it in place
+- name: Activate the new data
   etcdops.headroom.etcd_restore:
-    state: placed
+    state: activated
     id: 20261121T101500Z
 """
 
 RETURN = r"""
 msg:
-  description: What was done, or would be, as a sentence.
+  description: What was done, or would be done, as a sentence.
   type: str
   returned: always
 pending:
-  description: The id of the restore that is under way on this host; empty if none is.
+  description: Id of the unfinished restore on this host; empty without one.
   type: str
   returned: success
   sample: 20261121T101500Z
-placed:
-  description: Whether the data of the restore with this O(id) is where etcd looks.
+activated:
+  description: Whether etcd's data dir holds the data of the restore O(id).
   type: bool
   returned: success
 restored:
-  description: Which restore the data is of, and the metadata of its snapshot; empty if it is not of any.
+  description: Id and snapshot metadata of the restore that the data came from; empty if it was not restored.
   type: dict
   returned: success
 metadata:
-  description: What is recorded beside the snapshot, as M(etcdops.headroom.etcd_snapshot) returns it.
+  description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict
   returned: success with O(state=prepared)
 aside:
-  description: Where the old data lies now, or would; empty if there was none, or it had been moved before.
+  description: New paths of the old data, also in check mode; empty without old data, or if it was renamed before.
   type: list
   elements: str
-  returned: success with O(state=placed)
+  returned: success with O(state=activated)
   sample: [/var/lib/etcd/data.before-20261121T101500Z]
 """
 
@@ -166,85 +166,87 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import re
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
-# What a member's new data is made of.
-DESCRIBED = ("path", "member", "peer_url", "initial_cluster", "token")
+# Options that state=prepared requires.
+REQUIRED = ("path", "member", "peer_url", "initial_cluster", "token")
 
 
-def requested(asked: dict[str, Any]) -> backup_restore.Request:
-    """Read the arguments. Raises ValueError."""
-    empty = [name for name in DESCRIBED if not asked[name]]  # given, but null or ""
+def build_request(params: dict[str, Any]) -> backup_restore.Request:
+    """Build the request from the module's arguments. Raises ValueError."""
+    empty = [name for name in REQUIRED if not params[name]]  # given, but null or ""
     if empty:
         raise backup_restore.RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
     try:
-        owner, group = pwd.getpwnam(asked["owner"]).pw_uid, grp.getgrnam(asked["group"]).gr_gid
+        owner, group = pwd.getpwnam(params["owner"]).pw_uid, grp.getgrnam(params["group"]).gr_gid
     except KeyError as error:
         raise backup_restore.RestoreError(
-            f"user {asked['owner']} or group {asked['group']} does not exist here: make them first, or set owner and group"
+            f"user {params['owner']} or group {params['group']} does not exist on this host: create them, or set owner and group"
         ) from error
-    if asked["bump_revision"] < 0:
+    if params["bump_revision"] < 0:
         raise backup_restore.RestoreError(
-            f"bump_revision is {asked['bump_revision']}, but revisions cannot fall: write 0 or more"
+            f"bump_revision is {params['bump_revision']}, but revisions cannot fall: write 0 or more"
         )
     return backup_restore.Request(
-        path=asked["path"],
-        name=asked["member"],
-        peer_url=asked["peer_url"],
-        initial_cluster=asked["initial_cluster"],
-        token=asked["token"],
+        path=params["path"],
+        name=params["member"],
+        peer_url=params["peer_url"],
+        initial_cluster=params["initial_cluster"],
+        token=params["token"],
         owner=owner,
         group=group,
-        bump_revision=asked["bump_revision"],
-        reserve=parse_size(asked["reserve"], "reserve"),
-        etcdutl_path=asked["etcdutl_path"],
-        timeout=asked["timeout"],
+        bump_revision=params["bump_revision"],
+        reserve=parse_size(params["reserve"], "reserve"),
+        etcdutl_path=params["etcdutl_path"],
+        timeout=params["timeout"],
     )
 
 
 def prepare(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
-    """Make the new data, or see whether it could be made."""
-    request = requested(module.params)
+    """Create the new data, or check whether that would work."""
+    request = build_request(module.params)
     if module.check_mode:
         backup_restore.check_id(restore.id)
-        metadata = check.verify(request.path, request.etcdutl_path, request.timeout)
-        changed = not (restore.placed or restore.prepared)
+        metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
+        changed = not (restore.is_activated or restore.is_prepared)
         if changed:
-            backup_restore.check_room(restore, metadata.size, request.reserve)
+            backup_restore.check_free_space(restore, metadata.size, request.reserve)
     else:
         changed, metadata = backup_restore.prepare(restore, request)
-    done = "Would make" if module.check_mode else "Made"
+    action = "Would create" if module.check_mode else "Created"
     where = restore.swaps[-1].prepared
-    said = (
-        f"{done} {where} from {request.path}." if changed else f"The data of the restore {restore.id} is already made."
+    message = (
+        f"{action} {where} from {request.path}." if changed else f"The data of the restore {restore.id} already exists."
     )
-    return {"changed": changed, "msg": said, "metadata": metadata.as_dict()}
+    return {"changed": changed, "msg": message, "metadata": metadata.as_dict()}
 
 
-def place(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
-    """Swap old and new, or say what would be swapped."""
+def activate(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
+    """Swap the old and the new data, or report what would be swapped."""
     if module.check_mode:
         aside = [f"{swap.live}.before-{restore.id}" for swap in restore.swaps if os.path.lexists(swap.live)]
-        changed = not restore.placed
-        done = f"Would move the old data to {' and '.join(aside) or 'nowhere, as there is none,'} and put the new in its place."
+        changed = not restore.is_activated
+        moved = f"move the old data to {' and '.join(aside)} and " if aside else ""
+        message = f"Would {moved}activate the new data."
     else:
-        changed = not restore.placed
-        aside = backup_restore.place(restore, module.params["marker"], time.time())
-        done = f"Moved the old data to {' and '.join(aside)}." if aside else "There was no old data to move."
-    said = done if changed else f"The data of the restore {restore.id} is already in place."
-    return {"changed": changed, "msg": said, "aside": aside if changed else []}
+        changed = not restore.is_activated
+        aside = backup_restore.activate(restore, module.params["marker"], time.time())
+        message = f"Moved the old data to {' and '.join(aside)}." if aside else "There was no old data to move."
+    if not changed:
+        message = f"The data of the restore {restore.id} is already active."
+    return {"changed": changed, "msg": message, "aside": aside if changed else []}
 
 
 def finish(module: AnsibleModule, marker: str, pending: str) -> dict[str, Any]:
-    """End the restore that is under way."""
+    """Finish the restore of this host."""
     changed = bool(pending) if module.check_mode else backup_restore.finish(marker)
-    done = f"The restore {pending} is over." if changed else "No restore is under way."
-    return {"changed": changed, "msg": done}
+    message = f"Finished the restore {pending}." if changed else "There is no restore to finish."
+    return {"changed": changed, "msg": message}
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "choices": ["seen", "prepared", "placed", "finished"], "required": True},
+            "state": {"type": "str", "choices": ["inspected", "prepared", "activated", "finished"], "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
             "member": {"type": "str"},
@@ -261,29 +263,29 @@ def main() -> None:
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", "prepared", ["id", *DESCRIBED]), ("state", "placed", ["id"])],
+        required_if=[("state", "prepared", ["id", *REQUIRED]), ("state", "activated", ["id"])],
         supports_check_mode=True,
     )
     exit_on_signals()
-    asked = module.params
+    params = module.params
     restore = backup_restore.Restore(
-        asked["id"] or "", asked["data_dir"].rstrip("/"), (asked["wal_dir"] or "").rstrip("/")
+        params["id"] or "", params["data_dir"].rstrip("/"), (params["wal_dir"] or "").rstrip("/")
     )
     try:
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
-        if asked["state"] == "prepared":
+        if params["state"] == "prepared":
             result = prepare(module, restore)
-        elif asked["state"] == "placed":
-            result = place(module, restore)
-        elif asked["state"] == "finished":
-            pending = (backup_restore.read_marker(asked["marker"]) or {}).get("id", "")
-            result = finish(module, asked["marker"], pending)
-        marked = backup_restore.read_marker(asked["marker"]) or {}
+        elif params["state"] == "activated":
+            result = activate(module, restore)
+        elif params["state"] == "finished":
+            pending = (backup_restore.read_marker(params["marker"]) or {}).get("id", "")
+            result = finish(module, params["marker"], pending)
+        marked = backup_restore.read_marker(params["marker"]) or {}
     except ValueError as error:
         module.fail_json(msg=str(error))
     module.exit_json(
         pending=marked.get("id", ""),
-        placed=bool(restore.id) and restore.placed,
+        activated=bool(restore.id) and restore.is_activated,
         restored=backup_restore.read_record(restore.data_dir) or {},
         **result,
     )

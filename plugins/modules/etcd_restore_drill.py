@@ -8,68 +8,66 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_restore_drill
-short_description: Restore the newest backup of an etcd cluster for a moment and compare it with the cluster
+short_description: Restore a backup of an etcd cluster into a temporary member and compare it with the cluster
 version_added: 0.2.0
 description:
-  - A backup counts only after its drill. This verifies the newest snapshot that M(etcdops.headroom.etcd_snapshot) saved, restores it into a folder of
-    its own, starts etcd on it, and compares it with the cluster at the snapshot's revision - the number of keys, and the hash that etcd itself compares
-    its members by.
-  - The restored member listens on unix sockets in that folder and nowhere else. Its memory, time and priority are bounded, and it is removed whatever
-    happens.
-  - If the cluster has compacted the snapshot's revision, that hash cannot be had any more. Then the cluster's keys that are as old as the snapshot have to
-    be in it, unchanged if they are unchanged since. RV(compared) says which it was.
-  - What passed is recorded beside the snapshot. Retention keeps the newest that passed.
-  - It fails if the backup does. The cluster is only read, in which it reads the database of one member once.
+  - Verifies the newest snapshot that M(etcdops.headroom.etcd_snapshot) saved, restores it into a temporary folder, starts etcd on it, and compares it
+    with the cluster at the snapshot's revision - the number of keys, and the hash with which etcd itself compares its members.
+  - The restored member listens only on unix sockets in that folder. Its memory, time and priority are limited, and it is always removed.
+  - If the cluster has compacted the snapshot's revision, that hash is no longer available. Then the cluster's keys that are as old as the snapshot must
+    be in the snapshot, and equal if they have not changed since. RV(compared) tells which comparison was made.
+  - Records a passed drill next to the snapshot. Retention keeps the newest snapshot that passed.
+  - Fails if the backup fails. Only reads from the cluster, the database of one member once.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
 options:
   src:
-    description: The directory with the snapshots. Either this or O(path) is required.
+    description: Directory of the snapshots. Either this or O(path) is required.
     type: path
   name:
-    description: What the names of the snapshots in O(src) start with.
+    description: Prefix of the names of the snapshots in O(src).
     type: str
     default: etcd
   path:
-    description: The one snapshot to restore, instead of the newest.
+    description: Snapshot to restore instead of the newest.
     type: path
   live:
-    description: Whether to compare with the cluster. Without it the snapshot is restored, started and counted only, which is not recorded.
+    description: Whether to compare with the cluster. If false, restores and starts the snapshot and counts its keys, and records nothing.
     type: bool
     default: true
   identity_file:
-    description: The secret key for a snapshot that is encrypted. For C(gpg) the user's keys are tried without it.
+    description: Secret key for an encrypted snapshot. Defaults to the user's keyring for C(gpg).
     type: path
   scratch_dir:
-    description: Where the folder for the restored member is made. It takes twice the snapshot and 160 MB, and the snapshot once more if it is encrypted.
+    description: Directory for the temporary folder. Requires twice the snapshot's size and 160 MB, or three times for an encrypted snapshot.
     type: path
     default: /var/tmp
   reserve:
-    description: How much has to stay free in O(scratch_dir) beside that, in bytes or with a unit (1 KB = 1024 bytes).
+    description: Space that must stay free in O(scratch_dir) in addition, in bytes or with a unit (1 KB = 1024 bytes).
     type: str
     default: 256MB
   memory_max:
-    description: How much memory the restored member may use, without the pages of its database that the kernel can drop.
+    description: Memory limit of the restored member, without reclaimable pages of its database.
     type: str
     default: 1GB
   etcd_path:
-    description: The etcd to start. Default is the one beside the etcdutl that O(etcdutl_path) leads to.
+    description: Path of the etcd to start. Defaults to the etcd in the same folder as O(etcdutl_path), with links resolved.
     type: path
   etcdutl_path:
-    description: The etcdutl to restore with, of the members' minor version.
+    description: Path of etcdutl, of the members' minor version.
     type: path
     default: /usr/local/bin/etcdutl
   timeout:
-    description: Seconds that the drill may take.
+    description: Time limit of the drill, in seconds.
     type: int
     default: 1800
 attributes:
   check_mode:
-    description: Says which snapshot it would restore and beside which member it would hold it, and fails if there is none, or no room.
+    description: Returns the snapshot that would be restored and the member to compare with. Fails without a snapshot or enough space.
     support: full
   diff_mode:
-    description: There is nothing to show.
+    description: There is no content to compare.
     support: none
   platform:
     description: Linux.
@@ -82,17 +80,17 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Try the newest backup
+- name: Test the newest backup
   etcdops.headroom.etcd_restore_drill:
     src: /var/backups/etcd
   run_once: true
   register: drill
 
-- name: Say what it was worth
+- name: Print the result
   ansible.builtin.debug:
     msg: "{{ drill.msg }}"
 
-- name: See what a backup holds while the cluster is lost
+- name: Count the keys of a backup while the cluster is down
   etcdops.headroom.etcd_restore_drill:
     path: /var/backups/etcd/etcd-20261121T101500Z.db
     live: false
@@ -100,28 +98,28 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What was found, as a sentence.
+  description: The result, as a sentence.
   type: str
   returned: always
   sample: >-
-    /var/backups/etcd/etcd-20261121T101500Z.db (revision 8123, 20.0 MiB) restored and served after 2.1 s; 2000 keys and hash 5ab1c2d3 are those of etcd-2 at
-    revision 8123.
+    /var/backups/etcd/etcd-20261121T101500Z.db (revision 8123, 20.0 MiB) restored and served after 2.1 s; 2000 keys and hash 5ab1c2d3 are equal to
+    those of etcd-2 at revision 8123.
 path:
   description: The snapshot.
   type: str
   returned: success
   sample: /var/backups/etcd/etcd-20261121T101500Z.db
 metadata:
-  description: What is recorded beside the snapshot, as M(etcdops.headroom.etcd_snapshot) returns it.
+  description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict
   returned: success
 revision:
-  description: The revision at which both were read.
+  description: Revision of the comparison.
   type: int
   returned: success, not in check mode
   sample: 8123
 keys:
-  description: Number of keys at that revision; null if the snapshot has auth enabled, as it cannot be read without a password then.
+  description: Number of keys at that revision; null if the snapshot has auth enabled, because reading it would need a password.
   type: int
   returned: success, not in check mode
   sample: 2000
@@ -131,29 +129,29 @@ hash:
   returned: success, not in check mode
   sample: 5ab1c2d3
 compact_revision:
-  description: The revision up to which both were compacted when that hash was taken.
+  description: Compact revision of both when the hash was computed.
   type: int
   returned: success, not in check mode
   sample: 7000
 compared:
   description:
-    - V(hash) if everything was compared, V(keys) if the cluster has compacted the snapshot's revision and those of its keys that are as old were.
-    - V(nothing) if no key is as old, and with O(live=false).
+    - V(hash) if everything was compared, V(keys) if the cluster has compacted the snapshot's revision and its keys of that age were compared.
+    - V(nothing) if no key is that old, and with O(live=false).
   type: str
   returned: success, not in check mode
   sample: hash
 keys_compared:
-  description: Number of keys that were compared.
+  description: Number of compared keys.
   type: int
   returned: success, not in check mode
   sample: 2000
 member:
-  description: The member that it was compared with; empty with O(live=false).
+  description: Member that the snapshot was compared with; empty with O(live=false).
   type: str
   returned: success
   sample: etcd-2
 seconds:
-  description: What it took until the restored member served.
+  description: Seconds until the restored member served.
   type: float
   returned: success, not in check mode
   sample: 2.1
@@ -170,32 +168,32 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 
 
 def drill(module: AnsibleModule) -> None:
-    """Hold the drill, or say what it would be."""
-    asked = module.params
+    """Run the drill, or report what it would do."""
+    params = module.params
     request = backup_drill.Request(
-        directory=asked["src"] or "",
-        prefix=asked["name"],
-        path=asked["path"] or "",
-        scratch_dir=asked["scratch_dir"],
-        memory_max=parse_size(asked["memory_max"], "memory_max"),
-        reserve=parse_size(asked["reserve"], "reserve"),
-        timeout=asked["timeout"],
-        live=asked["live"],
-        identity_file=asked["identity_file"] or "",
+        directory=params["src"] or "",
+        prefix=params["name"],
+        path=params["path"] or "",
+        scratch_dir=params["scratch_dir"],
+        memory_max=parse_size(params["memory_max"], "memory_max"),
+        reserve=parse_size(params["reserve"], "reserve"),
+        timeout=params["timeout"],
+        live=params["live"],
+        identity_file=params["identity_file"] or "",
     )
-    etcd_path = asked["etcd_path"] or backup_drill.etcd_beside(asked["etcdutl_path"])
-    tools = backup_drill.Tools(connection_from_params(asked), etcd_path, asked["etcdutl_path"])
+    etcd_path = params["etcd_path"] or backup_drill.etcd_next_to(params["etcdutl_path"])
+    tools = backup_drill.Tools(connection_from_params(params), etcd_path, params["etcdutl_path"])
     if module.check_mode:
-        planned = backup_drill.plan(request, tools, asked["endpoints"])
-        beside = f" and compare it with {planned.member.name}" if planned.member else ""
+        planned = backup_drill.plan_drill(request, tools, params["endpoints"])
+        comparison = f" and compare it with {planned.member.name}" if planned.member else ""
         module.exit_json(
             changed=False,
-            msg=f"Would restore {planned.path} in {request.scratch_dir}, which takes {format_size(planned.needed)}{beside}.",
+            msg=f"Would restore {planned.path} in {request.scratch_dir}, which needs {format_size(planned.needed)}{comparison}.",
             path=planned.path,
             metadata=planned.metadata.as_dict(),
             member=planned.member.name if planned.member else "",
         )
-    report = backup_drill.hold(request, tools, asked["endpoints"])
+    report = backup_drill.run_drill(request, tools, params["endpoints"])
     finding = report.finding.as_dict()
     finding.pop("sentence")
     module.exit_json(

@@ -8,140 +8,141 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_snapshot
-short_description: Save a verified snapshot of an etcd cluster, verify one, or fetch one back
+short_description: Save, verify, decrypt or fetch a snapshot of an etcd cluster
 version_added: 0.2.0
 description:
-  - With O(state=saved) it saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then it gets its name, and only
-    then the snapshots that are no longer wanted are removed.
-  - A snapshot is verified by the SHA-256 that etcd appends to it (which C(etcdutl snapshot status) does not look at) and by C(etcdutl).
-  - Beside each snapshot lie its SHA-256, for C(sha256sum -c), and a JSON file that says of which cluster, member, version, revision and time it is.
-    All three have mode 0600.
-  - A backup that is interrupted at any point leaves no file that looks like a snapshot. The next one cleans up after it.
-  - With O(state=verified) it compares a snapshot with its records, and with the cluster and the etcd that it shall be restored to.
-  - A snapshot holds every key and value of the cluster in the clear, unless O(encrypt_to) says for whom it is encrypted, with C(age) or C(gpg), after it was
-    verified. O(state=decrypted) makes a plain one of it again, and verifies that it is what was taken.
-  - With O(state=fetched) it brings a copy back from O(bucket).
+  - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then names it and removes the
+    snapshots that retention no longer keeps.
+  - Verifies a snapshot by the SHA-256 that etcd appends to it (which C(etcdutl snapshot status) ignores) and with C(etcdutl).
+  - Writes next to each snapshot its SHA-256, for C(sha256sum -c), and a JSON record of its cluster, member, version, revision and time.
+    All three files have mode 0600.
+  - An interrupted backup leaves no file that looks like a snapshot. The next backup removes its leftovers.
+  - With O(state=verified), compares a snapshot with its records, and with the cluster and the release of etcd to restore it to.
+  - A snapshot contains all keys and values of the cluster as plain text, unless O(encrypt_to) names recipients. Then it is encrypted with C(age) or C(gpg)
+    after its verification. O(state=decrypted) decrypts it and verifies the result.
+  - With O(state=fetched), fetches a copy from O(bucket).
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
 options:
   state:
     description:
-      - Whether to save a new snapshot, to verify or decrypt the one at O(path), or to fetch one from O(bucket). Saving always makes a new one.
+      - Whether to save a new snapshot, to verify or decrypt the one at O(path), or to fetch one from O(bucket). Saving always makes a new snapshot.
     type: str
     choices: [saved, verified, decrypted, fetched]
     default: saved
   dest:
     description:
-      - With O(state=saved), the directory for the snapshots, required. It must exist, so that a volume that is not mounted is noticed.
-      - With O(state=decrypted), the directory for the plain snapshot. Default is that of O(path).
-      - With O(state=fetched), the directory to bring it to, required.
+      - With O(state=saved), the directory for the snapshots, required. It must exist, which reveals a volume that is not mounted.
+      - With O(state=decrypted), the directory for the decrypted snapshot. Defaults to the directory of O(path).
+      - With O(state=fetched), the directory for the fetched snapshot, required.
     type: path
   name:
     description:
-      - With O(state=saved), what the names of the snapshots start with, before the date. Retention looks at no others.
-      - With O(state=fetched) and without O(path), the newest of those is fetched.
+      - With O(state=saved), the prefix of the names of the snapshots, before the date. Retention ignores other names.
+      - With O(state=fetched) and without O(path), fetches the newest snapshot with this prefix.
     type: str
     default: etcd
   member:
     description:
-      - With O(state=saved), the member to take the snapshot from. It has to be healthy.
-      - Default is a healthy follower, rather the one at the first of the O(endpoints); the leader only if there is no other.
+      - With O(state=saved), the member to take the snapshot from. It must be healthy.
+      - Defaults to a healthy follower, preferably at the first of the O(endpoints), and to the leader if there is none.
     type: str
     default: ""
   keep:
-    description: How many snapshots of this cluster are kept at least, the new one included.
+    description: Minimum number of snapshots of this cluster to keep, including the new one.
     type: int
     default: 7
   keep_days:
     description:
-      - Snapshots younger than so many days are kept too, however many they are.
-      - What is damaged, or of another cluster, is neither counted nor removed.
+      - Also keep all snapshots younger than this number of days.
+      - Damaged snapshots and those of other clusters are neither counted nor removed.
     type: int
   reserve:
-    description: How much has to stay free in O(dest) beside the new snapshot, in bytes or with a unit (1 KB = 1024 bytes).
+    description: Space that must stay free in O(dest) in addition to the new snapshot, in bytes or with a unit (1 KB = 1024 bytes).
     type: str
     default: 256MB
   encrypt_to:
     description:
-      - With O(state=saved), who can decrypt the snapshot, by public keys - of C(age) (V(age1…)) or SSH, or what the user's C(gpg) knows a key by, or files
-        that hold keys of C(gpg). They are all of one kind, and its program is installed.
-      - The plain file lies, for this user alone, in a hidden directory of O(dest) while it is verified and encrypted, and is removed then.
+      - With O(state=saved), the recipients who can decrypt the snapshot - public keys of C(age) (V(age1…)) or SSH, names of keys in the user's C(gpg), or
+        files with keys of C(gpg). All must be for the same program, which must be installed.
+      - While it is verified and encrypted, the plain file is in a hidden directory of O(dest) that only this user can enter.
     type: list
     elements: str
     default: []
   copy_dir:
     description:
-      - With O(state=saved), another directory, such as a mounted share, that gets a copy, read back and compared by SHA-256. Retention is the same there.
-      - If that fails, so does the module, and the snapshot is there all the same.
+      - With O(state=saved), another directory, such as a mounted share, for a copy. The copy is read back and compared by SHA-256, with the same retention.
+      - If the copy fails, the module fails, but keeps the snapshot.
     type: path
   bucket:
     description:
-      - With O(state=saved), a bucket of Amazon S3 or of a store that speaks its protocol, that gets a copy too. It is read back, compared by SHA-256 and kept
-        by the same retention. If that fails, so does the module, and the snapshot is there all the same.
-      - With O(state=fetched), where the snapshot is, required.
-      - This host needs Python's boto3, 1.24 or newer. The credentials have to allow listing, reading, writing and removing objects, and the same of multipart
+      - With O(state=saved), a bucket of Amazon S3 or a compatible store for a copy. The copy is read back and compared by SHA-256, with the same retention.
+        If the copy fails, the module fails, but keeps the snapshot.
+      - With O(state=fetched), the bucket with the snapshot, required.
+      - Requires Python's boto3, 1.24 or newer, on this host. The credentials must allow listing, reading, writing and removing objects and multipart
         uploads.
     type: dict
     suboptions:
       name:
-        description: The bucket. It has to be there.
+        description: Name of the bucket. It must exist.
         type: str
         required: true
       prefix:
-        description: Folders in it, with a slash after each. Give every cluster its own.
+        description: Folders in the bucket, each followed by a slash. Use a separate prefix for each cluster.
         type: str
         default: ""
       endpoint_url:
-        description: The store, as V(https://HOST:PORT). Default is Amazon's.
+        description: URL of the store, for example V(https://HOST:PORT). Defaults to Amazon S3.
         type: str
         default: ""
       region:
-        description: The bucket's region. Default is what the host is set to, and V(us-east-1) with O(bucket.endpoint_url).
+        description: Region of the bucket. Defaults to the host's region, and to V(us-east-1) with O(bucket.endpoint_url).
         type: str
         default: ""
       ca_cert:
-        description: File on this host with the CA of the store's certificate, where the system does not know it.
+        description: File on this host with the CA of the store's certificate, if the system does not trust it.
         type: path
       access_key:
-        description: The access key. Default is O(bucket.credentials_file), else what boto3 finds, such as the role of an instance.
+        description: The access key. Defaults to O(bucket.credentials_file), or to what boto3 finds, such as an instance role.
         type: str
         default: ""
       secret_key:
-        description: The secret key that belongs to it.
+        description: The secret key for O(bucket.access_key).
         type: str
         default: ""
       credentials_file:
-        description: File on this host with both, as Amazon's tools read it; of its section C(default).
+        description: File on this host in the format of Amazon's tools; its section C(default) is used.
         type: path
   identity_file:
     description:
-      - With O(state=decrypted), the secret key. For C(age) its own or one of SSH, required; for C(gpg) an exported one, else the user's keys are tried.
+      - With O(state=decrypted), the file with the secret key. Required for C(age), a key of age or SSH. For C(gpg)
+        an exported key, defaulting to the user's keyring.
     type: path
   path:
     description:
       - With O(state=verified) and O(state=decrypted), the snapshot, required.
-      - With O(state=fetched), its name in the bucket, alone or as the URL that RV(copies) names. Default is the newest.
+      - With O(state=fetched), its name in the bucket, or its URL as RV(copies) returns it. Defaults to the newest.
     type: path
   cluster_id:
-    description: With O(state=verified), the hexadecimal id of the cluster that the snapshot has to be of.
+    description: With O(state=verified), the hexadecimal id of the cluster that the snapshot must belong to.
     type: str
     default: ""
   etcd_version:
-    description: With O(state=verified), the release of etcd that shall run on it. A snapshot of a newer minor version is refused.
+    description: With O(state=verified), the release of etcd to run. A snapshot of a newer minor version is refused.
     type: str
     default: ""
   etcdutl_path:
-    description: The etcdutl to verify with, of the members' minor version.
+    description: Path of etcdutl, of the members' minor version.
     type: path
     default: /usr/local/bin/etcdutl
   timeout:
-    description: Seconds that saving and verifying may take, each.
+    description: Time limit of saving and of verifying, in seconds each.
     type: int
     default: 1800
 attributes:
   check_mode:
-    description: Looks at the cluster and the directory, says what would be saved and removed, and fails if that could not work as it is now.
+    description: Reports what would be saved and removed, and fails if that could not work now.
     support: full
   diff_mode:
     description: Shows the snapshots in O(dest) before and after.
@@ -160,7 +161,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Save a snapshot, keep 14 and everything of the last 30 days
+- name: Save a snapshot, and keep 14 and all of the last 30 days
   etcdops.headroom.etcd_snapshot:
     dest: /var/backups/etcd
     keep: 14
@@ -186,7 +187,7 @@ EXAMPLES = r"""
       secret_key: "{{ vault_backup_secret_key }}"
   run_once: true
 
-- name: Bring the newest copy back, to restore it
+- name: Fetch the newest copy, to restore it
   etcdops.headroom.etcd_snapshot:
     state: fetched
     dest: /var/backups/etcd
@@ -195,13 +196,13 @@ EXAMPLES = r"""
       prefix: production/
       credentials_file: /root/.aws/credentials
 
-- name: Make it plain again, to restore it
+- name: Decrypt a snapshot, to restore it
   etcdops.headroom.etcd_snapshot:
     state: decrypted
     path: /var/backups/etcd/etcd-20261121T101500Z.db.age
     identity_file: /root/backup.key
 
-- name: Make sure that a snapshot may be restored here
+- name: Verify that a snapshot can be restored to this cluster
   etcdops.headroom.etcd_snapshot:
     state: verified
     path: "{{ backup.path }}"
@@ -211,27 +212,27 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What was done, or would be, as a sentence.
+  description: What was done, or would be done, as a sentence.
   type: str
   returned: always
   sample: Saved 20.0 MiB of etcd-2 at revision 8123 as /var/backups/etcd/etcd-20261121T101500Z.db; removed 1 snapshot.
 path:
-  description: The snapshot; with O(state=decrypted), the plain one. In check mode, where it would be.
+  description: Path of the snapshot; with O(state=decrypted), of the decrypted one. In check mode, the path that it would have.
   type: str
   returned: success
   sample: /var/backups/etcd/etcd-20261121T101500Z.db
 size:
-  description: Its size in bytes. In check mode, that of the member's database.
+  description: Size of the snapshot in bytes. In check mode, the size of the member's database.
   type: int
   returned: success
   sample: 20971552
 revision:
-  description: The revision of the newest change in it.
+  description: Revision of the newest change in the snapshot.
   type: int
   returned: success, not in check mode with O(state=saved)
   sample: 8123
 hash:
-  description: Hash of its content, as C(etcdutl snapshot status) prints it.
+  description: Hash of the content, as C(etcdutl snapshot status) prints it.
   type: str
   returned: success, not in check mode with O(state=saved)
   sample: b3cf2f0a
@@ -241,7 +242,7 @@ total_keys:
   returned: success, not in check mode with O(state=saved)
   sample: 2000
 metadata:
-  description: All that is recorded beside the snapshot.
+  description: The record of the snapshot.
   type: dict
   returned: success, not in check mode with O(state=saved)
   sample:
@@ -258,7 +259,7 @@ metadata:
     sha256: 0f343b0931126a20f133d67c2b018a3b5b2d5d7d8f0a35cba2f0a9d0a4b9b8a1
     taken_at: "2026-11-21T10:15:00Z"
 member:
-  description: The member that it is taken from.
+  description: The member that the snapshot was taken from.
   type: str
   returned: success
   sample: etcd-2
@@ -269,12 +270,12 @@ copies:
   returned: success with O(state=saved), not in check mode
   sample: [/mnt/backups/etcd/etcd-20261121T101500Z.db, "s3://etcd-backups/production/etcd-20261121T101500Z.db"]
 duration:
-  description: Seconds that saving, verifying and removing took.
+  description: Seconds to save, verify and remove.
   type: float
   returned: success with O(state=saved), not in check mode
   sample: 1.4
 removed:
-  description: Paths of the snapshots that were removed, oldest first. In check mode, of those that would be.
+  description: Paths of the removed snapshots, oldest first. In check mode, of those that would be removed.
   type: list
   elements: str
   returned: success with O(state=saved)
@@ -284,7 +285,7 @@ left_alone:
   type: list
   elements: dict
   returned: success with O(state=saved)
-  sample: [{path: /var/backups/etcd/etcd-20261113T101500Z.db, reason: it is of the cluster 3c2d0b2f0a4c75cf}]
+  sample: [{path: /var/backups/etcd/etcd-20261113T101500Z.db, reason: it belongs to the cluster 3c2d0b2f0a4c75cf}]
 """
 
 import os
@@ -303,8 +304,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 
-# What each state cannot do without.
-NEEDED = {"saved": ["dest"], "verified": ["path"], "decrypted": ["path"], "fetched": ["dest", "bucket"]}
+# Required options of each state.
+REQUIRED = {"saved": ["dest"], "verified": ["path"], "decrypted": ["path"], "fetched": ["dest", "bucket"]}
 BUCKET = {
     "name": {"type": "str", "required": True},
     **{entry: {"type": "str", "default": ""} for entry in ("prefix", "endpoint_url", "region")},
@@ -315,8 +316,8 @@ BUCKET = {
 }
 
 
-def described(metadata: Metadata) -> dict[str, Any]:
-    """The part of the result that describes a snapshot."""
+def snapshot_result(metadata: Metadata) -> dict[str, Any]:
+    """Return the part of the result that describes a snapshot."""
     return {
         "size": metadata.size,
         "revision": metadata.revision,
@@ -328,46 +329,46 @@ def described(metadata: Metadata) -> dict[str, Any]:
 
 
 def diff(plan: snapshot.Plan, removed: list[str]) -> dict[str, str]:
-    """The names in the directory before and after."""
+    """Return the names in the directory before and after, for --diff."""
     before = [item.path for item in plan.stored]
     after = [*(path for path in before if path not in removed), plan.path]
     names = ["".join(f"{os.path.basename(path)}\n" for path in sorted(paths)) for paths in (before, after)]
     return {"before": names[0], "after": names[1]}
 
 
-def counted(paths: list[str]) -> str:
-    """The number of snapshots in words."""
+def count_snapshots(paths: list[str]) -> str:
+    """Return the number of snapshots with its noun."""
     return f"{len(paths)} snapshot{'' if len(paths) == 1 else 's'}"
 
 
-def bucket(asked: dict[str, Any]) -> backup_bucket.Bucket | None:
-    """The bucket that was asked for."""
-    given = asked["bucket"]
-    return given and backup_bucket.Bucket(**{name: value or "" for name, value in given.items()})
+def bucket_from_params(params: dict[str, Any]) -> backup_bucket.Bucket | None:
+    """Return the bucket of the module's arguments, None without one."""
+    options = params["bucket"]
+    return options and backup_bucket.Bucket(**{name: value or "" for name, value in options.items()})
 
 
 def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
-    """Save a snapshot, or say what that would do."""
-    asked = module.params
+    """Save a snapshot, or report what would be saved."""
+    params = module.params
     request = snapshot.Request(
-        directory=asked["dest"],
-        prefix=asked["name"],
-        member=asked["member"],
-        keep=asked["keep"],
-        keep_days=asked["keep_days"],
-        reserve=parse_size(asked["reserve"], "reserve"),
-        timeout=asked["timeout"],
-        encrypt_to=tuple(asked["encrypt_to"]),
-        copy_dir=asked["copy_dir"] or "",
-        bucket=bucket(asked),
+        directory=params["dest"],
+        prefix=params["name"],
+        member=params["member"],
+        keep=params["keep"],
+        keep_days=params["keep_days"],
+        reserve=parse_size(params["reserve"], "reserve"),
+        timeout=params["timeout"],
+        encrypt_to=tuple(params["encrypt_to"]),
+        copy_dir=params["copy_dir"] or "",
+        bucket=bucket_from_params(params),
     )
     if module.check_mode:
-        plan = snapshot.plan(request, tools, asked["endpoints"], time.time())
+        plan = snapshot.plan_snapshot(request, tools, params["endpoints"], time.time())
         snapshot.check_copies(request, plan.size)
         module.exit_json(
             changed=True,
             msg=f"Would save {format_size(plan.size)} of {plan.member.name} ({plan.member.role}) as {plan.path} "
-            f"and remove {counted(plan.removed)}.",
+            f"and remove {count_snapshots(plan.removed)}.",
             path=plan.path,
             size=plan.size,
             member=plan.member.name,
@@ -375,11 +376,11 @@ def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
             left_alone=plan.left_alone,
             diff=diff(plan, plan.removed),
         )
-    saved = snapshot.save(request, tools, asked["endpoints"])
+    saved = snapshot.take_snapshot(request, tools, params["endpoints"])
     plan, metadata = saved.plan, saved.metadata
     done = f"Saved {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {plan.path}"
     result = {
-        **described(metadata),
+        **snapshot_result(metadata),
         "changed": True,
         "path": plan.path,
         "copies": saved.copies,
@@ -391,57 +392,57 @@ def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
     if saved.failures:
         module.fail_json(msg=f"{done}, but {'; '.join(saved.failures)}", **result)
     copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
-    module.exit_json(msg=f"{done}{copied}; removed {counted(saved.removed)}.", **result)
+    module.exit_json(msg=f"{done}{copied}; removed {count_snapshots(saved.removed)}.", **result)
 
 
 def verify(module: AnsibleModule, tools: snapshot.Tools) -> None:
-    """Verify a snapshot, and that it fits."""
-    asked = module.params
-    metadata = backup_check.verify(asked["path"], tools.etcdutl_path, asked["timeout"])
-    backup_check.check_fits(metadata, cluster_id=asked["cluster_id"], etcd_version=asked["etcd_version"])
+    """Verify a snapshot, and that it can be restored to the given cluster and release."""
+    params = module.params
+    metadata = backup_check.verify_snapshot(params["path"], tools.etcdutl_path, params["timeout"])
+    backup_check.check_restorable(metadata, cluster_id=params["cluster_id"], etcd_version=params["etcd_version"])
     taken = f"of {metadata.member} at revision {metadata.revision}, taken {metadata.as_dict()['taken_at']}"
     module.exit_json(
-        changed=False, msg=f"{asked['path']} is sound: {taken}.", path=asked["path"], **described(metadata)
+        changed=False, msg=f"{params['path']} is valid: {taken}.", path=params["path"], **snapshot_result(metadata)
     )
 
 
 def decrypt(module: AnsibleModule, tools: snapshot.Tools) -> None:
-    """Make a plain snapshot of an encrypted one, beside its records."""
-    asked = module.params
-    source = asked["path"]
-    metadata = backup_check.verify(source, tools.etcdutl_path, asked["timeout"])
+    """Decrypt a snapshot and write its records."""
+    params = module.params
+    source = params["path"]
+    metadata = backup_check.verify_snapshot(source, tools.etcdutl_path, params["timeout"])
     if not metadata.encryption:
-        raise snapshot.SnapshotError(f"{source} is not encrypted: use it as it is")
+        raise snapshot.SnapshotError(f"{source} is not encrypted: use it directly")
     name = os.path.basename(source)[: -len(metadata.encryption) - 1]
-    path = os.path.join(asked["dest"] or os.path.dirname(source), name)
+    path = os.path.join(params["dest"] or os.path.dirname(source), name)
     if os.path.lexists(path):
         found = store.read_metadata(path)
         if found.sha256 != metadata.sha256:
-            raise snapshot.SnapshotError(f"{path} is another snapshot: choose another dest")
-        module.exit_json(changed=False, msg=f"{path} is there already.", path=path, **described(found))
+            raise snapshot.SnapshotError(f"{path} is a different snapshot: choose another dest")
+        module.exit_json(changed=False, msg=f"{path} already exists.", path=path, **snapshot_result(found))
     if not module.check_mode:
-        metadata = backup_check.decrypted(
-            source, metadata, path, asked["identity_file"] or "", tools.etcdutl_path, asked["timeout"]
+        metadata = backup_check.decrypt_and_publish(
+            source, metadata, path, params["identity_file"] or "", tools.etcdutl_path, params["timeout"]
         )
     done = "Would decrypt" if module.check_mode else "Decrypted"
-    module.exit_json(changed=True, msg=f"{done} {source} to {path}.", path=path, **described(metadata))
+    module.exit_json(changed=True, msg=f"{done} {source} to {path}.", path=path, **snapshot_result(metadata))
 
 
 def fetch(module: AnsibleModule) -> None:
-    """Bring a snapshot back from a bucket."""
-    asked = module.params
-    source, directory = bucket(asked), asked["dest"]
-    store.check_prefix(asked["name"])
-    backup_check.check_timeout(asked["timeout"])
+    """Fetch a snapshot from a bucket."""
+    params = module.params
+    source, directory = bucket_from_params(params), params["dest"]
+    store.check_prefix(params["name"])
+    backup_check.check_timeout(params["timeout"])
     if not os.path.isdir(directory):
-        raise snapshot.SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
-    path, metadata, brought = bucket_copies.fetch(
-        source, asked["path"] or "", asked["name"], directory, asked["timeout"], check=module.check_mode
+        raise snapshot.SnapshotError(f"{directory} is not a directory on this host: create it, or mount its volume")
+    path, metadata, changed = bucket_copies.fetch_snapshot(
+        source, params["path"] or "", params["name"], directory, params["timeout"], check=module.check_mode
     )
     origin = source.url(os.path.basename(path))
     done = f"{'Would fetch' if module.check_mode else 'Fetched'} {origin} to {path}."
-    said = done if brought else f"{path} is there already."
-    module.exit_json(changed=brought, msg=said, path=path, **described(metadata))
+    message = done if changed else f"{path} already exists."
+    module.exit_json(changed=changed, msg=message, path=path, **snapshot_result(metadata))
 
 
 def main() -> None:
@@ -449,7 +450,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
-            "state": {"type": "str", "choices": list(NEEDED), "default": "saved"},
+            "state": {"type": "str", "choices": list(REQUIRED), "default": "saved"},
             "dest": {"type": "path"},
             "name": {"type": "str", "default": "etcd"},
             "member": {"type": "str", "default": ""},
@@ -466,12 +467,12 @@ def main() -> None:
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", state, needed) for state, needed in NEEDED.items()],
+        required_if=[("state", state, required) for state, required in REQUIRED.items()],
         supports_check_mode=True,
     )
     state = module.params["state"]
-    if not module.params[NEEDED[state][0]]:  # given, but null or ""
-        module.fail_json(msg=f"{NEEDED[state][0]} is empty: write a path, for example /var/backups/etcd")
+    if not module.params[REQUIRED[state][0]]:  # set, but null or empty
+        module.fail_json(msg=f"{REQUIRED[state][0]} is empty: write a path, for example /var/backups/etcd")
     exit_on_signals()
     try:
         tools = snapshot.Tools(connection_from_params(module.params), module.params["etcdutl_path"])

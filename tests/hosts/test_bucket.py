@@ -80,8 +80,8 @@ def test_what_cannot_be_used_stops_the_play(site, store):
     """Before anything is changed, from the host that has boto3 already."""
     on(STORE, "apt-get -q update && apt-get install -q -y --no-install-recommends python3-boto3")
     for change, text in (
-        ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: make it, or name another"),
-        ({"bucket_secret_key": "wrong"}, "the secret key does not fit the access key"),
+        ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: create it, or set another name"),
+        ({"bucket_secret_key": "wrong"}, "the secret key does not match the access key"),
         ({"bucket_endpoint_url": f"https://{addresses()[STORE]}:7071"}, "cannot be reached (Connection refused)"),
     ):
         run = site.play(**wanted(**change), etcd_lint_enabled=False)

@@ -117,7 +117,7 @@ def damaged(path):
     """Commands that make a bad copy of a backup, and what is said of it."""
     copy = f"cd {FOLDER} && for s in '' .json .sha256; do cp {path}$s bad.db$s; done && "
     return {
-        "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is cut off or altered"),
+        "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is truncated or altered"),
         "altered": (copy + "printf x | dd of=bad.db bs=1 seek=9000 conv=notrunc status=none", r"bad\.db was altered"),
         "of another cluster": (
             copy + 'sed -i \'s/"cluster_id": "/&f/\' bad.db.json',

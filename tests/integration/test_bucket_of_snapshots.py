@@ -114,8 +114,8 @@ def asked(folder: Path, bucket: Bucket, keep: int = 7) -> snapshot.Request:
     return snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60, bucket=bucket)
 
 
-def save(live: Member, request: snapshot.Request) -> snapshot.Saved:
-    return snapshot.save(request, tools(), [live.endpoint])
+def save(live: Member, request: snapshot.Request) -> snapshot.SavedSnapshot:
+    return snapshot.take_snapshot(request, tools(), [live.endpoint])
 
 
 def files(copy: str) -> set[str]:
@@ -132,13 +132,15 @@ def test_there_and_back(live: Member, place: Server, tmp_path: Path) -> None:
     new.mkdir()
     for wanted in ("", Path(saved.plan.path).name, saved.copies[0]):
         for check, there in ((True, False), (False, True)):
-            path, metadata, brought = bucket_copies.fetch(place.bucket, wanted, "etcd", str(new), 60, check=check)
+            path, metadata, brought = bucket_copies.fetch_snapshot(
+                place.bucket, wanted, "etcd", str(new), 60, check=check
+            )
             assert (metadata, brought, os.path.exists(path)) == (saved.metadata, True, there)
-        assert backup_check.verify(path, tools().etcdutl_path, 60) == saved.metadata
+        assert backup_check.verify_snapshot(path, tools().etcdutl_path, 60) == saved.metadata
         assert os.stat(path).st_mode & 0o777 == 0o600
-        again = bucket_copies.fetch(place.bucket, wanted, "etcd", str(new), 60, check=False)
+        again = bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(new), 60, check=False)
         assert again == (path, saved.metadata, False)
-        store.remove([path])
+        store.remove_snapshots([path])
     assert list(new.iterdir()) == []
 
 
@@ -158,17 +160,17 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
     rest = [save(live, asked(tmp_path / host, place.bucket, keep=2)) for host in ("b", "c")]
     assert [one.failures for one in rest] == [[], []]
     assert place.lying() == files(rest[0].copies[0]) | files(rest[1].copies[0]) | others
-    newest, _metadata, _brought = bucket_copies.fetch(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
+    newest, _metadata, _brought = bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
     assert Path(newest).name == Path(rest[1].copies[0]).name
     for wanted, text in (
-        (damaged, r"is no finished backup: it has \d+ bytes, when taken"),
-        (alone, r"is no finished backup: .*\.json is missing"),
+        (damaged, r"is not a complete backup: it has \d+ bytes, when taken"),
+        (alone, r"is not a complete backup: .*\.json is missing"),
         ("etcd-1.db", "there is no etcd-1.db in s3://etcd-backups/test_retention/"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
-            bucket_copies.fetch(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
-    with pytest.raises(store.SnapshotError, match="there is no finished backup called other-…"):
-        bucket_copies.fetch(place.bucket, "", "other", str(tmp_path), 60, check=True)
+            bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
+    with pytest.raises(store.SnapshotError, match="there is not a complete backup called other-…"):
+        bucket_copies.fetch_snapshot(place.bucket, "", "other", str(tmp_path), 60, check=True)
 
 
 def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
@@ -183,8 +185,8 @@ def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.mkdir()
     for one, copy in zip(saved, copies, strict=True):
-        path, metadata, _brought = bucket_copies.fetch(place.bucket, copy, "etcd", str(new), 60, check=False)
-        assert metadata == one.metadata == backup_check.verify(path, tools().etcdutl_path, 60)
+        path, metadata, _brought = bucket_copies.fetch_snapshot(place.bucket, copy, "etcd", str(new), 60, check=False)
+        assert metadata == one.metadata == backup_check.verify_snapshot(path, tools().etcdutl_path, 60)
 
 
 def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
         stream.write(b"x")
     (tmp_path / "new").mkdir()
     with pytest.raises(store.SnapshotError, match=r"was altered: its SHA-256 is [0-9a-f]{64}, not"):
-        bucket_copies.fetch(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
+        bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
     assert list((tmp_path / "new").iterdir()) == []
 
 
@@ -233,13 +235,13 @@ def test_interrupted(live: Member, place: Server, tmp_path: Path, monkeypatch: p
         f"there is no copy in {place.bucket.url()}: uploading did not end within 60 s: raise timeout"
     ]
     assert place.lying() == set()
-    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 CASES = [
-    ({"secret_key": "wrong"}, r"refuses: the secret key does not fit the access key"),
+    ({"secret_key": "wrong"}, r"refuses: the secret key does not match the access key"),
     ({"access_key": "nobody"}, r"No user exists with the provided access key ID"),
-    ({"name": "no-such-bucket"}, r"has no bucket no-such-bucket: make it, or name another"),
+    ({"name": "no-such-bucket"}, r"has no bucket no-such-bucket: create it, or set another name"),
     ({"endpoint_url": "http://127.0.0.1:1"}, r"http://127\.0\.0\.1:1 cannot be reached \(.*Connection refused\)"),
     ({"endpoint_url": "http://nowhere.invalid"}, r"cannot be reached \(.*\): is endpoint_url right\?"),
     ({"access_key": "", "secret_key": ""}, r"no credentials were found: set an access key, a credentials file"),
@@ -256,7 +258,7 @@ def test_cannot_be_used(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     request = asked(tmp_path / "a", replace(place.bucket, **change))
-    with pytest.raises(store.SnapshotError, match=f"there would be no copy in the bucket: .*{text}"):
+    with pytest.raises(store.SnapshotError, match=f"a copy to the bucket would fail: .*{text}"):
         snapshot.check_copies(request, 1)
     saved = save(live, request)
     (failure,) = saved.failures
@@ -269,11 +271,11 @@ def test_cannot_be_used(
 BAD = [
     ({"name": "Backups"}, "the bucket's name is 'Backups', but must be 3 to 63 lower-case letters"),
     ({"name": ""}, "the bucket's name is ''"),
-    ({"prefix": "production"}, "prefix is 'production': write folders with a slash after each"),
+    ({"prefix": "production"}, "prefix is 'production': write folders, each followed by a slash"),
     ({"prefix": "a/../b/"}, "prefix is 'a/../b/'"),
     ({"endpoint_url": "s3.example.com"}, "endpoint_url is 's3.example.com': write https://HOST"),
     ({"endpoint_url": "https://s3.example.com/bucket"}, "endpoint_url is 'https://s3.example.com/bucket'"),
-    ({"secret_key": ""}, "secret_key is missing: access_key and secret_key belong together"),
+    ({"secret_key": ""}, "secret_key is missing: access_key and secret_key set both"),
     ({"credentials_file": "/etc/passwd"}, "access_key and credentials_file are both set"),
     ({"ca_cert": "/nowhere/ca.crt"}, "ca_cert is /nowhere/ca.crt, which cannot be read on this host"),
 ]
@@ -296,8 +298,8 @@ def test_a_store_that_takes_nothing(live: Member, tmp_path: Path) -> None:
         process.terminate()
         process.wait(20)
     (failure,) = saved.failures
-    assert failure.endswith("refuses: these credentials may not do that (AccessDenied)")
-    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert failure.endswith("refuses: these credentials lack the permission (AccessDenied)")
+    assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:

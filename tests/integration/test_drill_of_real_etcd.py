@@ -35,7 +35,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import dr
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 asked = json.loads(sys.argv[1])
 tools = drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
-drill.hold(drill.Request(**asked["request"]), tools, asked["endpoints"])
+drill.run_drill(drill.Request(**asked["request"]), tools, asked["endpoints"])
 """
 
 
@@ -81,7 +81,7 @@ def tools(version: str) -> drill.Tools:
 def backup(member: Member, folder: Path) -> store.Metadata:
     folder.mkdir(exist_ok=True)
     request = snapshot.Request(str(folder), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
-    saved = snapshot.save(
+    saved = snapshot.take_snapshot(
         request, snapshot.Tools(link(member.version), tools(member.version).etcdutl_path), [member.endpoint]
     )
     return saved.metadata
@@ -93,7 +93,7 @@ def asked(folder: Path, scratch_dir: Path, **more: Any) -> drill.Request:
 
 
 def hold(member: Member, folder: Path, scratch_dir: Path, **more: Any) -> drill.Report:
-    return drill.hold(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
+    return drill.run_drill(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
 
 
 def test_everything_is_compared(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
@@ -104,7 +104,7 @@ def test_everything_is_compared(live: Member, tmp_path: Path, scratch_dir: Path)
     assert (finding.compared, finding.revision, finding.keys) == ("hash", metadata.revision, KEYS + 1)
     (said,) = json.loads(etcdctl(live, "endpoint", "hashkv", f"--rev={metadata.revision}", "-w", "json"))
     assert int(finding.hash, 16) == said["HashKV"]["hash"]
-    (stored,) = store.scan(str(tmp_path), "etcd")
+    (stored,) = store.scan_directory(str(tmp_path), "etcd")
     assert stored.drilled
     assert json.loads(Path(stored.path + store.DRILL).read_text())["keys"] == KEYS + 1
     etcdctl(live, "del", "/later")
@@ -149,20 +149,20 @@ def test_another_content(live: Member, tmp_path: Path, scratch_dir: Path) -> Non
     etcdctl(live, "put", "/key/013", "so that the revision is not the one compacted to")
     etcdctl(live, "put", "/key/014", "as above")
     metadata = backup(live, tmp_path)
-    (stored,) = store.scan(str(tmp_path), "etcd")
+    (stored,) = store.scan_directory(str(tmp_path), "etcd")
     other = Member(live.version, tmp_path / "other", PORT + 10)
     with running([other]):
         for number in range(metadata.revision - 1):
             etcdctl(other, "put", f"/other/{min(number, KEYS)}", "x")
         forged = backup(other, tmp_path / "forged")
-    (wrong,) = store.scan(str(tmp_path / "forged"), "etcd")
+    (wrong,) = store.scan_directory(str(tmp_path / "forged"), "etcd")
     shutil.copy(wrong.path, stored.path)
     body = Path(stored.path).read_bytes()
     claimed = replace(forged, cluster_id=metadata.cluster_id, sha256=hashlib.sha256(body).hexdigest())
     Path(stored.path + ".json").write_text(json.dumps(claimed.as_dict()))
     Path(stored.path + ".sha256").write_text(f"{claimed.sha256}  {Path(stored.path).name}\n")
     Path(stored.path + store.DRILL).write_text("{}")
-    with pytest.raises(drill.DrillError, match="failed its drill: its keys are not those of the cluster: at revision"):
+    with pytest.raises(drill.DrillError, match="failed its drill: its keys differ from the cluster's: at revision"):
         hold(live, tmp_path, scratch_dir)
     assert not Path(stored.path + store.DRILL).exists()
     etcdctl(live, "put", "/key/012", "changed since")
@@ -176,7 +176,7 @@ def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     with pytest.raises(drill.DrillError, match=r"there is no backup of the cluster .* take one first"):
         hold(live, tmp_path, scratch_dir)
     backup(live, tmp_path)
-    (stored,) = store.scan(str(tmp_path), "etcd")
+    (stored,) = store.scan_directory(str(tmp_path), "etcd")
     whole = Path(stored.path).read_bytes()
     flipped = bytearray(whole)
     flipped[9000] ^= 1
@@ -184,14 +184,14 @@ def test_bad_backups(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     with pytest.raises(drill.DrillError, match=r"failed its drill: .* was altered: the SHA-256 of its content"):
         hold(live, tmp_path, scratch_dir)
     Path(stored.path).write_bytes(whole[:-512])
-    with pytest.raises(drill.DrillError, match=r"the newest backup does not count: .* it has \d+ bytes"):
+    with pytest.raises(drill.DrillError, match=r"the newest backup is damaged: .* it has \d+ bytes"):
         hold(live, tmp_path, scratch_dir)
 
 
 def test_a_cluster_that_was_restored(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     """With its revision bumped, which leaves an entry that etcdutl counts as a key."""
     backup(live, tmp_path)
-    (stored,) = store.scan(str(tmp_path), "etcd")
+    (stored,) = store.scan_directory(str(tmp_path), "etcd")
     restored = Member(live.version, tmp_path / "restored", PORT + 10)
     peer = f"http://127.0.0.1:{PORT + 11}"
     command = [
@@ -216,10 +216,10 @@ def test_a_cluster_that_was_restored(live: Member, tmp_path: Path, scratch_dir: 
 
 def test_without_the_cluster(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     metadata = backup(live, tmp_path)
-    report = drill.hold(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
+    report = drill.run_drill(asked(tmp_path, scratch_dir, live=False), tools(live.version), ["http://127.0.0.1:1"])
     assert (report.finding.compared, report.finding.keys) == ("nothing", KEYS + 1)
     assert report.plan.metadata == metadata
-    (stored,) = store.scan(str(tmp_path), "etcd")
+    (stored,) = store.scan_directory(str(tmp_path), "etcd")
     assert not stored.drilled
 
 
@@ -228,7 +228,7 @@ def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     for number in range(2):
         etcdctl(live, "put", "/key/016", str(number))
     backup(live, tmp_path)
-    low = scratch.LEAST_MEMORY
+    low = scratch.MIN_MEMORY
     with pytest.raises(drill.DrillError, match=r"memory_max is 127.0 MiB, but etcd needs at least 128.0 MiB"):
         hold(live, tmp_path, scratch_dir, memory_max=low - (1 << 20))
     assert hold(live, tmp_path, scratch_dir, memory_max=low).finding.compared == "hash"

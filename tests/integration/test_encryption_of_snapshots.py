@@ -97,8 +97,8 @@ def asked(folder: Path, keys: Keys | None = None, copy_dir: str = "", keep: int 
     return replace(base, encrypt_to=keys.recipients if keys else (), copy_dir=copy_dir)
 
 
-def save(live: Member, request: snapshot.Request) -> snapshot.Saved:
-    return snapshot.save(request, tools(), [live.endpoint])
+def save(live: Member, request: snapshot.Request) -> snapshot.SavedSnapshot:
+    return snapshot.take_snapshot(request, tools(), [live.endpoint])
 
 
 def in_the_clear(folder: Path) -> list[str]:
@@ -112,10 +112,12 @@ def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
     assert in_the_clear(tmp_path) == []
     assert os.stat(saved.plan.path).st_mode & 0o777 == 0o600
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path / "a", check=True)
-    assert backup_check.verify(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
+    assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
     plain = tmp_path / "plain.db"
-    found = backup_check.decrypted(saved.plan.path, saved.metadata, str(plain), keys.identity, tools().etcdutl_path, 60)
-    assert backup_check.verify(str(plain), tools().etcdutl_path, 60) == found
+    found = backup_check.decrypt_and_publish(
+        saved.plan.path, saved.metadata, str(plain), keys.identity, tools().etcdutl_path, 60
+    )
+    assert backup_check.verify_snapshot(str(plain), tools().etcdutl_path, 60) == found
     assert (found.revision, found.sha256, found.encryption) == (saved.metadata.revision, saved.metadata.sha256, "")
     assert in_the_clear(tmp_path) == ["plain.db"]
     # Retention knows it for what it is.
@@ -128,15 +130,17 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
     saved = save(live, asked(tmp_path / "a", keys))
     target = tmp_path / "plain.db"
     for identity, text in (
-        (keys.other, f"{keys.program} does not decrypt .*{keys.program} with "),
+        (keys.other, f"{keys.program} cannot decrypt .*{keys.program} with "),
         ("/nowhere", "identity_file /nowhere cannot be read"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
-            backup_check.decrypted(saved.plan.path, saved.metadata, str(target), identity, tools().etcdutl_path, 60)
+            backup_check.decrypt_and_publish(
+                saved.plan.path, saved.metadata, str(target), identity, tools().etcdutl_path, 60
+            )
         assert in_the_clear(tmp_path) == [] and not target.exists()
     with pytest.raises(
         store.SnapshotError,
-        match=f"{keys.program} does not encrypt for {'age1nobody' if keys.program == 'age' else 'nobody'}.*untouched",
+        match=f"{keys.program} cannot encrypt for {'age1nobody' if keys.program == 'age' else 'nobody'}.*untouched",
     ):
         save(
             live,
@@ -145,7 +149,7 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
             ),
         )
     assert in_the_clear(tmp_path) == []
-    assert [item.path for item in store.scan(str(tmp_path / "a"), "etcd")] == [saved.plan.path]
+    assert [item.path for item in store.scan_directory(str(tmp_path / "a"), "etcd")] == [saved.plan.path]
 
 
 def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
@@ -155,10 +159,10 @@ def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
     body[len(body) // 2] ^= 1
     path.write_bytes(body)
     with pytest.raises(store.SnapshotError, match="was altered: its SHA-256 is"):
-        backup_check.verify(str(path), tools().etcdutl_path, 60)
+        backup_check.verify_snapshot(str(path), tools().etcdutl_path, 60)
     path.write_bytes(body[:-9])
-    with pytest.raises(store.SnapshotError, match="is cut off or altered"):
-        backup_check.verify(str(path), tools().etcdutl_path, 60)
+    with pytest.raises(store.SnapshotError, match="is truncated or altered"):
+        backup_check.verify_snapshot(str(path), tools().etcdutl_path, 60)
 
 
 def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
@@ -170,10 +174,10 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
         programs = drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
         if keys.program == "age":
             with pytest.raises(drill.DrillError, match="is encrypted: set identity_file to the key"):
-                drill.hold(request, programs, [live.endpoint])
-        with pytest.raises(drill.DrillError, match=f"failed its drill: {keys.program} does not decrypt"):
-            drill.hold(replace(request, identity_file=keys.other), programs, [live.endpoint])
-        report = drill.hold(replace(request, identity_file=keys.identity), programs, [live.endpoint])
+                drill.run_drill(request, programs, [live.endpoint])
+        with pytest.raises(drill.DrillError, match=f"failed its drill: {keys.program} cannot decrypt"):
+            drill.run_drill(replace(request, identity_file=keys.other), programs, [live.endpoint])
+        report = drill.run_drill(replace(request, identity_file=keys.identity), programs, [live.endpoint])
         assert report.finding.compared == "hash"
         assert os.listdir(scratch_dir) == []
     assert in_the_clear(tmp_path) == []
@@ -184,15 +188,15 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
     [
         (
             ("age1x", "someone@example.com"),
-            "'age1x' is for age and 'someone@example.com' for gpg: write those of one of them",
+            "'age1x' is for age and 'someone@example.com' for gpg: use recipients of one program",
         ),
-        (("--output=/etc/passwd",), "'--output=/etc/passwd' is no recipient"),
-        (("",), "'' is no recipient"),
+        (("--output=/etc/passwd",), "'--output=/etc/passwd' is not a recipient"),
+        (("",), "'' is not a recipient"),
     ],
 )
 def test_whom_for(recipients: tuple[str, ...], text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
-        backup_encryption.method(recipients)
+        backup_encryption.choose_program(recipients)
 
 
 def test_copies(live: Member, tmp_path: Path) -> None:
@@ -204,18 +208,18 @@ def test_copies(live: Member, tmp_path: Path) -> None:
     assert [Path(one.copies[0]).name for one in saved] == [Path(one.plan.path).name for one in saved]
     for folder in (tmp_path / "a", share):
         # Of two in one second the one with the number sorts first.
-        kept = {Path(item.path).name for item in store.scan(str(folder), "etcd")}
+        kept = {Path(item.path).name for item in store.scan_directory(str(folder), "etcd")}
         assert kept == {Path(one.copies[0]).name for one in saved[1:]}
-        for item in store.scan(str(folder), "etcd"):
-            assert backup_check.verify(item.path, tools().etcdutl_path, 60) == item.metadata
+        for item in store.scan_directory(str(folder), "etcd"):
+            assert backup_check.verify_snapshot(item.path, tools().etcdutl_path, 60) == item.metadata
     with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
         save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
     lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
     assert lost.failures == [
-        f"there is no copy in {tmp_path / 'none'}: it is no directory on this host; make it, or mount its volume"
+        f"there is no copy in {tmp_path / 'none'}: it is not a directory on this host; make it, or mount its volume"
     ]
     assert lost.copies == []
-    assert backup_check.verify(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
+    assert backup_check.verify_snapshot(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")

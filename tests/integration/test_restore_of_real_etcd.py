@@ -47,7 +47,7 @@ def watch(event, arguments):
 restore = backup_restore.Restore(*asked["restore"])
 sys.addaudithook(watch)
 backup_restore.prepare(restore, backup_restore.Request(**asked["request"]))
-backup_restore.place(restore, asked["marker"], 0)
+backup_restore.activate(restore, asked["marker"], 0)
 backup_restore.finish(asked["marker"])
 print(steps)
 """
@@ -76,7 +76,9 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             etcdctl(members[0], "put", f"key-{number}", "v" * 1000)
         asked = snapshot.Request(str(folder / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
         link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-        done = snapshot.save(asked, snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint])
+        done = snapshot.take_snapshot(
+            asked, snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint]
+        )
         etcdctl(members[0], "put", "after", "the snapshot")
     yield Saved(version, members, done.plan.path, done.metadata.revision)
 
@@ -125,8 +127,8 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
         assert (changed, metadata.revision) == (True, saved.revision)
         assert not backup_restore.prepare(restore(member), request(saved, member))[0]
     for member in members:
-        assert backup_restore.place(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
-        assert backup_restore.place(restore(member), marker, 0) == []
+        assert backup_restore.activate(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
+        assert backup_restore.activate(restore(member), marker, 0) == []
         assert (tmp_path / f"{member.name}.before-{ID}" / "member" / "snap" / "db").exists()
     assert (backup_restore.read_marker(marker) or {})["id"] == ID
     with running(members):
@@ -156,7 +158,7 @@ def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
     members = copies(saved, tmp_path)
     for member in members[:2]:
         backup_restore.prepare(restore(member), request(saved, member))
-        backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
     with running(members[:2]):
         members[2].start()
         time.sleep(3)
@@ -178,7 +180,7 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
         etcdctl(member, "put", "old", "x")
     alone = f"m0=http://127.0.0.1:{member.port + 1}"
     backup_restore.prepare(restore(member, wal=True), request(saved, member, initial_cluster=alone))
-    aside = backup_restore.place(restore(member, wal=True), str(tmp_path / "restoring"), 0)
+    aside = backup_restore.activate(restore(member, wal=True), str(tmp_path / "restoring"), 0)
     assert aside == [f"{tmp_path}/m0-wal/member.before-{ID}", f"{tmp_path}/m0.before-{ID}"]
     with running([member]):
         assert json.loads(etcdctl(member, "get", "", "--from-key", "-w", "json"))["count"] == KEYS
@@ -193,7 +195,7 @@ def test_while_etcd_runs(saved: Saved, tmp_path: Path) -> None:
         with pytest.raises(
             backup_restore.RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"
         ):
-            backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
+            backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
         assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
     assert not (tmp_path / "restoring").exists()
 
@@ -240,7 +242,7 @@ def test_another_snapshot_halfway(saved: Saved, tmp_path: Path) -> None:
     shutil.copytree(Path(saved.path).parent, other)
     record = other / f"{Path(saved.path).name}.json"
     record.write_text(record.read_text().replace('"member": "', '"member": "x'))
-    with pytest.raises(backup_restore.RestoreError, match="was begun with another snapshot than"):
+    with pytest.raises(backup_restore.RestoreError, match="was started with another snapshot than"):
         backup_restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
 
 
@@ -270,15 +272,16 @@ def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
                 member.process.wait()
         before = {path: path.read_bytes() for path in (tmp_path / "m0").rglob("*") if path.is_file()}
         found = [
-            backup_rescue.rescue(rescue_request(member, Path(short)), rescue_tools(saved.version)) for member in members
+            backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(saved.version))
+            for member in members
         ]
         assert {path: path.read_bytes() for path in before} == before
         best_path, best = max(found, key=lambda one: one[1].revision)
         assert best.revision >= saved.revision + 1 + 9
-        assert backup_check.verify(best_path, str(binary(saved.version, "etcdutl")), 60) == best
+        assert backup_check.verify_snapshot(best_path, str(binary(saved.version, "etcdutl")), 60) == best
         member = members[0]
         backup_restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
-        backup_restore.place(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
         with running([replace(member, peers={}, process=None, sampler=None)]):
             for number in range(9):
                 assert etcdctl(member, "get", f"acknowledged-{number}", "--print-value-only").strip() == "x" * 100
@@ -291,5 +294,5 @@ def alone(member: Member) -> str:
 
 def test_nothing_to_rescue(saved: Saved, tmp_path: Path) -> None:
     member = replace(saved.members[0], folder=tmp_path)
-    with pytest.raises(ValueError, match="no member's data can be rescued from it"):
-        backup_rescue.rescue(rescue_request(member, tmp_path), rescue_tools(saved.version))
+    with pytest.raises(ValueError, match="correct data_dir or wal_dir"):
+        backup_rescue.rescue_snapshot(rescue_request(member, tmp_path), rescue_tools(saved.version))

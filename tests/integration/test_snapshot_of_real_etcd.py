@@ -46,7 +46,7 @@ def watch(event, arguments):
 request = snapshot.Request(**asked["request"])
 tools = snapshot.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcdutl"])
 sys.addaudithook(watch)
-snapshot.save(request, tools, asked["endpoints"])
+snapshot.take_snapshot(request, tools, asked["endpoints"])
 print(steps)
 """
 
@@ -105,15 +105,15 @@ def asked(folder: Path, keep: int = 7) -> snapshot.Request:
     return snapshot.Request(str(folder), "etcd", "", keep=keep, keep_days=None, reserve=0, timeout=60)
 
 
-def save(members: list[Member], folder: Path, keep: int = 7) -> snapshot.Saved:
-    return snapshot.save(asked(folder, keep), tools(members[0].version), [members[0].endpoint])
+def save(members: list[Member], folder: Path, keep: int = 7) -> snapshot.SavedSnapshot:
+    return snapshot.take_snapshot(asked(folder, keep), tools(members[0].version), [members[0].endpoint])
 
 
 def sound(folder: Path, version: str) -> list[str]:
     """The names of the snapshots in sight, each of which has to be sound."""
     found = sorted(folder.glob("*.db"))
     for path in found:
-        backup_check.verify(str(path), tools(version).etcdutl_path, 60)
+        backup_check.verify_snapshot(str(path), tools(version).etcdutl_path, 60)
     return [path.name for path in found]
 
 
@@ -127,8 +127,8 @@ def test_what_is_saved(cluster: list[Member], tmp_path: Path) -> None:
     assert metadata.revision == KEYS + 2
     assert metadata.total_keys == KEYS - 1 if not version.startswith("3.5.") else metadata.total_keys > KEYS
     assert sorted(tmp_path.glob("*.db")) == [Path(saved.plan.path)]
-    assert backup_check.verify(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
-    backup_check.check_fits(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
+    assert backup_check.verify_snapshot(saved.plan.path, tools(version).etcdutl_path, 60) == metadata
+    backup_check.check_restorable(metadata, cluster_id=saved.plan.cluster_id, etcd_version=version)
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path, check=True)
 
 
@@ -149,7 +149,7 @@ def test_it_restores(cluster: list[Member], tmp_path: Path) -> None:
     assert after.removed == []
     assert [item["path"] for item in after.plan.left_alone] == [saved.plan.path]
     with pytest.raises(store.SnapshotError, match=f"is of the cluster {saved.metadata.cluster_id} "):
-        backup_check.check_fits(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
+        backup_check.check_restorable(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
 
 
 def test_killed_at_every_step(cluster: list[Member], tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
             return run_etcd_tool(argv, timeout, name)
 
         with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*no space left on device.* are untouched"):
-            snapshot.save(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
+            snapshot.take_snapshot(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
         assert sound(folder, version) == [Path(first.plan.path).name]
         with pytest.raises(store.SnapshotError, match="free, but the snapshot needs"):
             save(cluster, folder, keep=1)
@@ -241,15 +241,15 @@ def test_an_unreachable_member(cluster: list[Member], tmp_path: Path) -> None:
     version = cluster[0].version
     first = save(cluster, tmp_path)
     with pytest.raises(store.SnapshotError, match="no member of the cluster answers"):
-        snapshot.save(asked(tmp_path, keep=1), tools(version), ["http://127.0.0.1:1"])
+        snapshot.take_snapshot(asked(tmp_path, keep=1), tools(version), ["http://127.0.0.1:1"])
 
     def elsewhere(argv: list[str], timeout: float, name: str) -> ProcessResult:
         moved = ["--endpoints=http://127.0.0.1:1" if word.startswith("--endpoints=") else word for word in argv]
         return run_etcd_tool([word.replace("=2s", "=1s") for word in moved], timeout, name)
 
     hasty = snapshot.Request(str(tmp_path), "etcd", "", keep=1, keep_days=None, reserve=0, timeout=2)
-    with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*; the snapshots kept are untouched"):
-        snapshot.save(hasty, tools(version), [cluster[0].endpoint], run=elsewhere)
+    with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*; existing snapshots are unchanged"):
+        snapshot.take_snapshot(hasty, tools(version), [cluster[0].endpoint], run=elsewhere)
     assert sound(tmp_path, version) == [Path(first.plan.path).name]
 
 
@@ -267,15 +267,15 @@ def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) ->
             path.write_bytes(torn + hashlib.sha256(torn).digest())
         return answer
 
-    with pytest.raises(store.SnapshotError, match="is not sound: "):
-        snapshot.save(asked(tmp_path), tools(version), [cluster[0].endpoint], run=corrupt)
+    with pytest.raises(store.SnapshotError, match="is damaged: "):
+        snapshot.take_snapshot(asked(tmp_path), tools(version), [cluster[0].endpoint], run=corrupt)
     assert sound(tmp_path, version) == []
 
 
 def test_the_leader_only_if_asked(cluster: list[Member], tmp_path: Path) -> None:
-    planned = snapshot.plan(asked(tmp_path), tools(cluster[0].version), [cluster[0].endpoint], time.time())
+    planned = snapshot.plan_snapshot(asked(tmp_path), tools(cluster[0].version), [cluster[0].endpoint], time.time())
     assert planned.member.role == "follower"
     seen, _answered_by = observe_cluster(tools(cluster[0].version).connection, [cluster[0].endpoint])
     request = snapshot.Request(str(tmp_path), "etcd", seen.leader, 1, None, 0, 60)
-    saved = snapshot.save(request, tools(cluster[0].version), [cluster[0].endpoint])
+    saved = snapshot.take_snapshot(request, tools(cluster[0].version), [cluster[0].endpoint])
     assert (saved.metadata.member, saved.plan.member.role) == (seen.leader, "leader")

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies of snapshots in a bucket, and the way back. Private to the collection.
+"""Copy snapshots to a bucket and fetch them back.
 
-There as in a directory: two records beside each snapshot, the snapshot last, so that one in sight is whole; then it is read
-back and compared by SHA-256. Retention is the same too. The hosts of a cluster may share a bucket's folder: one of them at a
-time takes the backup. What goes wrong is said, and leaves the snapshot on the host as it is.
+As in a directory, each snapshot has two records and is written after them, so that every listed snapshot is complete; then it
+is read back and compared by SHA-256. Retention is the same. The hosts of a cluster may share a folder of the bucket, because only
+one of them takes the backup at a time. A failed copy is reported and leaves the snapshot on the host unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import contextlib
 import os
 from collections.abc import Callable
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
     Bucket,
     BucketError,
@@ -25,152 +25,159 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import (
     Metadata,
     SnapshotError,
-    Stored,
+    StoredSnapshot,
 )
 
-# Records of so many bytes are none of ours.
-_RECORD = 64 << 10
-# What another host may still be about, in seconds: what is older was left by one that was killed.
+# Maximum bytes of a record.
+_RECORD_LIMIT = 64 << 10
+# Seconds after which an unfinished upload or record is the leftover of a killed backup.
 _ABANDONED = 86400
 
 
-def copy(
+def copy_to_bucket(
     path: str,
     metadata: Metadata,
     bucket: Bucket,
     prefix: str,
-    unwanted: Callable[[list[Stored]], list[str]],
+    expired: Callable[[list[StoredSnapshot]], list[str]],
     timeout: int,
     now: float,
 ) -> tuple[str, list[str]]:
-    """Copy a published snapshot, then apply retention there. Returns the copy's URL (empty: none) and what went wrong.
+    """Copy a published snapshot, then apply retention. Returns the copy's URL (empty without a copy) and the problems.
 
-    unwanted: which of those that are there already retention no longer wants. timeout: seconds for each way of the file.
+    ``expired`` returns the paths of existing copies to remove. ``timeout`` is in seconds for each direction. ``now`` is in seconds
+    since 1970.
     """
     try:
-        kept = connect(bucket)
-        entries = kept.entries()
-        _remove_leftovers(kept, entries, prefix, now - _ABANDONED)
-        stored = scan(kept, entries, prefix)
-        name = _claim(kept, entries, os.path.basename(path), metadata)
-        _publish(kept, path, name, metadata, timeout)
+        objects = connect(bucket)
+        entries = objects.entries()
+        _remove_leftovers(objects, entries, prefix, now - _ABANDONED)
+        stored = scan_bucket(objects, entries, prefix)
+        name = _claim(objects, entries, os.path.basename(path), metadata)
+        _publish(objects, path, name, metadata, timeout)
     except (BucketError, OSError) as error:
         return "", [f"there is no copy in {bucket.url()}: {error}"]
     problems = []
-    for old in unwanted(stored):
+    for old in expired(stored):
         try:
-            _remove(kept, old)
+            _remove(objects, old)
         except BucketError as error:
             problems.append(f"an old copy could not be removed: {bucket.url(old)}: {error}")
     return bucket.url(name), problems
 
 
-def scan(kept: Objects, entries: dict[str, Entry], prefix: str) -> list[Stored]:
-    """Return the snapshots of this prefix by name; only their records are read. Raises BucketError."""
-    ours = store.pattern(prefix)
-    return [_look(kept, entries, name) for name in sorted(entries) if ours.fullmatch(name)]
+def scan_bucket(objects: Objects, entries: dict[str, Entry], prefix: str) -> list[StoredSnapshot]:
+    """Return the snapshots with this prefix, by name. Reads only their records. Raises BucketError."""
+    ours = store.name_pattern(prefix)
+    return [_inspect(objects, entries, name) for name in sorted(entries) if ours.fullmatch(name)]
 
 
-def _look(kept: Objects, entries: dict[str, Entry], name: str) -> Stored:
+def _inspect(objects: Objects, entries: dict[str, Entry], name: str) -> StoredSnapshot:
     missing = [name + suffix for suffix in store.RECORDS if name + suffix not in entries]
     if missing:
-        return Stored(name, None, f"{missing[0]} is missing")
+        return StoredSnapshot(name, None, f"{missing[0]} is missing")
     record = name + store.METADATA
     try:
-        metadata = store.parse_metadata(kept.read(record, _RECORD).decode(errors="replace"), record)
+        metadata = store.parse_metadata(objects.read(record, _RECORD_LIMIT).decode(errors="replace"), record)
     except SnapshotError as error:
-        return Stored(name, None, str(error))
+        return StoredSnapshot(name, None, str(error))
     if entries[name].size != metadata.file_size:
-        return Stored(name, metadata, f"it has {entries[name].size} bytes, when taken {metadata.file_size}")
-    return Stored(name, metadata, "")
+        return StoredSnapshot(
+            name, metadata, f"it has {entries[name].size} bytes, but {metadata.file_size} according to its record"
+        )
+    return StoredSnapshot(name, metadata, "")
 
 
-def fetch(
+def fetch_snapshot(
     bucket: Bucket, wanted: str, prefix: str, directory: str, timeout: int, *, check: bool
 ) -> tuple[str, Metadata, bool]:
-    """Bring a snapshot back into a directory, beside its records. Returns its path there, what it is, and whether it was brought.
+    """Fetch a snapshot and its records into a directory. Returns its path, its metadata, and whether it was fetched.
 
-    wanted: its URL or its name; empty: the newest good one of this prefix. check: only say which. One that is there
-    already, the same, is left as it is. Raises SnapshotError.
+    ``wanted`` is its URL or name; empty for the newest good one with this prefix. With ``check`` nothing is downloaded. A snapshot
+    that is already there is not fetched again. Raises SnapshotError.
     """
     try:
-        kept = connect(bucket)
-        found = _find(kept, wanted, prefix)
+        objects = connect(bucket)
+        found = _find(objects, wanted, prefix)
         metadata = found.metadata
         if metadata is None or found.problem:
-            raise SnapshotError(f"{bucket.url(found.path)} is no finished backup: {found.problem}")
+            raise SnapshotError(f"{bucket.url(found.path)} is not a complete backup: {found.problem}")
         target = os.path.join(directory, found.path)
         if os.path.lexists(target):
             if store.read_metadata(target).file_sha256 != metadata.file_sha256:
-                raise SnapshotError(f"{target} is another snapshot: choose another dest")
+                raise SnapshotError(f"{target} is a different snapshot: choose another dest")
             return target, metadata, False
         if not check:
-            _bring(kept, found.path, target, metadata, timeout)
+            _download(objects, found.path, target, metadata, timeout)
     except (BucketError, OSError) as error:
         raise SnapshotError(f"no snapshot from {bucket.url()}: {error}") from error
     return target, metadata, True
 
 
-def _find(kept: Objects, wanted: str, prefix: str) -> Stored:
-    """Look up the snapshot that is asked for."""
-    entries = kept.entries()
+def _find(objects: Objects, wanted: str, prefix: str) -> StoredSnapshot:
+    """Return the wanted snapshot, or the newest good one. Raises SnapshotError."""
+    entries = objects.entries()
     if wanted:
-        name = wanted[len(kept.bucket.url()) :] if wanted.startswith(kept.bucket.url()) else wanted
+        name = wanted[len(objects.bucket.url()) :] if wanted.startswith(objects.bucket.url()) else wanted
         if name not in entries:
-            raise SnapshotError(f"there is no {name} in {kept.bucket.url()}; leave path out for the newest")
-        return _look(kept, entries, name)
-    newest = store.newest_first(scan(kept, entries, prefix), "")
+            raise SnapshotError(
+                f"there is no {name} in {objects.bucket.url()}: correct path, or leave it out for the newest"
+            )
+        return _inspect(objects, entries, name)
+    newest = retention.newest_first(scan_bucket(objects, entries, prefix), "")
     if not newest:
-        raise SnapshotError(f"there is no finished backup called {prefix}-… in {kept.bucket.url()}")
+        raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}")
     return newest[0]
 
 
-def _bring(kept: Objects, name: str, target: str, metadata: Metadata, timeout: int) -> None:
-    with store.workplace(os.path.dirname(target)) as folder:
+def _download(objects: Objects, name: str, target: str, metadata: Metadata, timeout: int) -> None:
+    with store.staging_folder(os.path.dirname(target)) as folder:
         temporary = os.path.join(folder, "fetched")
-        _size, sha256 = kept.download(name, temporary, timeout)
+        _size, sha256 = objects.download(name, temporary, timeout)
         if sha256 != metadata.file_sha256:
             raise SnapshotError(
-                f"{kept.bucket.url(name)} was altered: its SHA-256 is {sha256}, not {metadata.file_sha256}"
+                f"{objects.bucket.url(name)} was altered: its SHA-256 is {sha256}, but {metadata.file_sha256} according to its record"
             )
         os.chmod(temporary, 0o600)
         store.publish(temporary, target, metadata)
 
 
-def _claim(kept: Objects, entries: dict[str, Entry], wanted: str, metadata: Metadata) -> str:
-    """Write the first record under a name that nobody has: of the same second may be one of another host."""
+def _claim(objects: Objects, entries: dict[str, Entry], wanted: str, metadata: Metadata) -> str:
+    """Write the first record under an unused name, since another host may have a snapshot of the same second."""
 
     def claimed(name: str) -> bool:
-        text = store.records(metadata, name)[store.CHECKSUM]
-        return name not in entries and kept.claim(name + store.CHECKSUM, text.encode())
+        text = store.render_records(metadata, name)[store.CHECKSUM]
+        return name not in entries and objects.claim(name + store.CHECKSUM, text.encode())
 
-    return next(filter(claimed, store.numbered(wanted)))
+    return next(filter(claimed, store.numbered_names(wanted)))
 
 
-def _publish(kept: Objects, path: str, name: str, metadata: Metadata, timeout: int) -> None:
+def _publish(objects: Objects, path: str, name: str, metadata: Metadata, timeout: int) -> None:
     try:
-        kept.write(name + store.METADATA, store.records(metadata, name)[store.METADATA].encode())
-        kept.upload(path, name, timeout)
-        _size, sha256 = kept.sha256(name, timeout)
+        objects.write(name + store.METADATA, store.render_records(metadata, name)[store.METADATA].encode())
+        objects.upload(path, name, timeout)
+        _size, sha256 = objects.sha256(name, timeout)
         if sha256 != metadata.file_sha256:
-            raise BucketError(f"read back, its SHA-256 is {sha256} instead of {metadata.file_sha256}")
+            raise BucketError(
+                f"its SHA-256 is {sha256} when read back, but was {metadata.file_sha256}: check the store"
+            )
     except (BucketError, OSError):
-        with contextlib.suppress(BucketError):  # the first reason is the one to tell; the next backup cleans up
-            _remove(kept, name)
+        with contextlib.suppress(BucketError):  # report the first error; the next backup cleans up
+            _remove(objects, name)
         raise
 
 
-def _remove(kept: Objects, name: str) -> None:
+def _remove(objects: Objects, name: str) -> None:
     """Remove a snapshot, then its records."""
     for suffix in ("", *store.RECORDS):
-        kept.remove(name + suffix)
+        objects.remove(name + suffix)
 
 
-def _remove_leftovers(kept: Objects, entries: dict[str, Entry], prefix: str, before: float) -> None:
-    """Remove what killed backups left: parts of a file, and records whose snapshot never came."""
-    kept.abandon_uploads(before)
-    ours = store.pattern(prefix)
+def _remove_leftovers(objects: Objects, entries: dict[str, Entry], prefix: str, before: float) -> None:
+    """Remove the leftovers of killed backups: unfinished uploads, and records without a snapshot."""
+    objects.abort_stale_uploads(before)
+    ours = store.name_pattern(prefix)
     for name, entry in entries.items():
         start, suffix = os.path.splitext(name)
         if suffix in store.RECORDS and ours.fullmatch(start) and start not in entries and entry.written < before:
-            kept.remove(name)
+            objects.remove(name)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore a backup for a moment, and hold it against the cluster that it is of. Private to the collection.
+"""Run a restore drill: restore a backup into a scratch member and compare it with its cluster.
 
-Knows nothing of Ansible: a timer's program uses it too. ``plan`` only looks, ``hold`` restores. Everything that goes wrong
-is a ValueError whose text is one sentence; the cluster is only read, and the backups stay as they are.
+Independent of Ansible, because the timers' program uses it too. ``plan_drill`` restores nothing, ``run_drill`` restores. Errors raise
+ValueError with one sentence. The cluster is only read, and the backups stay unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, compare, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, compare, retention, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
@@ -33,17 +33,17 @@ _DATA = "data"
 _NAME = "drill"
 
 
-class KeyNeededError(DrillError):
-    """The backup is encrypted, and there is no key for it here: nothing is known against it."""
+class MissingKeyError(DrillError):
+    """The backup is encrypted and its key is not on this host, so the drill proves nothing."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to restore and what it may cost.
+    """A request for a drill.
 
-    ``path`` is the backup, empty for the newest in ``directory`` whose name starts with ``prefix``. ``memory_max`` and
-    ``reserve`` (what stays free in ``scratch_dir``) are bytes, ``timeout`` is seconds for the whole. Without ``live``
-    the cluster is not asked: the backup is restored and read, and that is all. ``identity_file`` decrypts it if need be.
+    ``path`` is the backup, empty for the newest in ``directory`` whose name starts with ``prefix``. ``memory_max`` and ``reserve``
+    (which stays free in ``scratch_dir``) are in bytes, ``timeout`` is the time limit of the drill in seconds. Without ``live`` the
+    backup is restored and read, but not compared with the cluster. ``identity_file`` decrypts an encrypted backup.
     """
 
     directory: str
@@ -59,7 +59,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Tools:
-    """How to ask the cluster, and the programs of its release."""
+    """The connection to the cluster, and the programs of its release."""
 
     connection: Connection
     etcd_path: str
@@ -68,7 +68,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which backup would be restored, beside which member it would be held (None: none), and the bytes that takes."""
+    """The backup to restore, the member to compare it with (None: none), and the bytes needed."""
 
     path: str
     metadata: Metadata
@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Report:
-    """A drill that was passed. ``seconds`` is what restoring and starting took, and ``drilled_at`` is in seconds since 1970."""
+    """A passed drill. ``seconds`` is the time to restore and start; ``drilled_at`` is in seconds since 1970."""
 
     plan: Plan
     finding: compare.Finding
@@ -87,7 +87,7 @@ class Report:
 
     @property
     def reason(self) -> str:
-        """The whole in one sentence."""
+        """Summary in one sentence."""
         metadata = self.plan.metadata
         return (
             f"{self.plan.path} (revision {metadata.revision}, {format_size(metadata.size)}) restored and served after "
@@ -95,7 +95,7 @@ class Report:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is recorded beside the backup."""
+        """Return the content of the backup's drill record."""
         return {
             "drilled_at": time.strftime(store.DATE, time.gmtime(self.drilled_at)),
             "etcd_version": self.plan.metadata.etcd_version,
@@ -105,15 +105,15 @@ class Report:
         }
 
 
-def etcd_beside(etcdutl_path: str) -> str:
-    """Return the etcd of the same release: in the folder that holds etcdutl, once links are followed."""
+def etcd_next_to(etcdutl_path: str) -> str:
+    """Return the path of the etcd in the same folder as etcdutl, with links resolved."""
     return os.path.join(os.path.dirname(os.path.realpath(shutil.which(etcdutl_path) or etcdutl_path)), "etcd")
 
 
-def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
-    """Choose the backup and the member, and see whether there is room. Restores nothing.
+def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
+    """Choose the backup and the member, and check the free space. Restores nothing.
 
-    Raises DrillError, SnapshotError or EtcdctlError for whatever would stop the drill.
+    Raises DrillError, SnapshotError or EtcdctlError for anything that would stop the drill.
     """
     _check(request, tools)
     cluster_id, member = "", None
@@ -121,69 +121,75 @@ def plan(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
         cluster, answered_by = observe_cluster(tools.connection, endpoints)
         member = snapshot.choose_member(cluster, "", answered_by)
         cluster_id = cluster.id
-    path, metadata = choose(request, cluster_id)
+    path, metadata = choose_backup(request, cluster_id)
     if metadata.encryption == "age" and not request.identity_file:
-        raise KeyNeededError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
+        raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
     needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
-    scratch.check_parent(request.scratch_dir, needed)
+    scratch.check_scratch_dir(request.scratch_dir, needed)
     return Plan(path, metadata, member, needed)
 
 
 def _check(request: Request, tools: Tools) -> None:
     check.check_timeout(request.timeout)
-    if request.memory_max < scratch.LEAST_MEMORY:
+    if request.memory_max < scratch.MIN_MEMORY:
         raise DrillError(
-            f"memory_max is {format_size(request.memory_max)}, but etcd needs at least {format_size(scratch.LEAST_MEMORY)}"
+            f"memory_max is {format_size(request.memory_max)}, but etcd needs at least {format_size(scratch.MIN_MEMORY)}"
         )
     for name, path in (("etcd", tools.etcd_path), ("etcdutl", tools.etcdutl_path)):
         if shutil.which(path) is None:
-            raise DrillError(f"{path} is no program that can be run: install {name} or set {name}_path")
+            raise DrillError(f"{path} is not an executable program: install {name}, or set {name}_path")
 
 
-def choose(request: Request, cluster_id: str) -> tuple[str, Metadata]:
-    """Return the backup to restore: the one asked for, else the newest of the cluster (empty id: of any).
+def choose_backup(request: Request, cluster_id: str) -> tuple[str, Metadata]:
+    """Return path and metadata of the requested backup, or of the cluster's newest (empty id: any cluster's).
 
-    What is damaged is not passed over in silence if it is newer than every good one. Raises SnapshotError or DrillError.
+    Raises SnapshotError or DrillError, also if a damaged backup is newer than every good one.
     """
     if request.path:
         metadata = store.read_metadata(request.path)
-        check.check_fits(metadata, cluster_id=cluster_id, etcd_version="")
+        check.check_restorable(metadata, cluster_id=cluster_id, etcd_version="")
         return request.path, metadata
     if not os.path.isdir(request.directory):
-        raise DrillError(f"{request.directory} is no directory on this host: take a backup first, or mount its volume")
-    stored = store.scan(request.directory, request.prefix)
-    good = store.newest_first(stored, cluster_id)
+        raise DrillError(
+            f"{request.directory} is not a directory on this host: take a backup first, or mount its volume"
+        )
+    stored = store.scan_directory(request.directory, request.prefix)
+    good = retention.newest_first(stored, cluster_id)
     newest = good[0] if good else None
     damaged = [item for item in stored if item.problem and (newest is None or item.path > newest.path)]
     if damaged:
-        raise DrillError(f"the newest backup does not count: {damaged[-1].path}: {damaged[-1].problem}")
+        raise DrillError(f"the newest backup is damaged: {damaged[-1].path}: {damaged[-1].problem}. Take a new backup")
     if newest is None or newest.metadata is None:
         of = f" of the cluster {cluster_id}" if cluster_id else ""
         raise DrillError(f"there is no backup{of} named {request.prefix}-… in {request.directory}: take one first")
     return newest.path, newest.metadata
 
 
-def hold(request: Request, tools: Tools, endpoints: list[str], *, clock: Callable[[], float] = time.time) -> Report:
-    """Restore the backup, compare it, and record beside it that it passed.
+def run_drill(
+    request: Request, tools: Tools, endpoints: list[str], *, clock: Callable[[], float] = time.time
+) -> Report:
+    """Restore the backup, compare it with the cluster, and record that it passed.
 
-    Raises DrillError, SnapshotError or EtcdctlError; the record that it once passed is gone then if it is the backup's fault.
+    Raises DrillError, SnapshotError or EtcdctlError, and removes an earlier record if the backup itself failed.
     """
-    planned = plan(request, tools, endpoints)
+    planned = plan_drill(request, tools, endpoints)
     began = time.monotonic()
-    bounds = scratch.Bounds(request.memory_max, began + request.timeout)
+    limits = scratch.Limits(request.memory_max, began + request.timeout)
     try:
-        check.verify(planned.path, tools.etcdutl_path, request.timeout)
+        check.verify_snapshot(planned.path, tools.etcdutl_path, request.timeout)
         with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:
             plain = _decrypted(request, planned, tools, folder)
-            data = _restore(plain, folder, tools.etcdutl_path, bounds)
+            data = _restore(plain, folder, tools.etcdutl_path, limits)
             etcdctl = tools.connection.etcdctl_path
-            with scratch.member(tools.etcd_path, etcdctl, folder, data, bounds, name=_NAME) as url:
+            with scratch.run_member(tools.etcd_path, etcdctl, folder, data, limits, name=_NAME) as url:
                 seconds = time.monotonic() - began
-                copy = compare.Side(scratch.connection(etcdctl, min(60.0, bounds.left())), url, "the backup")
-                finding = compare.alone(copy, planned.metadata)
+                copy = compare.Endpoint(
+                    scratch.connection(etcdctl, min(60.0, limits.seconds_left())), url, "the backup"
+                )
+                finding = compare.check_copy(copy, planned.metadata)
                 if planned.member is not None:
-                    live = compare.Side(tools.connection, planned.member.endpoint, planned.member.name)
-                    finding = compare.with_cluster(copy, live, planned.metadata, finding, bounds)
+                    live = compare.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
+                    finding = compare.compare_with_cluster(copy, live, planned.metadata, finding, limits)
     except (DrillError, store.SnapshotError) as error:
         if isinstance(error, (compare.ContradictionError, store.SnapshotError)):
             _record(planned.path, None)
@@ -198,11 +204,11 @@ def _record(path: str, record: dict[str, Any] | None) -> None:
     try:
         store.record_drill(path, record)
     except OSError as error:
-        raise DrillError(f"what the drill of {path} found cannot be recorded beside it: {error.strerror}") from error
+        raise DrillError(f"the result of the drill cannot be recorded next to {path}: {error.strerror}") from error
 
 
 def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> str:
-    """Return the backup in the clear, which is in the scratch folder if it is encrypted."""
+    """Return the path of the decrypted backup, in the scratch folder if it is encrypted."""
     if not planned.metadata.encryption:
         return planned.path
     target = os.path.join(folder, "snapshot.db")
@@ -210,14 +216,14 @@ def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> st
     return target
 
 
-def _restore(path: str, folder: str, etcdutl_path: str, bounds: scratch.Bounds) -> str:
-    """Let etcdutl make a data dir of the backup; returns it."""
+def _restore(path: str, folder: str, etcdutl_path: str, limits: scratch.Limits) -> str:
+    """Restore the backup into a data dir with etcdutl. Returns the data dir."""
     data = os.path.join(folder, _DATA)
     argv = [etcdutl_path, "snapshot", "restore", path, f"--data-dir={data}", f"--name={_NAME}"]
     argv += [f"--initial-cluster={_NAME}={scratch.PEER_URL}", f"--initial-advertise-peer-urls={scratch.PEER_URL}"]
-    answer = run_etcd_tool(argv, bounds.left(), "etcdutl")
+    answer = run_etcd_tool(argv, limits.seconds_left(), "etcdutl")
     if answer.returncode is None:
-        raise DrillError("etcdutl did not restore it in time: raise timeout")
+        raise DrillError("etcdutl did not restore it within the time limit: raise timeout")
     if answer.returncode != 0:
-        raise DrillError(f"etcdutl does not restore it: {failure_reason(answer)}")
+        raise DrillError(f"etcdutl cannot restore it: {failure_reason(answer)}")
     return data

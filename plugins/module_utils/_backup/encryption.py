@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Encrypt snapshots for recipients, and decrypt them with an identity, by age or gpg. Private to the collection.
+"""Encrypt snapshots for recipients and decrypt them with an identity, with age or gpg.
 
-The keys of the recipients are public: a host that takes backups cannot read them. Everything that goes wrong is a
-SnapshotError; what was written by then is removed.
+The recipients' keys are public, so the host that takes backups cannot decrypt them. Errors raise SnapshotError and remove the
+unfinished file.
 """
 
 from __future__ import annotations
@@ -22,36 +22,42 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 _AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
 
 
-def method(recipients: Sequence[str]) -> str:
-    """Return the program that encrypts for these: ``age`` for its keys and those of SSH, else ``gpg``; empty for nobody.
+def choose_program(recipients: Sequence[str]) -> str:
+    """Return ``age`` for recipients with keys of age or SSH, ``gpg`` for others, empty without recipients.
 
-    Raises SnapshotError if they need both, if one cannot be meant, or if the program is not installed.
+    Raises SnapshotError for recipients of both kinds, an invalid one, or a program that is not installed.
     """
     if not recipients:
         return ""
-    odd = [one for one in recipients if not one.strip() or one.startswith("-") or "\n" in one]
-    if odd:
+    invalid = [one for one in recipients if not one.strip() or one.startswith("-") or "\n" in one]
+    if invalid:
         raise SnapshotError(
-            f"encrypt_to: {odd[0]!r} is no recipient: write a key of age (age1…) or SSH, or what gpg knows a key by"
+            f"encrypt_to: {invalid[0]!r} is not a recipient: write an age key (age1…), an SSH key, or a key's name in gpg"
         )
     with_age = [one for one in recipients if one.startswith(_AGE)]
     if with_age and len(with_age) < len(recipients):
         other = next(one for one in recipients if one not in with_age)
-        raise SnapshotError(f"encrypt_to: {with_age[0]!r} is for age and {other!r} for gpg: write those of one of them")
+        raise SnapshotError(
+            f"encrypt_to: {with_age[0]!r} is for age and {other!r} for gpg: use recipients of one program"
+        )
     program = "age" if with_age else "gpg"
     check_installed(program)
     return program
 
 
 def check_installed(program: str) -> None:
-    """Raise SnapshotError if the program is not there."""
+    """Raise SnapshotError if the program is not installed."""
     if shutil.which(program) is None:
         raise SnapshotError(f"{program} is not installed on this host: install its package, or leave encrypt_to empty")
 
 
 def encrypt(program: str, recipients: Sequence[str], path: str, target: str, timeout: int) -> None:
-    """Encrypt a file into another, with mode 0600. Raises SnapshotError."""
-    with _home() if program == "gpg" and all(map(os.path.isfile, recipients)) else contextlib.nullcontext("") as home:
+    """Encrypt a file to ``target``, with mode 0600. Raises SnapshotError."""
+    with (
+        _temporary_keyring()
+        if program == "gpg" and all(map(os.path.isfile, recipients))
+        else contextlib.nullcontext("") as home
+    ):
         argv = ["age", "--encrypt", "--output", target]
         argv += [word for one in recipients for word in ("--recipient", one)] + [path]
         if program == "gpg":
@@ -62,16 +68,18 @@ def encrypt(program: str, recipients: Sequence[str], path: str, target: str, tim
 
 
 def decrypt(program: str, identity_file: str, path: str, target: str, timeout: int) -> None:
-    """Decrypt a file into another, with mode 0600. Raises SnapshotError.
+    """Decrypt a file to ``target``, with mode 0600. Raises SnapshotError.
 
-    identity_file: for age its own or an SSH key; for gpg an exported secret key, empty for the user's keyring.
+    ``identity_file`` is an age or SSH key for age; for gpg an exported secret key, or empty for the user's keyring.
     """
     check_installed(program)
     if not identity_file and program == "age":
-        raise SnapshotError(f"{path} is encrypted: set identity_file to the key that it can be decrypted with")
+        raise SnapshotError(f"{path} is encrypted: set identity_file to its secret key")
     if identity_file and not os.access(identity_file, os.R_OK):
-        raise SnapshotError(f"identity_file {identity_file} cannot be read on this host")
-    with _home() if program == "gpg" and identity_file else contextlib.nullcontext("") as home:
+        raise SnapshotError(
+            f"identity_file {identity_file} cannot be read on this host: correct the path or its permissions"
+        )
+    with _temporary_keyring() if program == "gpg" and identity_file else contextlib.nullcontext("") as home:
         argv = ["age", "--decrypt", "--identity", identity_file, "--output", target, path]
         if program == "gpg":
             if identity_file:
@@ -85,8 +93,8 @@ def _gpg(home: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _home() -> Iterator[str]:
-    """Give gpg a home of its own for a moment: nothing is added to the user's keys."""
+def _temporary_keyring() -> Iterator[str]:
+    """Yield a temporary home for gpg, so that nothing is added to the user's keyring."""
     folder = tempfile.mkdtemp(prefix="headroom-gpg-")
     try:
         yield folder
@@ -104,16 +112,16 @@ def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
         return
     if target:
         os.unlink(target)
-    said = next(
+    output = next(
         (line.strip() for line in answer.stderr.splitlines() if line.strip()), f"exit status {answer.returncode}"
     )
-    cause = f"no end within {timeout} s, raise timeout" if answer.returncode is None else said
+    cause = f"it did not finish within {timeout} s, raise timeout" if answer.returncode is None else output
     verb = "decrypt" if "decrypt" in "".join(argv) or "--import" in argv else "encrypt"
-    raise SnapshotError(f"{argv[0]} does not {verb} {what}: {cause}")
+    raise SnapshotError(f"{argv[0]} cannot {verb} {what}: {cause}")
 
 
-def sha256_of(path: str) -> tuple[int, str]:
-    """Return the size in bytes and the SHA-256 of a file that has been flushed to the disk."""
+def sync_and_hash(path: str) -> tuple[int, str]:
+    """Flush a file to the disk. Returns its size in bytes and its SHA-256."""
     found = sha256_of_file(path)
     sync_path(path)
     return found

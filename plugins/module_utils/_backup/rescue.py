@@ -1,12 +1,12 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a snapshot of what a stopped member holds, when no quorum is left to ask. Private to the collection.
+"""Make a snapshot of a stopped member's data, for a cluster that has lost its quorum.
 
-The database alone lacks what a member that crashed had in its WAL only: writes that clients were told are safe. So the
-data is copied, etcd is started on the copy with ``--force-new-cluster``, which applies all that the WAL says is committed,
-and its database is taken once it has ended in order. The member's own data is only read. Of its very last write a member
-that was killed may not know that it was committed, since raft notes that with the one after; etcd then leaves it out.
+The database alone lacks acknowledged writes that a crashed member has only in its WAL. So the data is copied, etcd is started on the
+copy with ``--force-new-cluster``, which applies all committed entries of the WAL, and its database is taken after a graceful stop. The
+member's own data is only read. A killed member may not know that its very last write was committed, because raft records that with
+the next entry; etcd then omits that write.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Request:
-    """Whose data, and where the snapshot goes. ``memory_max`` is bytes, ``timeout`` seconds for the whole."""
+    """The member's data and the snapshot's directory. ``memory_max`` is in bytes, ``timeout`` in seconds for all steps."""
 
     member: str
     data_dir: str
@@ -51,45 +51,43 @@ class Tools:
 
 @dataclass(frozen=True)
 class Source:
-    """The two folders that make up a member, and their size in bytes."""
+    """The two folders of a member's data, and their size in bytes."""
 
     snap: str
     wal: str
     size: int
 
 
-def look(request: Request) -> Source:
-    """Find the member's data. Raises SnapshotError if there is none, RestoreError if etcd runs on it."""
+def find_data(request: Request) -> Source:
+    """Find the member's data. Raises SnapshotError without data, RestoreError while etcd runs on it."""
     snap = os.path.join(request.data_dir, "member", "snap")
     wal = request.wal_dir or os.path.join(request.data_dir, "member", "wal")
     missing = [path for path in (os.path.join(snap, "db"), wal) if not os.path.exists(path)]
     if missing:
-        raise SnapshotError(
-            f"{' and '.join(missing)} do not exist on this host: no member's data can be rescued from it"
-        )
+        raise SnapshotError(f"{' and '.join(missing)} do not exist on this host: correct data_dir or wal_dir")
     restore.check_stopped(request.data_dir)
     size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
     return Source(snap, wal, size)
 
 
-def needed(source: Source) -> int:
-    """Return the bytes that the copy takes: the snapshot is made of it, so it needs no more."""
+def required_bytes(source: Source) -> int:
+    """Return the bytes needed for the copy, which becomes the snapshot."""
     return source.size + scratch.OVERHEAD
 
 
-def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
-    """Make the snapshot. Returns its path and metadata. Raises SnapshotError, RestoreError, DrillError or EtcdctlError."""
+def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
+    """Make a snapshot of the member's data. Returns its path and metadata. Raises SnapshotError, RestoreError, DrillError or EtcdctlError."""
     check.check_timeout(request.timeout)
-    source = look(request)
-    bounds = scratch.Bounds(request.memory_max, time.monotonic() + request.timeout)
+    source = find_data(request)
+    limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
     now = int(time.time())
     try:
-        with scratch.scratch_folder(request.directory, needed(source)) as folder:
+        with scratch.scratch_folder(request.directory, required_bytes(source)) as folder:
             data = os.path.join(folder, "data")
             _copy(source, data)
-            described = _replay(request, tools, folder, data, bounds)
+            described = _replay(request, tools, folder, data, limits)
             database = os.path.join(data, "member", "snap", "db")
-            size, sha256 = _sign(database)
+            size, sha256 = _append_digest(database)
             status = check.read_status(database, tools.etcdutl_path, request.timeout, run_etcd_tool)
             metadata = Metadata(
                 cluster_id=described["cluster_id"],
@@ -104,9 +102,9 @@ def rescue(request: Request, tools: Tools) -> tuple[str, Metadata]:
             path = store.new_path(request.directory, _PREFIX, now)
             store.publish(database, path, metadata)
     except DrillError as error:
-        raise DrillError(f"nothing was rescued from {request.data_dir}: {error}") from error
+        raise DrillError(f"no snapshot was made from {request.data_dir}: {error}") from error
     except OSError as error:
-        raise SnapshotError(f"{error.filename or request.directory}: {error.strerror}; nothing was rescued") from error
+        raise SnapshotError(f"{error.filename or request.directory}: {error.strerror}; no snapshot was made") from error
     return path, metadata
 
 
@@ -119,13 +117,13 @@ def _copy(source: Source, data: str) -> None:
                 shutil.copy(entry.path, os.path.join(target, entry.name))
 
 
-def _replay(request: Request, tools: Tools, folder: str, data: str, bounds: scratch.Bounds) -> dict[str, str]:
-    """Let etcd apply its WAL to the copy and end; returns what it said of itself."""
+def _replay(request: Request, tools: Tools, folder: str, data: str, limits: scratch.Limits) -> dict[str, str]:
+    """Start etcd on the copy, so that it applies the WAL, and stop it. Returns its cluster id, member id and version."""
     flags = ("--force-new-cluster",)
-    with scratch.member(
-        tools.etcd_path, tools.etcdctl_path, folder, data, bounds, name=request.member, flags=flags, in_order=True
+    with scratch.run_member(
+        tools.etcd_path, tools.etcdctl_path, folder, data, limits, name=request.member, flags=flags, graceful=True
     ) as url:
-        link = scratch.connection(tools.etcdctl_path, min(60.0, bounds.left()))
+        link = scratch.connection(tools.etcdctl_path, min(60.0, limits.seconds_left()))
         answer = run_etcdctl(link, [url], "endpoint", "status")
         try:
             status = json.loads(answer.stdout)[0]["Status"]
@@ -136,11 +134,11 @@ def _replay(request: Request, tools: Tools, folder: str, data: str, bounds: scra
                 "version": str(status["version"]),
             }
         except (LookupError, TypeError, ValueError) as error:
-            raise DrillError(f"etcd on the copy gave no status but {answer.stdout[:80]!r}") from error
+            raise DrillError(f"etcd on the copy returned no status, but {answer.stdout[:80]!r}") from error
 
 
-def _sign(path: str) -> tuple[int, str]:
-    """Append the SHA-256 that makes a database a snapshot, as etcd does; returns size and SHA-256 of the whole."""
+def _append_digest(path: str) -> tuple[int, str]:
+    """Append the SHA-256 that etcd appends to a snapshot. Returns the snapshot's size and SHA-256."""
     running = hashlib.sha256()
     with open(path, "r+b") as stream:
         for chunk in iter(lambda: stream.read(_CHUNK), b""):

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give a member the data of a snapshot: made beside the old data, then swapped by renaming. Private to the collection.
+"""Restore a member from a snapshot: create the new data next to the old, then swap them by renaming.
 
-Knows nothing of Ansible. Three steps, each of which may be interrupted anywhere and simply be done again: ``prepare`` makes
-the new data while the old may still be in use, ``place`` moves the old aside and the new in, ``finish`` ends the restore.
-How far a member is can be seen in the folders alone. Nothing of the old data is ever removed.
+Independent of Ansible. Each of the three steps can be interrupted at any point and repeated: ``prepare`` creates the new data while the
+old may still be in use, ``activate`` renames the old data and then the new, ``finish`` ends the restore. The folders alone show the
+progress. The old data is never removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
-# What etcd writes beside its database: two WAL segments of 64 MB, one of them ahead of need, and growth in steps of 16 MB.
+# Bytes that etcd writes in addition to its database: two WAL segments of 64 MB, one allocated ahead, and 16 MB of growth at a time.
 _WAL_BYTES = 128 << 20
 _GROWTH = 32 << 20
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}Z")
@@ -37,12 +37,12 @@ _PART = ".part"
 
 
 class RestoreError(ValueError):
-    """A restore that cannot be done; the text is one sentence, and the old data is where it was."""
+    """A restore that cannot be done; the old data is unchanged."""
 
 
 @dataclass(frozen=True)
-class Swap:
-    """A folder of etcd's, and where its successor is made, on the same filesystem."""
+class FolderSwap:
+    """A folder of etcd's data, and the folder next to it that will replace it."""
 
     live: str
     prepared: str
@@ -50,37 +50,37 @@ class Swap:
 
 @dataclass(frozen=True)
 class Restore:
-    """One restore of one member. ``id`` is the same on all members; ``wal_dir`` is empty if the WAL lies in the data dir."""
+    """The restore of one member. ``id`` is the same on all members; ``wal_dir`` is empty if the WAL is in the data dir."""
 
     id: str
     data_dir: str
     wal_dir: str
 
     @property
-    def swaps(self) -> list[Swap]:
-        """The folders to swap, that of the data last: once that is done, all is."""
+    def swaps(self) -> list[FolderSwap]:
+        """The folders to swap, the data dir last: once it is swapped, all are."""
         folders = [self.data_dir]
-        if self.wal_dir and not _inside(self.wal_dir, self.data_dir):
+        if self.wal_dir and not _is_inside(self.wal_dir, self.data_dir):
             folders.insert(0, os.path.dirname(self.wal_dir))
-        return [Swap(folder, f"{folder}.restore-{self.id}") for folder in folders]
+        return [FolderSwap(folder, f"{folder}.restore-{self.id}") for folder in folders]
 
     @property
-    def prepared(self) -> bool:
-        """Whether the new data is made and waits to be placed."""
+    def is_prepared(self) -> bool:
+        """Whether the new data is complete and not yet activated."""
         return os.path.isdir(self.swaps[-1].prepared)
 
     @property
-    def placed(self) -> bool:
-        """Whether the new data is where etcd looks."""
+    def is_activated(self) -> bool:
+        """Whether etcd's data dir holds the new data."""
         return (read_record(self.data_dir) or {}).get("id") == self.id
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the new data is made of, and of which member of which cluster it is.
+    """The snapshot to restore, and the member and cluster to restore it for.
 
-    ``owner`` and ``group`` are numbers. ``bump_revision`` is by how much revisions rise, so that none is given out twice
-    and watchers notice; ``reserve`` is the bytes that stay free.
+    ``owner`` and ``group`` are numeric ids. ``bump_revision`` is added to revisions, so that none is used twice and watchers
+    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds.
     """
 
     path: str
@@ -97,26 +97,26 @@ class Request:
 
 
 def check_id(name: str) -> None:
-    """Raise RestoreError if a restore cannot be called so."""
+    """Raise RestoreError for an invalid id."""
     if _ID.fullmatch(name) is None:
-        raise RestoreError(f"id is {name!r}: write the time at which it began, such as 20261121T101500Z")
+        raise RestoreError(f"id is {name!r}: write the time of the restore, such as 20261121T101500Z")
 
 
-def _inside(path: str, folder: str) -> bool:
+def _is_inside(path: str, folder: str) -> bool:
     return os.path.commonpath([path, folder]) == os.path.normpath(folder)
 
 
 def read_record(data_dir: str) -> dict[str, Any] | None:
-    """Return from which snapshot, and when, the data in a data dir was restored; None if it was not."""
+    """Return the record of the restore that created the data in a data dir, None if there was none."""
     return _read(os.path.join(data_dir, "member", _RECORD))
 
 
 def read_marker(marker: str) -> dict[str, Any] | None:
-    """Return the restore that was begun on this host and not finished, None if there is none. Raises RestoreError."""
+    """Return the unfinished restore of this host, None if there is none. Raises RestoreError for an invalid marker."""
     found = _read(marker)
     if found is None and os.path.lexists(marker):
         raise RestoreError(
-            f"{marker} is no record of a restore: look at the folders beside the data dir, then remove it"
+            f"{marker} is not the marker of a restore: check the folders next to the data dir, then remove it"
         )
     return found
 
@@ -130,57 +130,57 @@ def _read(path: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and isinstance(data.get("id"), str) else None
 
 
-def check_room(restore: Restore, size: int, reserve: int) -> None:
-    """Raise RestoreError if the folders cannot be swapped, or there is no room for ``size`` more bytes beside the old."""
+def check_free_space(restore: Restore, size: int, reserve: int) -> None:
+    """Raise RestoreError if the folders cannot be swapped, or ``size`` more bytes do not fit next to the old data."""
     for swap in restore.swaps:
         parent = os.path.dirname(swap.live)
         if os.path.ismount(swap.live):
             raise RestoreError(
-                f"{swap.live} is a mount point and cannot be moved aside: let etcd use a folder below it (etcd_data_dir)"
+                f"{swap.live} is a mount point and cannot be renamed: set etcd_data_dir to a folder below it"
             )
         if not os.path.isdir(parent):
-            raise RestoreError(f"{parent} does not exist: mount its volume, or make it, first")
+            raise RestoreError(f"{parent} does not exist: mount its volume, or create it")
         is_data = swap.live == restore.data_dir
         needed = (size + _GROWTH if is_data else 0) + (_WAL_BYTES if not is_data or len(restore.swaps) == 1 else 0)
-        room = os.statvfs(parent)
-        free = room.f_bavail * room.f_frsize
+        filesystem = os.statvfs(parent)
+        free = filesystem.f_bavail * filesystem.f_frsize
         if free < needed + reserve:
             raise RestoreError(
-                f"{parent} has {format_size(free)} free, but the new data beside the old needs {format_size(needed)} and "
-                f"{format_size(reserve)} are to stay free: move older data (*.before-*) elsewhere, or lower reserve"
+                f"{parent} has {format_size(free)} free, but the new data needs {format_size(needed)} next to the old, and "
+                f"{format_size(reserve)} must stay free: move older data (*.before-*) elsewhere, or lower reserve"
             )
 
 
 def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
-    """Make the new data beside the old, once the snapshot is verified. Returns whether that was still to be done.
+    """Verify the snapshot and create the new data next to the old. Returns whether anything changed, and the metadata.
 
     Raises RestoreError, SnapshotError or EtcdctlError.
     """
     check_id(restore.id)
-    metadata = check.verify(request.path, request.etcdutl_path, request.timeout, run=run)
+    metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout, run=run)
     if metadata.encryption:
         raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
-    made_from = read_record(restore.data_dir if restore.placed else restore.swaps[-1].prepared)
-    if restore.placed or restore.prepared:
+    made_from = read_record(restore.data_dir if restore.is_activated else restore.swaps[-1].prepared)
+    if restore.is_activated or restore.is_prepared:
         if (made_from or {}).get("snapshot") != metadata.as_dict():
             raise RestoreError(
-                f"the restore {restore.id} was begun with another snapshot than {request.path}: finish it with that one"
+                f"the restore {restore.id} was started with another snapshot than {request.path}: finish it with that snapshot"
             )
         return False, metadata
     _remove_unfinished(restore)
-    check_room(restore, metadata.size, request.reserve)
-    with _clear_errors(restore.data_dir):
+    check_free_space(restore, metadata.size, request.reserve)
+    with _translate_os_errors(restore.data_dir):
         _make(restore, request, run)
         _write_record(restore, metadata)
         for swap in restore.swaps:
-            _hand_over(swap.prepared + _PART, request.owner, request.group)
+            _set_owner_and_flush(swap.prepared + _PART, request.owner, request.group)
             os.rename(swap.prepared + _PART, swap.prepared)
             sync_path(os.path.dirname(swap.prepared))
     return True, metadata
 
 
 def _remove_unfinished(restore: Restore) -> None:
-    """Remove what earlier preparations made that were never placed: copies of a snapshot, nothing else."""
+    """Remove new data of earlier restores that was never activated, which is only copies of snapshots."""
     for swap in restore.swaps:
         parent, name = os.path.split(swap.live)
         pattern = re.compile(re.escape(name) + r"\.restore-[0-9]{8}T[0-9]{6}Z(?:\.part)?")
@@ -204,7 +204,7 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
     if answer.returncode is None:
         raise RestoreError(f"etcdutl did not restore {request.path} within {request.timeout} s: raise timeout")
     if answer.returncode != 0:
-        raise RestoreError(f"etcdutl does not restore {request.path}: {failure_reason(answer)}")
+        raise RestoreError(f"etcdutl cannot restore {request.path}: {failure_reason(answer)}")
 
 
 def _write_record(restore: Restore, metadata: Metadata) -> None:
@@ -214,8 +214,8 @@ def _write_record(restore: Restore, metadata: Metadata) -> None:
         stream.write("\n")
 
 
-def _hand_over(folder: str, owner: int, group: int) -> None:
-    """Give a folder and all in it to etcd's user, and see it on disk."""
+def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
+    """Give a folder and its content to etcd's user, and flush them to the disk."""
     for parent, _folders, files in os.walk(folder):
         for path in (parent, *(os.path.join(parent, name) for name in files)):
             os.chown(path, owner, group)
@@ -223,31 +223,31 @@ def _hand_over(folder: str, owner: int, group: int) -> None:
             sync_path(path)
 
 
-def place(restore: Restore, marker: str, now: float) -> list[str]:
-    """Move the old data aside and the new in. Returns where the old now is; empty if all was done before.
+def activate(restore: Restore, marker: str, now: float) -> list[str]:
+    """Rename the old data and then the new. Returns the new paths of the old data, empty if nothing was left to do.
 
-    From here on the marker says that a restore is under way. Raises RestoreError.
+    From now on the marker records an unfinished restore. ``now`` is in seconds since 1970. Raises RestoreError.
     """
     check_id(restore.id)
-    if not restore.placed:
-        if not restore.prepared:
+    if not restore.is_activated:
+        if not restore.is_prepared:
             raise RestoreError(f"{restore.swaps[-1].prepared} does not exist: prepare the restore first")
         check_stopped(restore.data_dir)
     aside = []
-    with _clear_errors(restore.data_dir):
+    with _translate_os_errors(restore.data_dir):
         _write_marker(marker, restore.id, now)
         for swap in restore.swaps:
             if not os.path.isdir(swap.prepared):
                 continue
             if os.path.lexists(swap.live):
-                aside.append(_free_name(f"{swap.live}.before-{restore.id}"))
+                aside.append(_unused_name(f"{swap.live}.before-{restore.id}"))
                 os.rename(swap.live, aside[-1])
             os.rename(swap.prepared, swap.live)
             sync_path(os.path.dirname(swap.live))
     return aside
 
 
-def _free_name(path: str) -> str:
+def _unused_name(path: str) -> str:
     number, name = 1, path
     while os.path.lexists(name):
         number += 1
@@ -256,7 +256,7 @@ def _free_name(path: str) -> str:
 
 
 def check_stopped(data_dir: str) -> None:
-    """Raise RestoreError while a process has the database open; bbolt locks it for as long as it does."""
+    """Raise RestoreError while a process has the database open, which bbolt locks."""
     try:
         handle = os.open(os.path.join(data_dir, "member", "snap", "db"), os.O_RDONLY)
     except FileNotFoundError:
@@ -283,8 +283,8 @@ def _write_marker(marker: str, name: str, now: float) -> None:
 
 
 def finish(marker: str) -> bool:
-    """Say that the restore is over. Returns whether it was not said before."""
-    with _clear_errors(marker):
+    """Remove the marker of the restore. Returns whether there was one."""
+    with _translate_os_errors(marker):
         try:
             os.unlink(marker)
         except FileNotFoundError:
@@ -294,10 +294,8 @@ def finish(marker: str) -> bool:
 
 
 @contextlib.contextmanager
-def _clear_errors(path: str) -> Iterator[None]:
+def _translate_os_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RestoreError(
-            f"{error.filename or path}: {error.strerror}; run it again once that is put right"
-        ) from error
+        raise RestoreError(f"{error.filename or path}: {error.strerror}; correct that and run it again") from error

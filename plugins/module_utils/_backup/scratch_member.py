@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An etcd for a moment: started on data in a scratch folder, reached by nobody else, gone afterwards. Private to the collection.
+"""Run a temporary etcd on data in a scratch folder.
 
-It listens on unix sockets in that folder, which only its user can enter: no port is taken, and no client finds it. Its
-memory, its time and its priority are bounded, and it ends with the process that started it, however that ends.
+It listens on unix sockets in that folder, which only its user can enter, so that it uses no port and no client can find it. Its
+memory, time and priority are limited, and it ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -27,26 +27,25 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
-# What etcd writes beside its database: two WAL segments of 64 MB, one of them ahead of need, and growth in steps of 16 MB.
+# Bytes that etcd writes in addition to its database: two WAL segments of 64 MB, one allocated ahead, and 16 MB of growth at a time.
 OVERHEAD = 160 << 20
-# Below this the Go runtime and bbolt's free list leave no room for an index.
-LEAST_MEMORY = 128 << 20
+# With less, the Go runtime and bbolt's free list leave no memory for the index.
+MIN_MEMORY = 128 << 20
 
 _PREFIX = ".headroom-drill-"
 _LOCK = "lock"
 _LOG = "etcd.log"
 _SOCKET = "client"
 _PEER = "peer"
-# What it says its address is: nothing listens there. etcd before 3.7 refuses to advertise a unix socket.
+# The advertised address, where nothing listens: etcd before 3.7 cannot advertise a unix socket.
 PEER_URL = "http://127.0.0.1:1"
-# sun_path holds 108 bytes with its end on Linux.
-_LONGEST_SOCKET = 107
+# On Linux sun_path has 108 bytes, including the terminating NUL.
+_MAX_SOCKET_PATH = 107
 _PAUSE = 0.1
 _STOP_SECONDS = 60.0
 
-# The kernel refuses what goes over the limit of private writable memory, which mapped database pages are no part of; and if
-# memory runs out on the host, it ends this process first.
-_BOUNDED = """
+# ulimit -d limits private writable memory, without the mapped pages of the database; the OOM killer chooses this process first.
+_LIMITED = """
 echo 1000 > /proc/self/oom_score_adj || :
 ulimit -d "$1"
 shift
@@ -55,31 +54,31 @@ exec "$@"
 
 
 class DrillError(ValueError):
-    """A backup that cannot be restored, or a drill that cannot be held; the text is one sentence."""
+    """A backup that cannot be restored, or a drill that cannot run."""
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """What the scratch member may use: ``memory`` in bytes, ``deadline`` on the clock of time.monotonic()."""
+class Limits:
+    """Limits of the scratch member: ``memory`` in bytes, ``deadline`` on the clock of time.monotonic()."""
 
     memory: int
     deadline: float
 
-    def left(self) -> float:
-        """Return the seconds that are left. Raises DrillError if none are."""
+    def seconds_left(self) -> float:
+        """Return the seconds until the deadline. Raises DrillError after it."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
-            raise DrillError("time is up: raise timeout")
+            raise DrillError("the time limit has passed: raise timeout")
         return seconds
 
 
 @contextlib.contextmanager
 def scratch_folder(parent: str, needed: int) -> Iterator[str]:
-    """Give a folder for this user alone with ``needed`` bytes of room, and remove it whatever happens.
+    """Yield a private folder with ``needed`` bytes of free space, and always remove it.
 
-    Folders that killed drills left are removed first. Raises DrillError if there is no room.
+    Removes the folders of killed drills first. Raises DrillError without enough free space.
     """
-    check_parent(parent, needed)
+    check_scratch_dir(parent, needed)
     folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
     handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -90,16 +89,20 @@ def scratch_folder(parent: str, needed: int) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_parent(parent: str, needed: int) -> None:
-    """Remove what killed drills left in ``parent``, and raise DrillError if it cannot hold a scratch member."""
+def check_scratch_dir(parent: str, needed: int) -> None:
+    """Remove the folders of killed drills in ``parent``; raise DrillError if it is unsuitable for a scratch member."""
     if not os.path.isdir(parent) or not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
-        raise DrillError(f"scratch_dir {parent} is no directory that user {os.geteuid()} can write to: choose another")
+        raise DrillError(
+            f"scratch_dir {parent} is not a directory that user {os.geteuid()} can write to: choose another"
+        )
     longest = len(os.fsencode(os.path.join(parent, _PREFIX + "x" * 8, _SOCKET)))
-    if longest > _LONGEST_SOCKET:
-        raise DrillError(f"scratch_dir {parent} is too long for the sockets in it by {longest - _LONGEST_SOCKET} bytes")
+    if longest > _MAX_SOCKET_PATH:
+        raise DrillError(
+            f"scratch_dir {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
+        )
     _remove_leftovers(parent)
-    room = os.statvfs(parent)
-    free = room.f_bavail * room.f_frsize
+    filesystem = os.statvfs(parent)
+    free = filesystem.f_bavail * filesystem.f_frsize
     if free < needed:
         raise DrillError(
             f"scratch_dir {parent} has {format_size(free)} free, but the drill needs {format_size(needed)}: "
@@ -114,7 +117,7 @@ def _remove_leftovers(parent: str) -> None:
             continue
         try:
             handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # of another user, or of a drill that is only just beginning
+        except OSError:  # another user's folder, or a drill that is starting
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,24 +129,26 @@ def _remove_leftovers(parent: str) -> None:
 
 
 def socket_url(folder: str) -> str:
-    """Return where clients reach the scratch member."""
+    """Return the client URL of the scratch member."""
     return f"unix://{os.path.join(folder, _SOCKET)}"
 
 
 def connection(etcdctl_path: str, seconds: float) -> Connection:
-    """Return how etcdctl asks a scratch member: no TLS, as the folder keeps others out."""
+    """Return etcdctl's connection to a scratch member, without TLS because the folder is private."""
     return Connection(etcdctl_path, None, None, None, seconds)
 
 
-def command(etcd_path: str, folder: str, data_dir: str, name: str, bounds: Bounds, flags: tuple[str, ...]) -> list[str]:
-    """Return the whole command line: the bounds, then etcd.
+def command_line(
+    etcd_path: str, folder: str, data_dir: str, name: str, limits: Limits, flags: tuple[str, ...]
+) -> list[str]:
+    """Return the command line that applies the limits and runs etcd.
 
-    ``timeout`` ends etcd at the deadline even if nobody else is left to do so.
+    The program ``timeout`` ends etcd at the deadline even if this process was killed.
     """
-    limit = [str(bounds.memory >> 10), "timeout", "--kill-after=10", f"{bounds.left():.0f}"]
+    limit = [str(limits.memory >> 10), "timeout", "--kill-after=10", f"{limits.seconds_left():.0f}"]
     return [
-        *_dies_with_parent(),
-        *("sh", "-c", _BOUNDED, "sh"),
+        *_parent_death_prefix(),
+        *("sh", "-c", _LIMITED, "sh"),
         *limit,
         *("nice", "-n", "19"),
         *(("ionice", "-c", "3") if shutil.which("ionice") else ()),
@@ -160,8 +165,8 @@ def command(etcd_path: str, folder: str, data_dir: str, name: str, bounds: Bound
     ]
 
 
-def _dies_with_parent() -> list[str]:
-    """Return the prefix that ends a command when its parent does, where setpriv knows how to (util-linux 2.33)."""
+def _parent_death_prefix() -> list[str]:
+    """Return a command prefix that ends the command with its parent; empty without setpriv of util-linux 2.33 or newer."""
     prefix = ["setpriv", "--pdeathsig", "TERM"]
     if shutil.which("setpriv") is None:
         return []
@@ -172,31 +177,31 @@ def _dies_with_parent() -> list[str]:
 
 
 @contextlib.contextmanager
-def member(
+def run_member(
     etcd_path: str,
     etcdctl_path: str,
     folder: str,
     data_dir: str,
-    bounds: Bounds,
+    limits: Limits,
     *,
     name: str = "drill",
     flags: tuple[str, ...] = (),
-    in_order: bool = False,
+    graceful: bool = False,
 ) -> Iterator[str]:
-    """Run etcd on ``data_dir`` below ``folder`` and give its client URL once it answers; ends it afterwards.
+    """Run etcd on ``data_dir`` in ``folder``, yield its client URL once it answers, and stop it afterwards.
 
-    Raises DrillError if it does not come to answer, and, with ``in_order``, if it had to be killed: what it had yet to
-    write to its database is not there then.
+    Raises DrillError if it does not answer, and, with ``graceful``, if it had to be killed, because its database may then be
+    incomplete.
     """
     if shutil.which(etcd_path) is None:
-        raise DrillError(f"{etcd_path} is no program that can be run: install etcd or set etcd_path")
-    # None of the caller's settings: etcd reads ETCD_*, and refuses some that are also given as flags.
+        raise DrillError(f"{etcd_path} is not an executable program: install etcd, or set etcd_path")
+    # Drop the caller's settings: etcd reads ETCD_* and refuses some of them next to flags.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("ETCD", "GO"))}
-    environment["GOMEMLIMIT"] = str(bounds.memory * 3 // 4)
+    environment["GOMEMLIMIT"] = str(limits.memory * 3 // 4)
     log = os.path.join(folder, _LOG)
     with open(log, "ab") as stream:
         process = subprocess.Popen(
-            command(etcd_path, folder, data_dir, name, bounds, flags),
+            command_line(etcd_path, folder, data_dir, name, limits, flags),
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
@@ -204,35 +209,35 @@ def member(
             cwd=folder,
         )
     try:
-        _wait(process, connection(etcdctl_path, 5.0), folder, bounds)
+        _wait(process, connection(etcdctl_path, 5.0), folder, limits)
         yield socket_url(folder)
     finally:
-        killed = _end(process)
-    if in_order and killed:
-        raise DrillError(f"etcd did not end in {_STOP_SECONDS:.0f} s: try again")
+        killed = _stop(process)
+    if graceful and killed:
+        raise DrillError(f"etcd did not stop within {_STOP_SECONDS:.0f} s: run it again")
 
 
-def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, bounds: Bounds) -> None:
-    """Return once it leads and has applied all that was committed. Nothing is read: the backup may be one with auth enabled."""
+def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limits: Limits) -> None:
+    """Wait until the member leads and has applied all committed entries. Reads no keys, because auth may be enabled."""
     while True:
         if process.poll() is not None:
-            raise DrillError(f"etcd does not start on it: {log_cause(folder, bounds.memory)}")
+            raise DrillError(f"etcd does not start with it: {exit_reason(folder, limits.memory)}")
         if os.path.exists(os.path.join(folder, _SOCKET)):
             answer = run_etcdctl(link, [socket_url(folder)], "endpoint", "status")
             found = list(parse_status(answer.stdout or "null").values()) if answer.returncode == 0 else []
             if found and found[0].leader and found[0].raft_applied_index == found[0].raft_index:
                 return
         try:
-            bounds.left()
+            limits.seconds_left()
         except DrillError as error:
             raise DrillError(
-                f"etcd did not answer in time on it ({log_cause(folder, bounds.memory)}): {error}"
+                f"etcd did not answer within the time limit ({exit_reason(folder, limits.memory)}): {error}"
             ) from error
         time.sleep(_PAUSE)
 
 
-def log_cause(folder: str, memory: int) -> str:
-    """Return in one line why the scratch member ended, from what it logged."""
+def exit_reason(folder: str, memory: int) -> str:
+    """Return in one line why the scratch member failed, from its log."""
     try:
         with open(os.path.join(folder, _LOG), encoding="utf-8", errors="replace") as stream:
             lines = stream.read().splitlines()
@@ -240,11 +245,11 @@ def log_cause(folder: str, memory: int) -> str:
         lines = []
     if any("out of memory" in line or "cannot allocate memory" in line for line in lines):
         return f"it needs more than {format_size(memory)} of memory, raise memory_max"
-    return systemd.cause([systemd.readable(line) for line in lines]) or (lines[-1] if lines else "it logged nothing")
+    return systemd.cause([systemd.readable(line) for line in lines]) or (lines[-1] if lines else "its log is empty")
 
 
-def _end(process: subprocess.Popen[bytes]) -> bool:
-    """End ``timeout``, which ends etcd. Returns whether it had to be killed."""
+def _stop(process: subprocess.Popen[bytes]) -> bool:
+    """Stop ``timeout``, which stops etcd. Returns whether it had to be killed."""
     if process.poll() is None:
         process.terminate()
     try:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take a snapshot of a cluster that can be trusted. Private to the collection.
+"""Take a verified snapshot of a cluster.
 
-Knows nothing of Ansible: a timer's program uses it too. ``plan`` only looks, ``save`` does what it planned. Everything that
-goes wrong is one SnapshotError or EtcdctlError; the snapshots kept are untouched then.
+Independent of Ansible, because the timers' program uses it too. ``plan_snapshot`` changes nothing, ``take_snapshot`` carries the
+plan out. Errors raise SnapshotError or EtcdctlError and leave existing snapshots unchanged.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     bucket_copies,
     check,
     directory_copies,
+    retention,
     store,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
@@ -37,12 +38,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 @dataclass(frozen=True)
 class Request:
-    """What to take and what to keep.
+    """A request for a snapshot, with its retention.
 
-    ``member`` is the name of the member to take it from, empty for a healthy follower. ``keep_days`` None: only the
-    number counts. ``reserve`` is the bytes that have to stay free; ``timeout`` the seconds for each long step.
-    With ``encrypt_to`` nobody but those recipients can read the snapshot; ``copy_dir`` and ``bucket`` each get a copy, with the
-    same retention.
+    ``member`` is the member to take it from, empty for a healthy follower. Without ``keep_days`` only the number ``keep`` counts.
+    ``reserve`` is the bytes that must stay free, ``timeout`` the time limit of each long step in seconds. Only the recipients in
+    ``encrypt_to`` can decrypt the snapshot. ``copy_dir`` and ``bucket`` each get a copy, with the same retention.
     """
 
     directory: str
@@ -59,7 +59,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Tools:
-    """How to ask etcd, and the program that reads snapshots."""
+    """The connection to etcd, and the program that verifies snapshots."""
 
     connection: Connection
     etcdutl_path: str
@@ -67,23 +67,24 @@ class Tools:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be done: from whom, where to, about how large, and what it would replace. Sizes are bytes."""
+    """The planned snapshot: its member, path and approximate size in bytes, and the snapshots that retention removes."""
 
     cluster_id: str
     member: Member
     path: str
     size: int
-    stored: list[store.Stored]
+    stored: list[store.StoredSnapshot]
     removed: list[str]
     left_alone: list[dict[str, str]]
     encryption: str = ""
 
 
 @dataclass(frozen=True)
-class Saved:
-    """What was done. ``failures`` says in sentences what was not: old ones not removed, no copy; ``duration`` is in seconds.
+class SavedSnapshot:
+    """The result of a backup.
 
-    ``copies`` are the path and the URL of those that were made.
+    ``failures`` are sentences about old snapshots that were not removed and copies that failed. ``copies`` are the paths and URLs
+    of the copies. ``duration`` is in seconds.
     """
 
     plan: Plan
@@ -95,44 +96,47 @@ class Saved:
 
 
 def check_request(request: Request) -> None:
-    """Raise SnapshotError for a request that cannot be meant."""
+    """Raise SnapshotError for an invalid request."""
     store.check_prefix(request.prefix)
     if request.keep < 1:
-        raise SnapshotError(f"keep is {request.keep}, but must be at least 1: the newest snapshot is always kept")
+        raise SnapshotError(
+            f"keep is {request.keep}, but must be at least 1, because the newest snapshot is always kept"
+        )
     if request.keep_days is not None and request.keep_days < 1:
-        raise SnapshotError(f"keep_days is {request.keep_days}, but must be at least 1; leave it out to keep by number")
+        raise SnapshotError(
+            f"keep_days is {request.keep_days}, but must be at least 1: leave it out to keep by number only"
+        )
     check.check_timeout(request.timeout)
     if request.copy_dir and os.path.realpath(request.copy_dir) == os.path.realpath(request.directory):
         raise SnapshotError(
-            f"copy_dir is {request.copy_dir}, where the snapshots are: name another directory, or leave it out"
+            f"copy_dir is {request.copy_dir}, the directory of the snapshots: set another directory, or leave it out"
         )
     if request.bucket:
         try:
-            backup_bucket.check(request.bucket)
+            backup_bucket.check_bucket(request.bucket)
         except backup_bucket.BucketError as error:
             raise SnapshotError(f"bucket: {error}") from error
 
 
 def check_copies(request: Request, size: int) -> None:
-    """Raise SnapshotError if a snapshot of so many bytes could not be copied, as it is now. Changes nothing."""
+    """Raise SnapshotError if a snapshot of ``size`` bytes could not be copied now. Changes nothing."""
     try:
         if request.copy_dir:
-            directory_copies.check(request.copy_dir, size)
+            directory_copies.check_copy_dir(request.copy_dir, size)
         if request.bucket:
             backup_bucket.connect(request.bucket).entries()
     except SnapshotError as error:
-        raise SnapshotError(f"there would be no copy in {request.copy_dir}: {error}") from error
+        raise SnapshotError(f"a copy to {request.copy_dir} would fail: {error}") from error
     except backup_bucket.BucketError as error:
-        raise SnapshotError(f"there would be no copy in the bucket: {error}") from error
+        raise SnapshotError(f"a copy to the bucket would fail: {error}") from error
 
 
 def choose_member(cluster: Cluster, name: str, near: str) -> Member:
-    """Choose whom to take the snapshot from. Raises SnapshotError if nobody is fit.
+    """Choose the member to take the snapshot from. Raises SnapshotError if there is none.
 
-    name: the member that was asked for, or empty: then a healthy follower, rather the one named ``near``, then the one
-    that lags least; the leader only if no follower is healthy.
-    While the alarm CORRUPT is set it is not known whose data is right, and a wrong snapshot would in time push out
-    the right ones. A learner and a member without quorum may be behind the cluster by any amount.
+    ``name`` is the requested member. If it is empty, prefer a healthy follower: the one named ``near``, then the one with the
+    smallest lag; the leader only if no follower is healthy. With the alarm CORRUPT set it is unknown whose data is correct, and
+    retention would replace correct snapshots by wrong ones. Learners and members without quorum may lag by any amount.
     """
     if not cluster.members:
         raise SnapshotError(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
@@ -146,38 +150,40 @@ def choose_member(cluster: Cluster, name: str, near: str) -> Member:
             names = ", ".join(member.name or member.id for member in voters)
             raise SnapshotError(f"the cluster has no voting member named {name!r}; those are {names}")
         if not wanted.healthy or wanted.version is None:
-            raise SnapshotError(f"{name} is not healthy: {wanted.health_error}; choose another member, or none")
+            raise SnapshotError(
+                f"{name} is not healthy: {wanted.health_error}; choose another member, or leave member out"
+            )
         return wanted
-    fit = [member for member in voters if member.healthy and member.version is not None]
-    if not fit:
-        ill = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in voters)
-        raise SnapshotError(f"no voting member is healthy ({ill}); repair the cluster first")
-    return min(fit, key=lambda one: (one.role == "leader", one.name != near, one.lag or 0, one.name))
+    candidates = [member for member in voters if member.healthy and member.version is not None]
+    if not candidates:
+        unhealthy = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in voters)
+        raise SnapshotError(f"no voting member is healthy ({unhealthy}); repair the cluster first")
+    return min(candidates, key=lambda one: (one.role == "leader", one.name != near, one.lag or 0, one.name))
 
 
-def plan(request: Request, tools: Tools, endpoints: list[str], now: float) -> Plan:
-    """Look at the directory and the cluster, and say what a backup would do. Changes nothing.
+def plan_snapshot(request: Request, tools: Tools, endpoints: list[str], now: float) -> Plan:
+    """Plan a backup from the state of the directory and the cluster. Changes nothing.
 
-    now: seconds since 1970. Raises SnapshotError or EtcdctlError for whatever would stop the backup.
+    ``now`` is in seconds since 1970. Raises SnapshotError or EtcdctlError for anything that would stop the backup.
     """
     check_request(request)
     _check_directory(request.directory)
-    check.check_program(tools.etcdutl_path)
-    encryption = crypt.method(request.encrypt_to)
+    check.check_etcdutl(tools.etcdutl_path)
+    encryption = crypt.choose_program(request.encrypt_to)
     cluster, answered_by = observe_cluster(tools.connection, endpoints)
     at_first = (member.name for member in cluster.members if member.endpoint == endpoints[0])
     near = answered_by if len(endpoints) == 1 else next(at_first, "")
     member = choose_member(cluster, request.member, near)
     size = (member.db_size or 0) + check.DIGEST_BYTES
-    with check.clear_errors(request.directory):
-        room = os.statvfs(request.directory)
-        stored = store.scan(request.directory, request.prefix)
-    free = room.f_bavail * room.f_frsize
-    needed = 2 * size if encryption else size  # in the clear for the moment in which it is verified
+    with check.translate_os_errors(request.directory):
+        filesystem = os.statvfs(request.directory)
+        stored = store.scan_directory(request.directory, request.prefix)
+    free = filesystem.f_bavail * filesystem.f_frsize
+    needed = 2 * size if encryption else size  # the unencrypted file exists while it is verified
     if free < needed + request.reserve:
         raise SnapshotError(
             f"{request.directory} has {format_size(free)} free, but the snapshot needs {format_size(needed)} and "
-            f"{format_size(request.reserve)} are to stay free: free some space, or lower keep or reserve"
+            f"{format_size(request.reserve)} must stay free: free some space, or lower keep or reserve"
         )
     return Plan(
         cluster_id=cluster.id,
@@ -185,103 +191,109 @@ def plan(request: Request, tools: Tools, endpoints: list[str], now: float) -> Pl
         path=store.new_path(request.directory, request.prefix, now, encryption),
         size=size,
         stored=stored,
-        removed=store.removable(stored, cluster_id=cluster.id, keep=request.keep, keep_days=request.keep_days, now=now),
-        left_alone=store.left_alone(stored, cluster.id),
+        removed=retention.expired_paths(
+            stored, cluster_id=cluster.id, keep=request.keep, keep_days=request.keep_days, now=now
+        ),
+        left_alone=retention.untouched(stored, cluster.id),
         encryption=encryption,
     )
 
 
 def _check_directory(directory: str) -> None:
     if not os.path.isdir(directory):
-        raise SnapshotError(f"{directory} is no directory on this host: make it, or mount its volume, first")
+        raise SnapshotError(f"{directory} is not a directory on this host: create it, or mount its volume")
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
         raise SnapshotError(
             f"{directory} cannot be read and written by user {os.geteuid()}: choose another directory or user (become: true)"
         )
 
 
-def save(
+def take_snapshot(
     request: Request,
     tools: Tools,
     endpoints: list[str],
     *,
     run: check.Runner = run_etcd_tool,
     clock: Callable[[], float] = time.time,
-) -> Saved:
-    """Take a snapshot, verify it, put it in place, and only then remove what retention no longer wants.
+) -> SavedSnapshot:
+    """Take a snapshot, verify and publish it, and only then apply retention.
 
-    Raises SnapshotError or EtcdctlError; no snapshot has been removed then, and no new one is in sight.
+    Raises SnapshotError or EtcdctlError before anything is published or removed.
     """
     began = time.monotonic()
     check_request(request)
     _check_directory(request.directory)
-    with check.clear_errors(request.directory), store.locked(request.directory):
+    with check.translate_os_errors(request.directory), store.lock_directory(request.directory):
         store.remove_leftovers(request.directory, request.prefix)
         now = clock()
-        planned = plan(request, tools, endpoints, now)
-        with store.workplace(request.directory) as folder:
+        planned = plan_snapshot(request, tools, endpoints, now)
+        with store.staging_folder(request.directory) as folder:
             temporary = os.path.join(folder, "snapshot.db")
             _download(planned.member, temporary, tools, request.timeout, run)
-            metadata = _examine(temporary, planned, tools, request.timeout, run, int(now))
+            metadata = _verify(temporary, planned, tools, request.timeout, run, int(now))
             if planned.encryption:
                 temporary, metadata = _encrypt(temporary, planned.encryption, metadata, request)
             store.publish(temporary, planned.path, metadata)
-        removed, failures = store.remove(planned.removed)
-        failures = [f"an old one could not be removed: {failure}" for failure in failures]
+        removed, failures = store.remove_snapshots(planned.removed)
+        failures = [f"an old snapshot could not be removed: {failure}" for failure in failures]
     copies, problems = _copy(request, planned.path, metadata, now)
-    return Saved(planned, metadata, time.monotonic() - began, removed, failures + problems, copies)
+    return SavedSnapshot(planned, metadata, time.monotonic() - began, removed, failures + problems, copies)
 
 
 def _copy(request: Request, path: str, metadata: Metadata, now: float) -> tuple[list[str], list[str]]:
-    """Copy a snapshot wherever it is wanted. Returns the copies and what went wrong."""
-    unwanted = functools.partial(
-        store.removable, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
+    """Make the requested copies. Returns the copies and the problems."""
+    expired = functools.partial(
+        retention.expired_paths, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
     )
-    made = []
+    results = []
     if request.copy_dir:
-        made.append(directory_copies.copy(path, metadata, request.copy_dir, request.prefix, unwanted))
+        results.append(directory_copies.copy_to_directory(path, metadata, request.copy_dir, request.prefix, expired))
     if request.bucket:
-        made.append(bucket_copies.copy(path, metadata, request.bucket, request.prefix, unwanted, request.timeout, now))
-    return [copy for copy, _problems in made if copy], [problem for _copy, problems in made for problem in problems]
+        results.append(
+            bucket_copies.copy_to_bucket(path, metadata, request.bucket, request.prefix, expired, request.timeout, now)
+        )
+    return [copy for copy, _problems in results if copy], [
+        problem for _copy, problems in results for problem in problems
+    ]
 
 
 def _encrypt(path: str, program: str, metadata: Metadata, request: Request) -> tuple[str, Metadata]:
-    """Replace a verified snapshot by its encrypted form."""
+    """Encrypt a verified snapshot and remove the unencrypted file. Returns the new path and metadata."""
     target = f"{path}.{program}"
     try:
         crypt.encrypt(program, request.encrypt_to, path, target, request.timeout)
     except SnapshotError as error:
-        raise SnapshotError(f"{error}; the snapshots kept are untouched") from error
+        raise SnapshotError(f"{error}; existing snapshots are unchanged") from error
     os.unlink(path)
-    size, sha256 = crypt.sha256_of(target)
+    size, sha256 = crypt.sync_and_hash(target)
     return target, replace(metadata, encryption=program, encrypted_size=size, encrypted_sha256=sha256)
 
 
 def _download(member: Member, path: str, tools: Tools, timeout: int, run: check.Runner) -> None:
-    """Let etcdctl save a snapshot of one member. It writes beside ``path``, synchronises and renames."""
+    """Save a snapshot of one member with etcdctl, which writes ``path``.part, flushes and renames it."""
     link = replace(tools.connection, timeout=float(timeout))
     answer = run([*command_line(link, [member.endpoint]), "snapshot", "save", path], timeout + 1.0, "etcdctl")
     if answer.returncode != 0:
-        # Beside the reason why the file could not be written, etcdctl logs a closed pipe, which says nothing.
-        refused = (
+        # If the file cannot be written, etcdctl reports the cause and a closed pipe, which is useless.
+        reasons = (
             line for line in answer.stderr.splitlines() if line.startswith("Error: ") and f"{path}.part: " in line
         )
-        cause = next((line.rpartition(".part: ")[2] for line in refused), failure_reason(answer))
-        late = answer.returncode is None or "deadline exceeded" in cause
-        hint = f" (it had {timeout} s: raise timeout)" if late else ""
-        raise SnapshotError(f"no snapshot of {member.name}: {cause}{hint}; the snapshots kept are untouched")
+        cause = next((line.rpartition(".part: ")[2] for line in reasons), failure_reason(answer))
+        timed_out = answer.returncode is None or "deadline exceeded" in cause
+        hint = f" (time limit {timeout} s: raise timeout)" if timed_out else ""
+        raise SnapshotError(f"no snapshot of {member.name}: {cause}{hint}; existing snapshots are unchanged")
     os.chmod(path, 0o600)
 
 
-def _examine(path: str, planned: Plan, tools: Tools, timeout: int, run: check.Runner, now: int) -> Metadata:
-    """Verify what arrived and describe it."""
+def _verify(path: str, planned: Plan, tools: Tools, timeout: int, run: check.Runner, now: int) -> Metadata:
+    """Verify the downloaded snapshot and return its metadata."""
     try:
-        size, sha256 = check.digest(path)
+        size, sha256 = check.verify_digest(path)
         status = check.read_status(path, tools.etcdutl_path, timeout, run)
     except SnapshotError as error:
-        # Its name is a passing one.
+        # The temporary file's name would mean nothing to the user.
         text = str(error).replace(path, f"the snapshot from {planned.member.name}")
-        raise SnapshotError(f"{text}; the snapshots kept are untouched") from error
+        raise SnapshotError(f"{text}; existing snapshots are unchanged") from error
     return Metadata(
         cluster_id=planned.cluster_id,
         member=planned.member.name,

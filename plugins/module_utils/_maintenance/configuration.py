@@ -246,8 +246,8 @@ def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
     if bucket is None:
         return []
     try:
-        backup_bucket.check(bucket)
-        if installed or backup_bucket.available():
+        backup_bucket.check_bucket(bucket)
+        if installed or backup_bucket.is_boto3_installed():
             backup_bucket.connect(bucket).entries()
     except BucketError as error:
         return [f"etcd_maintenance_backup_bucket: {error}"]

@@ -21,15 +21,15 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 def run(config: Config, check: bool) -> dict[str, Any]:
     """Run the drill with the newest backup. Returns the record. Raises ValueError if the drill fails or cannot start."""
     request, tools = _request(config), _tools(config)
-    if os.path.isdir(request.directory) and not store.scan(request.directory, request.prefix):
+    if os.path.isdir(request.directory) and not store.scan_directory(request.directory, request.prefix):
         return {
             "result": "skipped",
             "reason": f"there is no backup in {request.directory} on this host",
             "settled": False,
         }
     try:
-        planned = backup_drill.plan(request, tools, config.endpoints)
-    except backup_drill.KeyNeededError as error:
+        planned = backup_drill.plan_drill(request, tools, config.endpoints)
+    except backup_drill.MissingKeyError as error:
         return {
             "result": "skipped",
             "reason": f"{error}; run etcd_restore_drill with it on a host that has the key",
@@ -52,7 +52,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             "would": True,
             "path": planned.path,
         }
-    report = backup_drill.hold(request, tools, config.endpoints)
+    report = backup_drill.run_drill(request, tools, config.endpoints)
     finding = report.finding.as_dict()
     finding.pop("sentence")
     return {
@@ -79,4 +79,4 @@ def _request(config: Config) -> backup_drill.Request:
 
 
 def _tools(config: Config) -> backup_drill.Tools:
-    return backup_drill.Tools(config.connection, backup_drill.etcd_beside(config.etcdutl_path), config.etcdutl_path)
+    return backup_drill.Tools(config.connection, backup_drill.etcd_next_to(config.etcdutl_path), config.etcdutl_path)

@@ -58,7 +58,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         newest = _newest(config)
         if not _due(newest, window, time.time()):
             return _not_due(newest)
-        saved = backup_snapshot.save(_request(config), _tools(config), config.endpoints)
+        saved = backup_snapshot.take_snapshot(_request(config), _tools(config), config.endpoints)
         record = _record_of(saved)
         if lease_keeper is not None:
             problem = _announce(config, saved.metadata.taken_at)
@@ -144,7 +144,7 @@ def _tools(config: Config) -> backup_snapshot.Tools:
 
 def _predict(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
     """Return what would be done. Raises ValueError for what would prevent it."""
-    plan = backup_snapshot.plan(_request(config), _tools(config), config.endpoints, time.time())
+    plan = backup_snapshot.plan_snapshot(_request(config), _tools(config), config.endpoints, time.time())
     backup_snapshot.check_copies(_request(config), plan.size)
     later = ", unless another host is first" if should_yield(cluster, config.member) else ""
     return {
@@ -159,7 +159,7 @@ def _predict(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[s
     }
 
 
-def _record_of(saved: backup_snapshot.Saved) -> dict[str, Any]:
+def _record_of(saved: backup_snapshot.SavedSnapshot) -> dict[str, Any]:
     copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
     failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
     return {

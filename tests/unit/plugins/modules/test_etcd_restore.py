@@ -80,19 +80,29 @@ def step(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], state: str, 
 
 def test_all_steps(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     aside = f"{tmp_path}/data.before-{ID}"
-    seen = step(capsys, asked, "seen")
-    assert (seen["changed"], seen["pending"], seen["placed"], seen["restored"]) == (False, "", False, {})
+    inspected = step(capsys, asked, "inspected")
+    assert (inspected["changed"], inspected["pending"], inspected["activated"], inspected["restored"]) == (
+        False,
+        "",
+        False,
+        {},
+    )
     prepared = step(capsys, asked, "prepared")
-    assert prepared["msg"] == f"Made {tmp_path}/data.restore-{ID} from {asked['path']}."
+    assert prepared["msg"] == f"Created {tmp_path}/data.restore-{ID} from {asked['path']}."
     assert (prepared["changed"], prepared["metadata"]["revision"]) == (True, 8123)
-    assert step(capsys, asked, "prepared")["msg"] == f"The data of the restore {ID} is already made."
-    placed = step(capsys, asked, "placed")
-    assert (placed["changed"], placed["aside"], placed["pending"], placed["placed"]) == (True, [aside], ID, True)
-    assert (placed["msg"], placed["restored"]["id"]) == (f"Moved the old data to {aside}.", ID)
-    again = step(capsys, asked, "placed")
-    assert (again["changed"], again["msg"]) == (False, f"The data of the restore {ID} is already in place.")
+    assert step(capsys, asked, "prepared")["msg"] == f"The data of the restore {ID} already exists."
+    activated = step(capsys, asked, "activated")
+    assert (activated["changed"], activated["aside"], activated["pending"], activated["activated"]) == (
+        True,
+        [aside],
+        ID,
+        True,
+    )
+    assert (activated["msg"], activated["restored"]["id"]) == (f"Moved the old data to {aside}.", ID)
+    again = step(capsys, asked, "activated")
+    assert (again["changed"], again["msg"]) == (False, f"The data of the restore {ID} is already active.")
     finished = step(capsys, asked, "finished")
-    assert (finished["changed"], finished["pending"], finished["msg"]) == (True, "", f"The restore {ID} is over.")
+    assert (finished["changed"], finished["pending"], finished["msg"]) == (True, "", f"Finished the restore {ID}.")
     assert not step(capsys, asked, "finished")["changed"]
     flags = (tmp_path / "data" / "member" / "snap" / "db").read_text()
     assert "--bump-revision" in flags and "--mark-compacted" in flags
@@ -102,8 +112,8 @@ def test_all_steps(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tm
 def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     made = step(capsys, asked, "prepared", _ansible_check_mode=True)
-    assert (made["changed"], made["msg"]) == (True, f"Would make {tmp_path}/data.restore-{ID} from {asked['path']}.")
-    moved = step(capsys, asked, "placed", _ansible_check_mode=True)
+    assert (made["changed"], made["msg"]) == (True, f"Would create {tmp_path}/data.restore-{ID} from {asked['path']}.")
+    moved = step(capsys, asked, "activated", _ansible_check_mode=True)
     assert moved["aside"] == [f"{tmp_path}/data.before-{ID}"]
     assert not step(capsys, asked, "finished", _ansible_check_mode=True)["changed"]
     assert sorted(tmp_path.rglob("*")) == before
@@ -112,18 +122,18 @@ def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], t
 @pytest.mark.parametrize(
     ("state", "change", "text"),
     [
-        ("prepared", {"id": "today"}, "id is 'today': write the time at which it began"),
+        ("prepared", {"id": "today"}, "id is 'today': write the time of the restore"),
         (
             "prepared",
             {"owner": "nobody-here"},
             "user nobody-here or group ",
         ),
         ("prepared", {"bump_revision": -1}, "bump_revision is -1, but revisions cannot fall: write 0 or more"),
-        ("prepared", {"path": "/nowhere.db"}, "/nowhere.db is no file on this host"),
-        ("prepared", {"reserve": "1PB"}, "free, but the new data beside the old needs"),
+        ("prepared", {"path": "/nowhere.db"}, "/nowhere.db is not a file on this host"),
+        ("prepared", {"reserve": "1PB"}, "free, but the new data needs"),
         ("prepared", {"reserve": "much"}, "reserve is 'much', which is not a valid size"),
-        ("prepared", {"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is no program that can be run"),
-        ("placed", {}, "does not exist: prepare the restore first"),
+        ("prepared", {"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is not an executable program"),
+        ("activated", {}, "does not exist: prepare the restore first"),
         ("prepared", {"member": None}, "member must not be empty with state=prepared"),
     ],
 )
@@ -148,7 +158,7 @@ def test_bad_input(
         ({"src": "/nowhere", "path": "/nowhere.db"}, "parameters are mutually exclusive: src|path"),
         ({"src": "/nowhere", "timeout": 0}, "timeout is 0, but must be 1 to 86400 seconds"),
         ({"src": "/nowhere", "memory_max": "64MB"}, "memory_max is 64.0 MiB, but etcd needs at least 128.0 MiB"),
-        ({"src": "/nowhere", "live": False}, "/nowhere is no directory on this host: take a backup first"),
+        ({"src": "/nowhere", "live": False}, "/nowhere is not a directory on this host: take a backup first"),
         ({"path": "/nowhere.db", "live": False}, "/nowhere.db.json is missing"),
         ({"src": "/nowhere", "endpoints": []}, "endpoints: the list is empty"),
     ],
@@ -168,7 +178,7 @@ def test_what_a_drill_would_do(capsys: pytest.CaptureFixture[str], asked: dict[s
         capsys, etcd_restore_drill, **programs, path=asked["path"], live=False, reserve="1KB", _ansible_check_mode=True
     )
     assert (result["changed"], result["member"], result["metadata"]["revision"]) == (False, "", 8123)
-    assert result["msg"] == f"Would restore {tmp_path}/etcd.db in /tmp, which takes 160.0 MiB."
+    assert result["msg"] == f"Would restore {tmp_path}/etcd.db in /tmp, which needs 160.0 MiB."
 
 
 @pytest.mark.parametrize("check", [False, True])
@@ -182,9 +192,9 @@ def test_nothing_to_rescue(
         "etcdutl_path": asked["etcdutl_path"],
     }
     result = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=check)
-    assert "no member's data can be rescued from it" in result["msg"]
+    assert "correct data_dir or wal_dir" in result["msg"]
     (tmp_path / "data" / "member" / "wal").mkdir()
     (tmp_path / "data" / "member" / "snap").mkdir()
     (tmp_path / "data" / "member" / "snap" / "db").write_text("x" * 2048)
     would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
-    assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
+    assert would["msg"] == f"Would create a snapshot of the 2.0 KiB in {asked['data_dir']}."

@@ -123,10 +123,16 @@ def test_check_mode_writes_nothing(capsys: pytest.CaptureFixture[str], asked: di
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
-        ("refused", "no snapshot of m2: rpc error: code = Unavailable desc = connection refused; the snapshots kept"),
-        ("cut", "the snapshot from m2 is cut off, or no snapshot: its 8201 bytes do not end with etcd's SHA-256"),
+        (
+            "refused",
+            "no snapshot of m2: rpc error: code = Unavailable desc = connection refused; existing snapshots are unchanged",
+        ),
+        (
+            "cut",
+            "the snapshot from m2 is truncated or not a snapshot: its size of 8201 bytes does not include etcd's SHA-256",
+        ),
         ("altered", "the snapshot from m2 was altered: the SHA-256 of its content is "),
-        ("unsound", "is not sound: snapshot file integrity check failed. 1 errors found."),
+        ("unsound", "is damaged: snapshot file integrity check failed. 1 errors found."),
     ],
 )
 def test_a_failure_keeps_the_last_good_one(
@@ -137,7 +143,7 @@ def test_a_failure_keeps_the_last_good_one(
     (tmp_path / "mode").write_text(mode)
     result = run(capsys, **asked, keep=1)
     assert text in result["msg"]
-    assert result["msg"].endswith("; the snapshots kept are untouched")
+    assert result["msg"].endswith("; existing snapshots are unchanged")
     assert (result["failed"], result.get("changed", False)) == (True, False)
     assert (names(asked), hidden(asked)) == (before, [])
     (tmp_path / "mode").unlink()
@@ -152,14 +158,14 @@ def test_a_failure_keeps_the_last_good_one(
         ({"keep_days": 0}, "keep_days is 0, but must be at least 1"),
         ({"name": "a/b"}, "name is 'a/b'"),
         ({"reserve": "much"}, "reserve is 'much', which is not a valid size"),
-        ({"reserve": "100PB"}, "but the snapshot needs 8.0 KiB and 100.0 PiB are to stay free: free some space"),
-        ({"dest": "/nowhere"}, "/nowhere is no directory on this host: make it, or mount its volume, first"),
+        ({"reserve": "100PB"}, "but the snapshot needs 8.0 KiB and 100.0 PiB must stay free: free some space"),
+        ({"dest": "/nowhere"}, "/nowhere is not a directory on this host: create it, or mount its volume"),
         ({"dest": None}, "dest is empty: write a path"),
         ({"dest": ""}, "dest is empty: write a path"),
         ({"state": "verified"}, "state is verified but all of the following are missing: path"),
         ({"endpoints": ["https://127.0.0.1:1"]}, "no member of the cluster answers (https://127.0.0.1:1: connection"),
         ({"etcdctl_path": "/nowhere/etcdctl"}, "/nowhere/etcdctl does not exist: install etcdctl or set etcdctl_path"),
-        ({"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is no program that can be run: install etcdutl or"),
+        ({"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is not an executable program: install etcdutl, or"),
         ({"member": "m9"}, "the cluster has no voting member named 'm9'; those are m1, m2"),
     ],
 )
@@ -182,12 +188,14 @@ def test_a_directory_where_nothing_can_be_written(capsys: pytest.CaptureFixture[
 def test_verifying(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
     path = run(capsys, **asked)["path"]
     verify = {"state": "verified", "path": path, "etcdutl_path": asked["etcdutl_path"]}
-    assert "is sound: of m2 at revision 8123" in run(capsys, **verify, cluster_id="7", etcd_version="3.6.0")["msg"]
-    assert "is of the cluster 7 (member m2), not of 8" in run(capsys, **verify, cluster_id="8")["msg"]
+    assert "is valid: of m2 at revision 8123" in run(capsys, **verify, cluster_id="7", etcd_version="3.6.0")["msg"]
+    assert "belongs to the cluster 7 (member m2), not to 8" in run(capsys, **verify, cluster_id="8")["msg"]
     assert "which etcd 3.5.35 cannot read" in run(capsys, **verify, etcd_version="3.5.35")["msg"]
     with open(path, "r+b") as stream:
         stream.truncate(4096)
-    assert "is cut off or altered: it has 4096 bytes, when taken 8224" in run(capsys, **verify)["msg"]
+    assert (
+        "is truncated or altered: it has 4096 bytes, but 8224 according to its record" in run(capsys, **verify)["msg"]
+    )
     kept = run(capsys, **asked, keep=1)
-    assert kept["left_alone"] == [{"path": path, "reason": "it has 4096 bytes, when it was taken it had 8224"}]
+    assert kept["left_alone"] == [{"path": path, "reason": "it has 4096 bytes, but 8224 according to its record"}]
     assert Path(path).exists()

@@ -38,31 +38,31 @@ def test_the_newest_of_the_cluster(tmp_path: Path) -> None:
     save(tmp_path, 1)
     ours = save(tmp_path, 2)
     other = save(tmp_path, 3, "3c2d")
-    assert drill.choose(request(tmp_path), "75cf")[0] == str(ours)
-    assert drill.choose(request(tmp_path), "")[0] == str(other)
-    assert drill.choose(request(tmp_path, ours), "75cf")[1].revision == 2
+    assert drill.choose_backup(request(tmp_path), "75cf")[0] == str(ours)
+    assert drill.choose_backup(request(tmp_path), "")[0] == str(other)
+    assert drill.choose_backup(request(tmp_path, ours), "75cf")[1].revision == 2
 
 
 def test_damage_is_not_passed_over(tmp_path: Path) -> None:
     """If it is newer than every good backup; an older one has been followed by a good one."""
     old, new = save(tmp_path, 1), save(tmp_path, 2)
     old.write_bytes(b"")
-    assert drill.choose(request(tmp_path), "75cf")[0] == str(new)
+    assert drill.choose_backup(request(tmp_path), "75cf")[0] == str(new)
     new.write_bytes(BODY[:-1])
-    with pytest.raises(drill.DrillError, match=r"the newest backup does not count: .*T020000Z.db: it has 8191 bytes"):
-        drill.choose(request(tmp_path), "75cf")
+    with pytest.raises(drill.DrillError, match=r"the newest backup is damaged: .*T020000Z.db: it has 8191 bytes"):
+        drill.choose_backup(request(tmp_path), "75cf")
 
 
 def test_nothing_to_choose(tmp_path: Path) -> None:
     with pytest.raises(drill.DrillError, match=r"there is no backup of the cluster 75cf named etcd-… in .*: take one"):
-        drill.choose(request(tmp_path), "75cf")
+        drill.choose_backup(request(tmp_path), "75cf")
     with pytest.raises(
-        drill.DrillError, match="is no directory on this host: take a backup first, or mount its volume"
+        drill.DrillError, match="is not a directory on this host: take a backup first, or mount its volume"
     ):
-        drill.choose(request(tmp_path / "none"), "75cf")
+        drill.choose_backup(request(tmp_path / "none"), "75cf")
     other = save(tmp_path, 3, "3c2d")
-    with pytest.raises(store.SnapshotError, match=r"is of the cluster 3c2d \(member m2\), not of 75cf"):
-        drill.choose(request(tmp_path, other), "75cf")
+    with pytest.raises(store.SnapshotError, match=r"belongs to the cluster 3c2d \(member m2\), not to 75cf"):
+        drill.choose_backup(request(tmp_path, other), "75cf")
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_nothing_to_choose(tmp_path: Path) -> None:
         (Key(5, 12, 3), Key(5, 8, 2), ""),  # changed since the backup at 10
         (Key(5, 5, 1), None, "exists in the cluster since revision 5 and is not in the backup"),
         (Key(5, 12, 2), None, "exists in the cluster since revision 5 and is not in the backup"),
-        (Key(5, 8, 2), Key(6, 8, 2), "exists since revision 5, in the backup since 6"),
-        (Key(5, 8, 2), Key(5, 7, 1), "last changed at revision 8, in the backup at 7"),
-        (Key(5, 8, 2), Key(5, 8, 3), "last changed at revision 8, in the backup at 8"),
+        (Key(5, 8, 2), Key(6, 8, 2), "exists in the cluster since revision 5, but in the backup since 6"),
+        (Key(5, 8, 2), Key(5, 7, 1), "last changed at revision 8, but in the backup at 7"),
+        (Key(5, 8, 2), Key(5, 8, 3), "last changed at revision 8, but in the backup at 8"),
     ],
 )
 def test_a_key(theirs: Key, ours: Key | None, text: str) -> None:
@@ -88,14 +88,14 @@ def test_leftovers_of_killed_drills(tmp_path: Path) -> None:
         (tmp_path / name / "lock").touch()
     with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        scratch.check_parent(str(tmp_path), 0)
+        scratch.check_scratch_dir(str(tmp_path), 0)
         assert {path.name for path in tmp_path.iterdir()} == {".headroom-drill-held", "other"}
 
 
 def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), scratch.scratch_folder(str(tmp_path), 0) as folder:
         assert os.stat(folder).st_mode & 0o777 == 0o700
-        scratch.check_parent(str(tmp_path), 0)
+        scratch.check_scratch_dir(str(tmp_path), 0)
         assert os.path.isdir(folder)
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
@@ -104,7 +104,7 @@ def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "cause"),
     [
-        ([], "it logged nothing"),
+        ([], "its log is empty"),
         (
             ["runtime: out of memory: cannot allocate 4194304-byte block"],
             "it needs more than 1.0 GiB of memory, raise memory_max",
@@ -115,26 +115,26 @@ def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
 )
 def test_why_it_ended(tmp_path: Path, lines: list[str], cause: str) -> None:
     (tmp_path / "etcd.log").write_text("\n".join(lines))
-    assert scratch.log_cause(str(tmp_path), 1 << 30) == cause
+    assert scratch.exit_reason(str(tmp_path), 1 << 30) == cause
 
 
 def test_time_is_up() -> None:
-    assert scratch.Bounds(0, time.monotonic() + 60).left() > 50
-    with pytest.raises(scratch.DrillError, match="time is up: raise timeout"):
-        scratch.Bounds(0, time.monotonic() - 1).left()
+    assert scratch.Limits(0, time.monotonic() + 60).seconds_left() > 50
+    with pytest.raises(scratch.DrillError, match="the time limit has passed: raise timeout"):
+        scratch.Limits(0, time.monotonic() - 1).seconds_left()
 
 
 def test_programs_that_are_missing(tmp_path: Path) -> None:
     tools = drill.Tools(scratch.connection("/nowhere", 1), "/nowhere/etcd", "/nowhere/etcdutl")
     with pytest.raises(
-        drill.DrillError, match="/nowhere/etcd is no program that can be run: install etcd or set etcd_path"
+        drill.DrillError, match="/nowhere/etcd is not an executable program: install etcd, or set etcd_path"
     ):
-        drill.plan(request(tmp_path), tools, [])
+        drill.plan_drill(request(tmp_path), tools, [])
     with pytest.raises(drill.DrillError, match=r"memory_max is 1.0 KiB, but etcd needs at least 128.0 MiB"):
-        drill.plan(replace(request(tmp_path), memory_max=1024), tools, [])
+        drill.plan_drill(replace(request(tmp_path), memory_max=1024), tools, [])
 
 
 def test_the_etcd_beside_etcdutl(tmp_path: Path) -> None:
     (tmp_path / "etcdutl").touch(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "etcdutl")
-    assert drill.etcd_beside(str(tmp_path / "link")) == str(tmp_path / "etcd")
+    assert drill.etcd_next_to(str(tmp_path / "link")) == str(tmp_path / "etcd")

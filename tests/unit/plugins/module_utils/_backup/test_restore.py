@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import Restore, Swap
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import FolderSwap, Restore
 
 ID = "20261121T101500Z"
 
@@ -18,31 +18,34 @@ ID = "20261121T101500Z"
 @pytest.mark.parametrize(
     ("data_dir", "wal_dir", "swaps"),
     [
-        ("/srv/data", "", [Swap("/srv/data", f"/srv/data.restore-{ID}")]),
-        ("/srv/data", "/srv/data/member/wal", [Swap("/srv/data", f"/srv/data.restore-{ID}")]),
+        ("/srv/data", "", [FolderSwap("/srv/data", f"/srv/data.restore-{ID}")]),
+        ("/srv/data", "/srv/data/member/wal", [FolderSwap("/srv/data", f"/srv/data.restore-{ID}")]),
         (
             "/srv/data",
             "/wal/member/wal",
-            [Swap("/wal/member", f"/wal/member.restore-{ID}"), Swap("/srv/data", f"/srv/data.restore-{ID}")],
+            [
+                FolderSwap("/wal/member", f"/wal/member.restore-{ID}"),
+                FolderSwap("/srv/data", f"/srv/data.restore-{ID}"),
+            ],
         ),
         (
             "/srv/data",
             "/srv/data-wal/member/wal",
             [
-                Swap("/srv/data-wal/member", f"/srv/data-wal/member.restore-{ID}"),
-                Swap("/srv/data", f"/srv/data.restore-{ID}"),
+                FolderSwap("/srv/data-wal/member", f"/srv/data-wal/member.restore-{ID}"),
+                FolderSwap("/srv/data", f"/srv/data.restore-{ID}"),
             ],
         ),
     ],
 )
-def test_what_is_swapped(data_dir: str, wal_dir: str, swaps: list[Swap]) -> None:
+def test_what_is_swapped(data_dir: str, wal_dir: str, swaps: list[FolderSwap]) -> None:
     """The data last: once it is in place, all is."""
     assert Restore(ID, data_dir, wal_dir).swaps == swaps
 
 
 @pytest.mark.parametrize("name", ["", "now", "../x", "20261121T101500Z ", "2026-11-21"])
 def test_bad_names(name: str) -> None:
-    with pytest.raises(backup_restore.RestoreError, match="write the time at which it began, such as 20261121T101500Z"):
+    with pytest.raises(backup_restore.RestoreError, match="write the time of the restore, such as 20261121T101500Z"):
         backup_restore.check_id(name)
 
 
@@ -61,16 +64,16 @@ def made(folder: Path) -> Restore:
 
 def test_placing(tmp_path: Path) -> None:
     restore, marker = made(tmp_path), str(tmp_path / "restoring")
-    assert (restore.prepared, restore.placed) == (True, False)
-    assert backup_restore.place(restore, marker, 0) == [
+    assert (restore.is_prepared, restore.is_activated) == (True, False)
+    assert backup_restore.activate(restore, marker, 0) == [
         f"{tmp_path}/wal/member.before-{ID}",
         f"{tmp_path}/data.before-{ID}",
     ]
-    assert (restore.prepared, restore.placed) == (False, True)
+    assert (restore.is_prepared, restore.is_activated) == (False, True)
     assert (tmp_path / "data" / "member" / "what").read_text() == "new"
     assert (tmp_path / f"data.before-{ID}" / "member" / "what").read_text() == "old"
     assert backup_restore.read_marker(marker) == {"id": ID, "placed_at": "1970-01-01T00:00:00Z"}
-    assert backup_restore.place(restore, marker, 9) == []
+    assert backup_restore.activate(restore, marker, 9) == []
     assert backup_restore.finish(marker) and not backup_restore.finish(marker)
 
 
@@ -78,7 +81,7 @@ def test_the_old_data_never_gives_way(tmp_path: Path) -> None:
     """Even if something stands where it would be moved to."""
     restore = made(tmp_path)
     (tmp_path / f"data.before-{ID}").mkdir()
-    assert backup_restore.place(restore, str(tmp_path / "restoring"), 0)[1] == f"{tmp_path}/data.before-{ID}-2"
+    assert backup_restore.activate(restore, str(tmp_path / "restoring"), 0)[1] == f"{tmp_path}/data.before-{ID}-2"
     assert (tmp_path / f"data.before-{ID}-2" / "member" / "what").read_text() == "old"
 
 
@@ -86,8 +89,8 @@ def test_hosts_without_old_data(tmp_path: Path) -> None:
     restore = made(tmp_path)
     for swap in restore.swaps:
         Path(swap.live).rename(f"{swap.live}.gone")
-    assert backup_restore.place(restore, str(tmp_path / "restoring"), 0) == []
-    assert restore.placed
+    assert backup_restore.activate(restore, str(tmp_path / "restoring"), 0) == []
+    assert restore.is_activated
 
 
 def test_placing_what_was_not_prepared(tmp_path: Path) -> None:
@@ -95,7 +98,7 @@ def test_placing_what_was_not_prepared(tmp_path: Path) -> None:
     with pytest.raises(
         backup_restore.RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"
     ):
-        backup_restore.place(Restore(ID, str(tmp_path / "data"), ""), str(marker), 0)
+        backup_restore.activate(Restore(ID, str(tmp_path / "data"), ""), str(marker), 0)
     assert not marker.exists()
 
 
@@ -103,7 +106,7 @@ def test_placing_what_was_not_prepared(tmp_path: Path) -> None:
 def test_a_marker_that_says_nothing(tmp_path: Path, content: str) -> None:
     (tmp_path / "restoring").write_text(content)
     with pytest.raises(
-        backup_restore.RestoreError, match="is no record of a restore: look at the folders beside the data dir"
+        backup_restore.RestoreError, match="is not the marker of a restore: check the folders next to the data dir"
     ):
         backup_restore.read_marker(str(tmp_path / "restoring"))
     assert backup_restore.read_marker(str(tmp_path / "none")) is None
@@ -111,12 +114,10 @@ def test_a_marker_that_says_nothing(tmp_path: Path, content: str) -> None:
 
 def test_no_room(tmp_path: Path) -> None:
     restore = Restore(ID, str(tmp_path / "data"), "")
-    backup_restore.check_room(restore, 1 << 20, 0)
-    with pytest.raises(
-        backup_restore.RestoreError, match=r"GiB are to stay free: move older data|PiB are to stay free"
-    ):
-        backup_restore.check_room(restore, 1 << 20, 1 << 55)
-    with pytest.raises(backup_restore.RestoreError, match="none does not exist: mount its volume, or make it, first"):
-        backup_restore.check_room(Restore(ID, str(tmp_path / "none" / "data"), ""), 0, 0)
-    with pytest.raises(backup_restore.RestoreError, match="/proc is a mount point and cannot be moved aside"):
-        backup_restore.check_room(Restore(ID, "/proc", ""), 0, 0)
+    backup_restore.check_free_space(restore, 1 << 20, 0)
+    with pytest.raises(backup_restore.RestoreError, match=r"PiB must stay free: move older data"):
+        backup_restore.check_free_space(restore, 1 << 20, 1 << 55)
+    with pytest.raises(backup_restore.RestoreError, match="none does not exist: mount its volume, or create it"):
+        backup_restore.check_free_space(Restore(ID, str(tmp_path / "none" / "data"), ""), 0, 0)
+    with pytest.raises(backup_restore.RestoreError, match="/proc is a mount point and cannot be renamed"):
+        backup_restore.check_free_space(Restore(ID, "/proc", ""), 0, 0)

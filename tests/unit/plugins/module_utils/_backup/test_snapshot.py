@@ -96,9 +96,9 @@ def test_nobody(cluster: Cluster, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"keep": 0}, "keep is 0, but must be at least 1: the newest snapshot is always kept"),
+        ({"keep": 0}, "keep is 0, but must be at least 1, because the newest snapshot is always kept"),
         ({"keep": -3}, "keep is -3, but must be at least 1"),
-        ({"keep_days": 0}, "keep_days is 0, but must be at least 1; leave it out to keep by number"),
+        ({"keep_days": 0}, "keep_days is 0, but must be at least 1: leave it out to keep by number only"),
         ({"timeout": 0}, "timeout is 0, but must be 1 to 86400 seconds"),
         ({"timeout": 86401}, "timeout is 86401, but must be 1 to 86400 seconds"),
         ({"prefix": "../etc"}, "name is '../etc': write letters"),
@@ -111,7 +111,7 @@ def test_bad_request(change: dict[str, Any], text: str) -> None:
 
 
 def test_a_sound_snapshot(snapshot: Path) -> None:
-    metadata = check.verify(str(snapshot), sys.executable, 10, run=answering())
+    metadata = check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
     assert (metadata.cluster_id, metadata.revision) == ("75cf", 8123)
     assert check.read_status(str(snapshot), "", 10, answering()) == check.Status("b3cf2f0a", 8123, 2000, "3.6.0")
 
@@ -139,19 +139,19 @@ def unsign(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (cut, "is cut off or altered: it has 7712 bytes, when taken 8224"),
+        (cut, "is truncated or altered: it has 7712 bytes, but 8224 according to its record"),
         (flip, "was altered: the SHA-256 of its content is "),
         (forge, "was altered: its SHA-256 is "),
         (unsign, "was altered: its SHA-256 is "),
-        (lambda path: Path(f"{path}.json").unlink(), "is no finished backup, or was copied alone"),
-        (lambda path: Path(f"{path}.sha256").unlink(), "is no finished backup, or was copied alone"),
-        (lambda path: path.unlink(), "is no file on this host"),
+        (lambda path: Path(f"{path}.json").unlink(), "is not a complete backup, or was copied without its records"),
+        (lambda path: Path(f"{path}.sha256").unlink(), "is not a complete backup, or was copied without its records"),
+        (lambda path: path.unlink(), "is not a file on this host"),
     ],
 )
 def test_damage(snapshot: Path, damage: Any, text: str) -> None:
     damage(snapshot)
     with pytest.raises(store.SnapshotError) as error:
-        check.verify(str(snapshot), sys.executable, 10, run=answering())
+        check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
     assert text in str(error.value)
     assert str(snapshot) in str(error.value)
 
@@ -160,28 +160,30 @@ def test_damage(snapshot: Path, damage: Any, text: str) -> None:
 def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(b"x" * size)
-    with pytest.raises(store.SnapshotError, match=f"is cut off, or no snapshot: its {size} bytes do not end with"):
-        check.digest(str(path))
+    with pytest.raises(
+        store.SnapshotError, match=f"is truncated or not a snapshot: its size of {size} bytes does not include"
+    ):
+        check.verify_digest(str(path))
 
 
 @pytest.mark.parametrize(
     ("runner", "text"),
     [
         (answering(stderr="Error: snapshot file integrity check failed", returncode=1), "integrity check failed"),
-        (answering(returncode=None), "etcdutl did not end within 10 s"),
-        (answering(stdout="null"), "etcdutl printed no status of"),
-        (answering(stdout='{"hash": 1}'), "etcdutl printed no status of"),
-        (answering(stdout="Usage:"), "etcdutl printed no status of"),
+        (answering(returncode=None), "etcdutl did not finish within 10 s"),
+        (answering(stdout="null"), "etcdutl did not print the status of"),
+        (answering(stdout='{"hash": 1}'), "etcdutl did not print the status of"),
+        (answering(stdout="Usage:"), "etcdutl did not print the status of"),
     ],
 )
 def test_what_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
-        check.verify(str(snapshot), sys.executable, 10, run=runner)
+        check.verify_snapshot(str(snapshot), sys.executable, 10, run=runner)
 
 
 def test_without_etcdutl(snapshot: Path) -> None:
-    with pytest.raises(store.SnapshotError, match="/nowhere/etcdutl is no program that can be run: install etcdutl"):
-        check.verify(str(snapshot), "/nowhere/etcdutl", 10)
+    with pytest.raises(store.SnapshotError, match="/nowhere/etcdutl is not an executable program: install etcdutl"):
+        check.verify_snapshot(str(snapshot), "/nowhere/etcdutl", 10)
 
 
 @pytest.mark.parametrize(
@@ -192,15 +194,15 @@ def test_without_etcdutl(snapshot: Path) -> None:
         ("75cf", "3.6.0", ""),  # within a minor version the database is the same
         ("", "3.7.3", ""),
         ("", "3.10.0", ""),
-        ("3c2d", "", "the snapshot is of the cluster 75cf (member m2), not of 3c2d"),
+        ("3c2d", "", "the snapshot belongs to the cluster 75cf (member m2), not to 3c2d"),
         ("75cf", "3.5.35", "the snapshot is of etcd 3.6.16, which etcd 3.5.35 cannot read: restore it with 3.6 or"),
-        ("", "newest", "'newest' is no etcd version: write it like 3.6.16"),
+        ("", "newest", "'newest' is not an etcd version: write it like 3.6.16"),
     ],
 )
 def test_where_it_fits(snapshot: Path, cluster_id: str, version: str, text: str) -> None:
     metadata = store.read_metadata(str(snapshot))
     try:
-        check.check_fits(metadata, cluster_id=cluster_id, etcd_version=version)
+        check.check_restorable(metadata, cluster_id=cluster_id, etcd_version=version)
     except store.SnapshotError as error:
         assert text
         assert str(error).startswith(text)

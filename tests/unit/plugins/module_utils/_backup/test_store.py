@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,8 +43,8 @@ def put(folder: Path, name: str, **differences: Any) -> Path:
     return path
 
 
-def stored(name: str, age: float = 0, cluster: str = "75cf", problem: str = "") -> store.Stored:
-    return store.Stored(name, replace(METADATA, cluster_id=cluster, taken_at=int(NOW - age * DAY)), problem)
+def stored(name: str, age: float = 0, cluster: str = "75cf", problem: str = "") -> store.StoredSnapshot:
+    return store.StoredSnapshot(name, replace(METADATA, cluster_id=cluster, taken_at=int(NOW - age * DAY)), problem)
 
 
 def test_what_lies_beside(tmp_path: Path) -> None:
@@ -79,12 +79,12 @@ def test_metadata_read_back(metadata: store.Metadata) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"format": 2}, "x.json is no record of a snapshot (format 1)"),
-        ({"revision": "8123"}, "x.json: revision is '8123', which is no int"),
-        ({"size": True}, "x.json: size is True, which is no int"),
-        ({"cluster_id": None}, "x.json: cluster_id is None, which is no str"),
-        ({"taken_at": "yesterday"}, "x.json: taken_at is 'yesterday', which is no date like 2026-11-21T10:15:00Z"),
-        ({"taken_at": 5}, "x.json: taken_at is 5, which is no date like 2026-11-21T10:15:00Z"),
+        ({"format": 2}, "x.json is not the record of a snapshot (format 1): use another snapshot"),
+        ({"revision": "8123"}, "x.json: revision is '8123', but must be of type int"),
+        ({"size": True}, "x.json: size is True, but must be of type int"),
+        ({"cluster_id": None}, "x.json: cluster_id is None, but must be of type str"),
+        ({"taken_at": "yesterday"}, "x.json: taken_at is 'yesterday', but must be a date like 2026-11-21T10:15:00Z"),
+        ({"taken_at": 5}, "x.json: taken_at is 5, but must be a date like 2026-11-21T10:15:00Z"),
     ],
 )
 def test_bad_metadata(change: dict[str, Any], text: str) -> None:
@@ -126,12 +126,12 @@ def test_scan(tmp_path: Path) -> None:
     put(tmp_path, "other-20261121T101500Z.db")
     put(tmp_path, "etcd-other-20261121T101500Z.db")
     (tmp_path / "etcd.db").touch()
-    found = {Path(item.path).name: item.problem for item in store.scan(str(tmp_path), "etcd")}
+    found = {Path(item.path).name: item.problem for item in store.scan_directory(str(tmp_path), "etcd")}
     assert found == {
         good.name: "",
-        shorter.name: "it has 3 bytes, when it was taken it had 4",
-        alone.name: f"{alone}.json is missing: {alone} is no finished backup, or was copied alone",
-        unsigned.name: f"{unsigned}.sha256 holds no SHA-256 as sha256sum writes it",
+        shorter.name: "it has 3 bytes, but 4 according to its record",
+        alone.name: f"{alone}.json is missing: {alone} is not a complete backup, or was copied without its records",
+        unsigned.name: f"{unsigned}.sha256 is not in the format of sha256sum: use another snapshot",
     }
 
 
@@ -152,22 +152,22 @@ def test_scan(tmp_path: Path) -> None:
 )
 def test_retention(keep: int, keep_days: int | None, removed: list[str]) -> None:
     old = [stored("c", 3), stored("a", 1), stored("d", 40), stored("b", 2)]
-    assert store.removable(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW) == removed
+    assert retention.expired_paths(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW) == removed
 
 
 def test_retention_within_one_second() -> None:
     names = [f"etcd-20261121T101500Z{number}.db" for number in ("", "-2", "-9", "-10")]
     old = [stored(name) for name in sorted(names)]
-    assert store.removable(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == names
+    assert retention.expired_paths(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == names
 
 
 def test_retention_leaves_alone_what_it_does_not_know() -> None:
     old = [stored("a", 9), stored("other", 8, cluster="3c2d"), stored("cut", 7, problem="it has 3 bytes")]
-    old.append(store.Stored("bare", None, "no record"))
-    assert store.removable(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == ["a"]
-    assert store.removable(old, cluster_id="75cf", keep=2, keep_days=None, now=NOW) == []
-    assert store.left_alone(old, "75cf") == [
-        {"path": "other", "reason": "it is of the cluster 3c2d"},
+    old.append(store.StoredSnapshot("bare", None, "no record"))
+    assert retention.expired_paths(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == ["a"]
+    assert retention.expired_paths(old, cluster_id="75cf", keep=2, keep_days=None, now=NOW) == []
+    assert retention.untouched(old, "75cf") == [
+        {"path": "other", "reason": "it belongs to the cluster 3c2d"},
         {"path": "cut", "reason": "it has 3 bytes"},
         {"path": "bare", "reason": "no record"},
     ]
@@ -179,7 +179,7 @@ AGES = st.lists(st.floats(min_value=-5, max_value=100), max_size=12)
 @given(AGES, st.integers(1, 15), st.none() | st.integers(1, 120))
 def test_retention_holds_what_it_promises(ages: list[float], keep: int, keep_days: int | None) -> None:
     old = [stored(str(number), age) for number, age in enumerate(ages)]
-    removed = set(store.removable(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW))
+    removed = set(retention.expired_paths(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW))
     left = [item for item in old if item.path not in removed]
     assert len(left) >= min(len(old), keep - 1)
     ages_of = {item.path: NOW - item.metadata.taken_at for item in old if item.metadata}
@@ -193,7 +193,7 @@ def test_retention_holds_what_it_promises(ages: list[float], keep: int, keep_day
 def test_removal(tmp_path: Path) -> None:
     first, second = put(tmp_path, "etcd-20261121T101500Z.db"), put(tmp_path, "etcd-20261121T101501Z.db")
     gone = str(tmp_path / "etcd-20261121T101502Z.db")
-    removed, failures = store.remove([str(first), gone])
+    removed, failures = store.remove_snapshots([str(first), gone])
     assert (removed, failures) == ([str(first)], [f"{gone}: No such file or directory"])
     assert sorted(item.name for item in tmp_path.iterdir()) == [
         second.name + suffix for suffix in ("", ".json", ".sha256")
@@ -210,24 +210,24 @@ def test_leftovers(tmp_path: Path) -> None:
         "etcd-20261121T101501Z.db.sha256",
     ):
         (tmp_path / name).touch()
-    with pytest.raises(KeyboardInterrupt), store.workplace(str(tmp_path)) as folder:
+    with pytest.raises(KeyboardInterrupt), store.staging_folder(str(tmp_path)) as folder:
         assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700
         raise KeyboardInterrupt
     left = tmp_path / ".headroom-snapshot-killed"
     left.mkdir()
     (left / "snapshot.db.part").touch()
-    with store.locked(str(tmp_path)):
+    with store.lock_directory(str(tmp_path)):
         store.remove_leftovers(str(tmp_path), "etcd")
     assert {item.name for item in tmp_path.iterdir()} == kept | {".headroom-snapshot.lock"}
     assert good.exists()
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
-    with store.locked(str(tmp_path)):
+    with store.lock_directory(str(tmp_path)):
         with pytest.raises(store.SnapshotError, match=f"another backup into {tmp_path} is running: wait for it"):
-            with store.locked(str(tmp_path)):
+            with store.lock_directory(str(tmp_path)):
                 pass
-    with store.locked(str(tmp_path)):
+    with store.lock_directory(str(tmp_path)):
         pass
 
 
@@ -235,8 +235,8 @@ def test_the_newest_that_passed_its_drill_is_kept() -> None:
     """Newer ones have yet to; once one of those has passed, it may go."""
     old, proven, newer = (stored(f"{name}.db", age) for name, age in (("a", 3), ("b", 2), ("c", 1)))
     keep_one = {"cluster_id": "75cf", "keep": 1, "keep_days": None, "now": float(NOW)}
-    assert store.removable([old, replace(proven, drilled=True), newer], **keep_one) == ["a.db", "c.db"]
-    assert store.removable([old, replace(proven, drilled=True), replace(newer, drilled=True)], **keep_one) == [
+    assert retention.expired_paths([old, replace(proven, drilled=True), newer], **keep_one) == ["a.db", "c.db"]
+    assert retention.expired_paths([old, replace(proven, drilled=True), replace(newer, drilled=True)], **keep_one) == [
         "a.db",
         "b.db",
     ]
@@ -244,15 +244,15 @@ def test_the_newest_that_passed_its_drill_is_kept() -> None:
 
 def test_the_record_of_a_drill(tmp_path: Path) -> None:
     path = put(tmp_path, "etcd-20261121T101500Z.db")
-    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    assert not store.scan_directory(str(tmp_path), "etcd")[0].drilled
     Path(f"{path}.drill-part").write_text("of a drill that was killed")
     store.record_drill(str(path), {"compared": "hash"})
-    assert store.scan(str(tmp_path), "etcd")[0].drilled
+    assert store.scan_directory(str(tmp_path), "etcd")[0].drilled
     assert json.loads(Path(f"{path}.drill").read_text()) == {"format": 1, "compared": "hash"}
     assert stat.S_IMODE(Path(f"{path}.drill").stat().st_mode) == 0o600
     store.record_drill(str(path), None)
     store.record_drill(str(path), None)
-    assert not store.scan(str(tmp_path), "etcd")[0].drilled
+    assert not store.scan_directory(str(tmp_path), "etcd")[0].drilled
     store.record_drill(str(path), {"compared": "keys"})
-    assert store.remove([str(path)]) == ([str(path)], [])
+    assert store.remove_snapshots([str(path)]) == ([str(path)], [])
     assert list(tmp_path.iterdir()) == []

@@ -91,10 +91,10 @@ def test_bucket_is_optional_and_validated_before_it_is_listed() -> None:
     assert configuration.bucket_problems(None, installed=True) == []
     for change, text in (
         ({"name": "Etcd"}, "etcd_maintenance_backup_bucket: the bucket's name is 'Etcd', but must be 3 to 63 "),
-        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket: prefix is '/a': write folders with a slash after each"),
+        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket: prefix is '/a': write folders, each followed by a slash"),
         (
             {"secret_key": "x"},
-            "etcd_maintenance_backup_bucket: access_key is missing: access_key and secret_key belong",
+            "etcd_maintenance_backup_bucket: access_key is missing: set both access_key and secret_key",
         ),
     ):
         (found,) = configuration.bucket_problems(replace(bucket, **change), installed=False)

@@ -53,7 +53,7 @@ def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
 
 def test_an_unreachable_cluster_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing can be compared then: the drill fails, and says why."""
-    monkeypatch.setattr(backup_drill, "etcd_beside", lambda _path: sys.executable)
+    monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
     save(tmp_path)
     with pytest.raises(ValueError, match="no member of the cluster answers"):
         maintenance_drill.run(config(tmp_path), check=False)
@@ -66,7 +66,7 @@ def planned(path: str, metadata: store.Metadata) -> backup_drill.Plan:
 def test_a_backup_that_passed_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of hosts that share a directory, the first tried it for all."""
     path = save(tmp_path)
-    monkeypatch.setattr(backup_drill, "plan", lambda *_arguments: planned(path, METADATA))
+    monkeypatch.setattr(backup_drill, "plan_drill", lambda *_arguments: planned(path, METADATA))
     would = maintenance_drill.run(config(tmp_path), check=True)
     assert (would["result"], would["would"], would["path"]) == ("skipped", True, path)
     store.record_drill(path, {"compared": "hash"})
@@ -82,9 +82,9 @@ def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     """The host that takes backups cannot read them: nothing is wrong with that."""
     metadata = replace(METADATA, encryption="age", encrypted_size=4, encrypted_sha256="11" * 32)
     path = save(tmp_path, metadata)
-    monkeypatch.setattr(backup_drill, "etcd_beside", lambda _path: sys.executable)
+    monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
     monkeypatch.setattr(backup_drill, "observe_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
     monkeypatch.setattr(backup_drill.snapshot, "choose_member", lambda *_arguments: None)
     record = maintenance_drill.run(config(tmp_path), check=False)
     assert (record["result"], record["settled"]) == ("skipped", False)
-    assert record["reason"].startswith(f"{path} is encrypted: set identity_file to the key")
+    assert record["reason"].startswith(f"{path} is encrypted: set identity_file to its secret key")

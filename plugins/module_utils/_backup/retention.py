@@ -1,0 +1,51 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decide which stored snapshots retention removes. Pure."""
+
+from __future__ import annotations
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import StoredSnapshot
+
+_DAY = 86400  # seconds
+
+
+def expired_paths(
+    stored: list[StoredSnapshot], *, cluster_id: str, keep: int, keep_days: int | None, now: float
+) -> list[str]:
+    """Return the paths to remove, oldest first, once a new snapshot has been saved and verified.
+
+    ``stored`` does not contain the new snapshot, which is the first of the ``keep``, so the last good one is never removed.
+    Kept are the newest ``keep``, those younger than ``keep_days`` (None: no such rule), and the newest one that passed its
+    drill, because newer ones have not been tested yet. Damaged snapshots and those of other clusters are neither counted nor
+    removed. ``now`` is in seconds since 1970.
+    """
+    ours = newest_first(stored, cluster_id)
+    newest_drilled = next((item.path for item in ours if item.drilled), "")
+    oldest_kept = now - keep_days * _DAY if keep_days is not None else float("inf")
+    return [
+        item.path
+        for item in reversed(ours[keep - 1 :])
+        if item.metadata and item.metadata.taken_at <= oldest_kept and item.path != newest_drilled
+    ]
+
+
+def newest_first(stored: list[StoredSnapshot], cluster_id: str) -> list[StoredSnapshot]:
+    """Return the good snapshots of a cluster, newest first; an empty id means all clusters."""
+    ours = [
+        (item.metadata.taken_at, len(item.path), item.path, item)  # within one second, the numbered name is newer
+        for item in stored
+        if item.metadata and not item.problem and cluster_id in ("", item.metadata.cluster_id)
+    ]
+    return [item for _taken_at, _length, _path, item in sorted(ours, key=lambda entry: entry[:3], reverse=True)]
+
+
+def untouched(stored: list[StoredSnapshot], cluster_id: str) -> list[dict[str, str]]:
+    """Return path and reason of the snapshots that retention neither counts nor removes."""
+    found = []
+    for item in stored:
+        if item.problem:
+            found.append({"path": item.path, "reason": item.problem})
+        elif item.metadata and item.metadata.cluster_id != cluster_id:
+            found.append({"path": item.path, "reason": f"it belongs to the cluster {item.metadata.cluster_id}"})
+    return found
