@@ -309,15 +309,15 @@ def main() -> None:
     params: dict[str, Any] = module.params
     endpoints = params["endpoints"]
     try:
-        link = connection_from_params(params)
+        connection = connection_from_params(params)
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
     try:
-        cluster, answered_by = observe_cluster(link, endpoints)
+        cluster, answered_by = observe_cluster(connection, endpoints)
     except EtcdctlError as error:
         cluster, answered_by = unreachable_cluster(str(error)), ""
-    unit = show(params["unit"], link.timeout)
-    process = describe_local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
+    unit = show(params["unit"], connection.timeout)
+    process = describe_local_member(unit, connection, endpoints[0], params["data_dir"], params["wal_dir"])
     member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
     module.exit_json(
         changed=False,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Defragmentation and the cluster's lock on real etcd of each series: turns, refusals, a holder that is killed, NOSPACE."""
+"""Defragmentation and the cluster's lock on real etcd of each series: order, refusals, a killed holder, NOSPACE."""
 
 from __future__ import annotations
 
@@ -121,7 +121,9 @@ def leader(members: list[Member]) -> str:
     return observe_cluster(link_to(members), [member.endpoint for member in members])[0].leader
 
 
-def test_timers_that_elapse_together(cluster: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timers_that_elapse_together_defragment_one_member_at_a_time(
+    cluster: list[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
     fragment(cluster)
     led = leader(cluster)
     spans: list[tuple[float, float, str]] = []
@@ -168,7 +170,7 @@ def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
         down.wait_ready()
 
 
-def test_the_lock(cluster: list[Member]) -> None:
+def test_a_defragmentation_waits_for_the_lock(cluster: list[Member]) -> None:
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
     command = [sys.executable, "-c", HOLDER, link.etcdctl_path, cluster[1].endpoint]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
@@ -214,7 +216,7 @@ def test_all_members_from_one_host(cluster: list[Member]) -> None:
     assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
 
 
-def test_out_of_space_and_back(cluster: list[Member]) -> None:
+def test_defragmentation_clears_nospace(cluster: list[Member]) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         for _number in range(150):
             etcdctl(cluster[0], "put", "key", text=VALUE)
@@ -222,7 +224,7 @@ def test_out_of_space_and_back(cluster: list[Member]) -> None:
     with pytest.raises(lock.NoSpaceError):
         lock.acquire_lock(link, endpoints, lock.Holder("this-host", "m0", "backup"), 10)
     compact(cluster[0])
-    # Without writes the pages that were freed are not counted: what shall be tried is any free page.
+    # Freed pages are counted with the next write only, so the test accepts any free page.
     outcomes = on_all_hosts(cluster, Thresholds(5, MIB))
     assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
     assert [outcome.disarmed for outcome in outcomes].count(True) == 1

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules of maintenance, and the program as it lies on a host, with real etcd: as Ansible and a timer run them."""
+"""The modules of maintenance and the installed program with real etcd, as Ansible and a timer run them."""
 
 from __future__ import annotations
 
@@ -60,49 +60,52 @@ def run(module: Any, capsys: pytest.CaptureFixture[str], arguments: dict[str, An
     return result
 
 
-def test_a_turn_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
-    ways, asked = reach(cluster), {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
-    lease = lock.acquire_lock(link(cluster), ways["endpoints"], OTHER, 30)
+def test_draining_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
+    access, asked = (
+        reach(cluster),
+        {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1},
+    )
+    lease = lock.acquire_lock(link(cluster), access["endpoints"], OTHER, 30)
     result = run(etcd_member, capsys, asked)
     assert result["failed"]
     assert "other-host holds the cluster's lock since" in result["msg"]
     # Check mode takes no lock, and says what it would do about the member itself.
     assert "failed" not in run(etcd_member, capsys, {**asked, "_ansible_check_mode": True})
-    lock.release_lock(link(cluster), ways["endpoints"], lease)
+    lock.release_lock(link(cluster), access["endpoints"], lease)
     for _attempt in range(2):  # the second one takes over what the first left
         assert "failed" not in run(etcd_member, capsys, {**asked, "timeout": 20})
-        held = lock.read_lock(link(cluster), ways["endpoints"])
+        held = lock.read_lock(link(cluster), access["endpoints"])
         assert held is not None and (held.holder.member, held.holder.operation) == ("m0", "change by Ansible")
-    result = run(etcd_defrag, capsys, {**ways, "name": "m1", "free_share": 0, "free_size": "0", "wait": 0})
+    result = run(etcd_defrag, capsys, {**access, "name": "m1", "free_share": 0, "free_size": "0", "wait": 0})
     assert (result["changed"], result["deferred"]) == (False, True)
     assert "for a change by Ansible of m0" in result["msg"]
     # There is no such unit, so the member does not serve: the lock is let go all the same.
     gone = {**asked, "state": "serving", "unit": "headroom-test.service"}
     assert run(etcd_member, capsys, gone)["failed"]
-    assert lock.read_lock(link(cluster), ways["endpoints"]) is None
+    assert lock.read_lock(link(cluster), access["endpoints"]) is None
 
 
 def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
-    ways = reach(cluster)
+    access = reach(cluster)
     for number in range(40):
         command = [
-            ways["etcdctl_path"],
+            access["etcdctl_path"],
             f"--endpoints={cluster[0].endpoint}",
             "put",
             f"key-{number % 4}",
             "v" * 100_000,
         ]
         subprocess.run(command, check=True, capture_output=True, timeout=30)
-    result = run(etcd_space_info, capsys, ways)
+    result = run(etcd_space_info, capsys, access)
     assert (result["no_space"], result["fits"], len(result["members"])) == ([], True, 3)
     space = result["members"][0]
     assert space["live"] + space["history"] + space["free"] == space["size"]
     assert space["history"] > 5 * space["live"]
     assert "mostly history: compact it" in result["explanations"][0]
-    asked = {**ways, "members": "all", "free_share": 0, "free_size": "0", "pause": 0}
-    foretold = run(etcd_defrag, capsys, {**asked, "_ansible_check_mode": True})
-    assert foretold["changed"] and not foretold["deferred"]
-    assert all(member["would"] and member["result"] == "skipped" for member in foretold["members"])
+    asked = {**access, "members": "all", "free_share": 0, "free_size": "0", "pause": 0}
+    predicted = run(etcd_defrag, capsys, {**asked, "_ansible_check_mode": True})
+    assert predicted["changed"] and not predicted["deferred"]
+    assert all(member["would"] and member["result"] == "skipped" for member in predicted["members"])
     done = run(etcd_defrag, capsys, asked)
     assert done["changed"] and [member["result"] for member in done["members"]] == ["done"] * 3
     assert run(etcd_defrag, capsys, {**asked, "free_share": 45, "free_size": "100MB"})["changed"] is False
@@ -111,13 +114,13 @@ def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.Capture
 @pytest.fixture
 def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
     """The arguments of etcd_maintenance for a host that is a folder."""
-    ways = reach(cluster)
+    access = reach(cluster)
     backups = tmp_path / "backups"
     backups.mkdir()
     config = {
         "cluster": "example",
         "member": "m0",
-        "connection": {**ways, "ca_cert": None, "client_cert": None, "client_key": None, "request_timeout": 3},
+        "connection": {**access, "ca_cert": None, "client_cert": None, "client_key": None, "request_timeout": 3},
         "etcdutl_path": str(binary(cluster[0].version, "etcdutl")),
         "unit": "headroom-test.service",
         "data_dir": str(cluster[0].folder / "m0"),
@@ -164,26 +167,26 @@ def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_installation(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_installing_the_program(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
-    foretold = run(etcd_maintenance, capsys, {**program, "_ansible_check_mode": True})
-    assert foretold["changed"] and sorted(tmp_path.rglob("*")) == before
+    predicted = run(etcd_maintenance, capsys, {**program, "_ansible_check_mode": True})
+    assert predicted["changed"] and sorted(tmp_path.rglob("*")) == before
     installed = run(etcd_maintenance, capsys, program)
     assert installed["changed"] and installed["reload"]
-    assert installed["files"] == foretold["files"]
+    assert installed["files"] == predicted["files"]
     assert installed["timers"]["headroom-test.timer"]["changed"]
     assert os.stat(program["config_file"]).st_mode & 0o777 == 0o640
     assert os.stat(program["program"]).st_mode & 0o777 == 0o755
     again = run(etcd_maintenance, capsys, program)
     assert (again["changed"], again["files"], again["reload"]) == (False, [], False)
     modules = Path(program["lib_dir"]) / "ansible_collections/etcdops/headroom/plugins/module_utils"
-    of_the_flat_layout = [modules / "_etcd_lock.py", modules / "_snapshot.py"]
-    for path in of_the_flat_layout:
+    obsolete = [modules / "_etcd_lock.py", modules / "_snapshot.py"]
+    for path in obsolete:
         path.write_text("")
     (modules / "_etcd" / "lock.py").write_text("broken")
     repaired = run(etcd_maintenance, capsys, program)
     assert repaired["files"] == [str(modules / "_etcd" / "lock.py")]
-    assert repaired["removed"] == [str(path) for path in of_the_flat_layout]
+    assert repaired["removed"] == [str(path) for path in obsolete]
     bad = copy.deepcopy(program)
     bad["config"]["snapshot"]["keep"] = 0
     before = sorted(tmp_path.rglob("*"))
@@ -201,7 +204,9 @@ def headroom(program: dict[str, Any], *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_the_program(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_running_the_installed_program(
+    program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     run(etcd_maintenance, capsys, program)
     status, text = headroom(program, "defrag")
     record = json.loads(text)
@@ -215,7 +220,7 @@ def test_the_program(program: dict[str, Any], capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd reads the calendar")
-def test_one_backup_an_interval(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_one_backup_per_interval(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(etcd_maintenance, capsys, program)
     status, text = headroom(program, "snapshot")
     first = json.loads(text)

@@ -40,7 +40,7 @@ def parse_size(value: Any, name: str) -> int:
 
 
 def parse_count(value: Any, name: str) -> int:
-    """Return an integer, given as one or as its text. Raises ValueError."""
+    """Return an integer that is given as one or as text. Raises ValueError."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
@@ -49,7 +49,7 @@ def parse_count(value: Any, name: str) -> int:
 
 
 def format_size(size: int) -> str:
-    """Return bytes as a person reads them, with one decimal, rounded half up: 1.9 GiB, 640 B."""
+    """Return a size as text with one decimal, rounded half up: 1.9 GiB, 640 B."""
     unit = 0
     while unit + 1 < len(UNITS) and size >= 1 << (10 * (unit + 1)):
         unit += 1
@@ -60,8 +60,16 @@ def format_size(size: int) -> str:
     return f"{tenths // 10}.{tenths % 10} {UNITS[unit]}"
 
 
+def format_sizes_distinctly(first: int, second: int) -> tuple[str, str]:
+    """Return two sizes as text; in bytes where two different sizes would read the same when rounded."""
+    texts = format_size(first), format_size(second)
+    if first != second and texts[0] == texts[1]:
+        return f"{format_count(first)} bytes", f"{format_count(second)} bytes"
+    return texts
+
+
 def round_up(size: int) -> int:
-    """Return the least size that is not smaller and that format_size writes exactly, so that it can be typed again."""
+    """Round a size up to one that format_size writes exactly, so that it can be typed again."""
     unit = 0
     while unit + 1 < len(UNITS) and size > (1 << (10 * (unit + 1))) - (1 << (10 * unit)):
         unit += 1
@@ -70,5 +78,5 @@ def round_up(size: int) -> int:
 
 
 def format_count(count: int) -> str:
-    """Return a number with its thousands apart: 12,600."""
+    """Return a number as text with thousands separators: 12,600."""
     return f"{count:,}"

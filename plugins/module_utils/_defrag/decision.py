@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
@@ -119,10 +119,12 @@ def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict
     if this.db_size is None:
         return Verdict(False, f"{name} does not answer: {this.health_error}")
     if not is_worthwhile(this, thresholds):
+        free, share = reclaimable_space(this)
+        free_text, threshold_text = format_sizes_distinctly(free, thresholds.free_size)
         return Verdict(
             False,
-            f"{name} does not need defragmentation: {describe_database(this)}; the thresholds are "
-            f"{thresholds.free_share} % and {format_size(thresholds.free_size)}",
+            f"{name} does not need defragmentation: {free_text} of {format_size(this.db_size)} ({share} %) are free; the "
+            f"thresholds are {thresholds.free_share} % and {threshold_text}",
             settled=True,
         )
     return None
@@ -205,9 +207,10 @@ def disk_problem(member: Member, host: HostCapacity) -> str:
     needed = (member.db_size_in_use or 0) + DISK_SPARE
     if host.free is None or host.free >= needed:
         return ""
+    free_text, needed_text = format_sizes_distinctly(host.free, needed)
     return (
-        f"the filesystem of {host.directory} has {format_size(host.free)} free, but the copy and the growing WAL need "
-        f"{format_size(needed)}: free some space, or use a larger volume"
+        f"the filesystem of {host.directory} has {free_text} free, but the copy and the growing WAL need {needed_text}: "
+        "free some space, or use a larger volume"
     )
 
 
@@ -227,9 +230,10 @@ def memory_problem(member: Member, metrics: MemberMetrics, host: HostCapacity, m
     needed = required_memory_limit(member, metrics, host)
     if needed is None or host.limit is None:
         return ""
+    needed_text, limit_text = format_sizes_distinctly(needed, host.limit)
     text = (
-        f"{member.name} may briefly grow from {format_size(host.rss_anon or 0)} to {format_size(needed)}, above its memory limit "
-        f"of {format_size(host.limit)}"
+        f"{member.name} may briefly grow from {format_size(host.rss_anon or 0)} to {needed_text}, above its memory limit "
+        f"of {limit_text}"
     )
     if not may_raise:
         return f"{text}: raise etcd_memory_budget, or allow raising the limit for that time (raise_memory)"

@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.process imp
 
 
 def describe_local_member(
-    unit: systemd.Unit, link: Connection, endpoint: str, data_dir: str | None, wal_dir: str | None
+    unit: systemd.Unit, connection: Connection, endpoint: str, data_dir: str | None, wal_dir: str | None
 ) -> dict[str, Any]:
     """Describe the etcd that runs under a unit on this host: process, effective settings, mounts.
 
@@ -36,12 +36,12 @@ def describe_local_member(
     process = read_process(Path("/"), unit.pid) if unit.pid else None
     if process is None or not unit.pid:
         return state
-    record = systemd.start_record(unit.invocation, link.timeout)
+    record = systemd.start_record(unit.invocation, connection.timeout)
     settings = effective_settings(record) if record else {}
     source = "journal" if record else "none"
     if not record:
         try:
-            quota = fetch_quota(link, endpoint)
+            quota = fetch_quota(connection, endpoint)
         except EtcdctlError:
             quota = None
         if quota is not None:

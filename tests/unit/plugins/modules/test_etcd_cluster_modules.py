@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""etcd_cluster_info and etcd_member as Ansible runs them, on a host without etcd and with a stand-in for etcdctl."""
+"""etcd_cluster_info and etcd_member as Ansible runs them, on a host without etcd and with a fake etcdctl."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ else:
 
 
 def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
-    """The module's result. The unit does not exist, wherever the test runs."""
+    """Return the module's result. The unit exists on no machine."""
     with patch_module_args({"unit": "headroom-unit-test.service", **arguments}), pytest.raises(SystemExit):
         module.main()
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -51,7 +51,7 @@ def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> di
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Any:
-    """A cluster's urls and its etcdctl; m1 leads."""
+    """Return a cluster's first URL and its fake etcdctl; m1 leads."""
     servers = [socket.create_server(("127.0.0.1", 0), backlog=64) for _number in range(3)]
     urls = [f"http://127.0.0.1:{server.getsockname()[1]}" for server in servers]
     path = tmp_path / "etcdctl"
@@ -63,7 +63,7 @@ def cluster(tmp_path: Path) -> Any:
         server.close()
 
 
-def test_info_without_etcd(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_on_a_host_without_etcd(capsys: pytest.CaptureFixture[str]) -> None:
     result = run(etcd_cluster_info, capsys, endpoints=["https://127.0.0.1:1"], _ansible_check_mode=True)
     assert (result["changed"], result["member"]) == (False, "")
     assert result["cluster"]["error"] == "https://127.0.0.1:1: connection refused"
@@ -76,7 +76,7 @@ def test_info_without_etcdctl(capsys: pytest.CaptureFixture[str], cluster: dict[
     assert result["cluster"]["error"].startswith("/nowhere/etcdctl does not exist: install etcdctl")
 
 
-def test_info(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+def test_info_describes_the_cluster(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
     result = run(etcd_cluster_info, capsys, **cluster)
     assert result["member"] == "m1"
     assert [(item["name"], item["role"]) for item in result["cluster"]["members"]] == [
@@ -95,7 +95,9 @@ def test_info(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> No
     ],
 )
 @pytest.mark.parametrize("module", [etcd_cluster_info, etcd_member])
-def test_bad_input(capsys: pytest.CaptureFixture[str], module: Any, arguments: dict[str, Any], text: str) -> None:
+def test_invalid_arguments_are_refused(
+    capsys: pytest.CaptureFixture[str], module: Any, arguments: dict[str, Any], text: str
+) -> None:
     needed = {"name": "m1", "state": "drained"} if module is etcd_member else {}
     assert text in run(module, capsys, **needed, **arguments)["msg"]
 
@@ -115,7 +117,7 @@ def test_draining_the_leader(capsys: pytest.CaptureFixture[str], cluster: dict[s
     assert (again["changed"], again["moved_to"]) == (False, "")
 
 
-def test_draining_beside_an_unhealthy_member(
+def test_draining_is_refused_next_to_an_unhealthy_member(
     capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], tmp_path: Path
 ) -> None:
     listed = run(etcd_cluster_info, capsys, **cluster)["cluster"]["members"]
@@ -127,7 +129,7 @@ def test_draining_beside_an_unhealthy_member(
     assert (tmp_path / "leader").read_text() == "1"
 
 
-def test_draining_no_member(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+def test_draining_an_unknown_member(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
     result = run(etcd_member, capsys, name="m9", state="drained", timeout=60, **cluster)
     assert result["msg"] == "the cluster has no member named 'm9'; its members are m1, m2, m3"
 

@@ -77,5 +77,17 @@ def test_format_size_is_near(size: int) -> None:
     assert abs(units.parse_size(f"{number}{unit}", "x") - size) <= size // 20 + 1
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "texts"),
+    [
+        (1024, 2048, ("1.0 KiB", "2.0 KiB")),
+        (1024, 1024, ("1.0 KiB", "1.0 KiB")),
+        (102401, 102400, ("102,401 bytes", "102,400 bytes")),
+    ],
+)
+def test_format_sizes_distinctly_shows_the_difference(first: int, second: int, texts: tuple[str, str]) -> None:
+    assert units.format_sizes_distinctly(first, second) == texts
+
+
 def test_format_count() -> None:
     assert units.format_count(1234567) == "1,234,567"
