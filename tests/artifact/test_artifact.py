@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The built collection, installed into an empty path, works from there without the repository: down to clusters of one member each."""
+"""The built collection works without the repository: it installs into an empty path and deploys two clusters of one member."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAB = "artifact"
 
 
 def run(*command, cwd, env, timeout=400):
-    """Run a command; its output, or the test fails with it."""
+    """Run a command and return its output; fail the test with the output if the command fails."""
     done = subprocess.run(
         command,
         cwd=cwd,
@@ -36,7 +36,7 @@ def run(*command, cwd, env, timeout=400):
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory):
-    """A user's empty folder with the collection in its own path, and an environment that knows nothing of the repository."""
+    """Install the collection into an empty folder; return it with an environment that does not refer to the repository."""
     folder = tmp_path_factory.mktemp("user")
     env = {key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "PYTHONPATH"))}
     env |= {
@@ -63,11 +63,11 @@ def user(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def clusters(user):
-    """Bare lab hosts in an inventory of the user's own, each a cluster by itself."""
+    """Create two bare lab hosts and an inventory in which each is a cluster."""
     folder, _ = user
     lab = {**os.environ, "LAB_NAME": LAB}
     define = ["-e", json.dumps({"lab_hosts": ["solo", "other"]})]
-    run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)  # of a run that was cut off
+    run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)  # an interrupted run may have left it
     run("ansible-playbook", "lab/create.yml", *define, cwd=PROJECT, env=lab)
     try:
         hosts = json.loads(run("lab/inventory.py", cwd=PROJECT, env=lab))["_meta"]["hostvars"]
@@ -92,7 +92,7 @@ def clusters(user):
         run("ansible-playbook", "lab/destroy.yml", *define, cwd=PROJECT, env=lab)
 
 
-def test_nothing_of_the_workshop_is_in_it(user):
+def test_the_artifact_holds_nothing_of_the_development_tree(user):
     folder, _ = user
     collection = folder / "collections/ansible_collections/etcdops/headroom"
     names = {path.name for path in collection.iterdir()}
@@ -119,7 +119,7 @@ def test_deploys_two_clusters_side_by_side(user, clusters):
     again = run(*site, cwd=folder, env=env)
     assert set(re.findall(r"changed=(\d+)", again)) == {"0"}, again
     changed = run(*site, "-e", "etcd_snapshot_catchup_entries=123", cwd=folder, env=env)
-    # One turn for both, because they are members of different clusters.
+    # One update step for both, since they belong to different clusters.
     assert len(re.findall(r"included: .*turn\.yml", changed)) == 1, changed
     assert all(re.search(rf"{name} +: ok=\d+ +changed=[1-9]", changed) for name in clusters), changed
 

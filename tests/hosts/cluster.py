@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The deployed cluster, as these tests ask and prepare it from its hosts."""
+"""Query and prepare the deployed cluster from its hosts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ETCDCTL = f"etcdctl {TLS} --endpoints https://127.0.0.1:2379"
 
 
 def ctl(host, words):
-    """Ask the member on this host."""
+    """Run etcdctl on a host against its own member."""
     return on(host, f"{ETCDCTL} {words}")
 
 
 def statuses():
-    """What each member says of itself, by host."""
+    """Return the status that each member reports, by host."""
     urls = ",".join(f"https://{address}:2379" for address in addresses().values())
     found = json.loads(on(HOSTS[0], f"etcdctl {TLS} --endpoints {urls} endpoint status -w json"))
     by_url = {one["Endpoint"]: one["Status"] for one in found}
@@ -28,7 +28,7 @@ def statuses():
 
 
 def leader():
-    """The host whose member leads."""
+    """Return the leader's host."""
     [host] = [host for host, status in statuses().items() if status["leader"] == status["header"]["member_id"]]
     return host
 
@@ -38,6 +38,6 @@ def followers():
 
 
 def due(host):
-    """Make a backup due again, and take the lock away from a holder that was killed."""
+    """Make a backup due again, and release the lock of a killed holder."""
     for key in ("backup", "lock"):
         ctl(host, f"del /headroom/{key}")

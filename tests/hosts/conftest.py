@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running site.yml against the hosts of the lab that LAB_NAME names. These tests run inside molecule's default scenario."""
+"""Run site.yml on the hosts of the lab named by LAB_NAME. Molecule's scenarios run these tests."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ class Site:
 @pytest.fixture
 def site():
     assert os.environ.get("LAB_NAME", "").startswith("molecule-"), (
-        "these tests change hosts: molecule's default scenario runs them"
+        "these tests change hosts: run them through molecule's scenarios"
     )
     return Site()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""site.yml on bare hosts: it tells what it would do, and bad input ends in one clear message before anything is changed."""
+"""site.yml on bare hosts: check mode shows every change, and bad input stops the play with one message before any change."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BAD_TOGETHER = {
 
 
 def bare(site):
-    """What would be there if anything had been changed."""
+    """List what site.yml would have created."""
     return site.on(
         "etcd-1",
         "ls -d /etc/etcd /opt/etcd /var/lib/etcd /etc/systemd/system/etcd.service 2>/dev/null; getent passwd etcd; grep etcd /etc/fstab; true",
@@ -81,8 +81,8 @@ def one_host(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", [*BAD, *BAD_TOGETHER])
-def test_bad_input(site, one_host, case):
-    """The roles find it by themselves: not everybody has conftest for the gate before them."""
+def test_bad_input_stops_the_play_before_any_change(site, one_host, case):
+    """The roles refuse bad input themselves, since not every controller has conftest."""
     variables, text = {**BAD, **BAD_TOGETHER}[case]
     run = site.play(inventory=one_host if case in BAD else None, etcd_lint_enabled=False, **variables)
     assert run.code != 0
@@ -90,7 +90,7 @@ def test_bad_input(site, one_host, case):
     assert set(run.changed.values()) <= {0}, run.output
 
 
-def test_the_linter_is_the_first_gate(site):
+def test_the_linter_stops_the_play_first(site):
     run = site.play(
         etcd_version="3.5.35", etcd_workload={"value_size": "1MB", "puts_per_second": 50}, etcd_snapshot_count=100000
     )
@@ -98,14 +98,14 @@ def test_the_linter_is_the_first_gate(site):
     assert "DENY memory/" in run.output
 
 
-def test_archive_with_a_wrong_checksum(site, bad_archive):
+def test_an_archive_with_a_wrong_checksum_is_refused(site, bad_archive):
     run = site.play(etcd_archive=bad_archive)
     assert run.code != 0
     assert "expected is" in run.output and "Nothing was changed" in run.output, run.output
     assert set(run.changed.values()) <= {0}
 
 
-def test_no_members(site, tmp_path):
+def test_an_inventory_without_members_is_refused(site, tmp_path):
     inventory = tmp_path / "hosts.yml"
     inventory.write_text("all: {hosts: {n1: {ansible_connection: local}}}\n")
     run = site.play(inventory=str(inventory))
@@ -113,13 +113,13 @@ def test_no_members(site, tmp_path):
     assert re.search(r"no.*etcd.*(host|member)|etcd.*group", run.output, re.I), run.output
 
 
-def test_part_of_a_cluster(site):
+def test_a_run_on_part_of_a_cluster_is_refused(site):
     run = site.play("--limit", "etcd-1")
     assert run.code != 0
     assert "etcd-2, etcd-3 belong to it, but are not part of this run" in run.output, run.output
 
 
-def test_device_that_holds_something(site):
+def test_a_device_with_content_is_refused(site):
     site.on("etcd-1", "mkfs.ext4 -q -L precious /dev/disk/by-id/virtio-etcd-data")
     try:
         run = site.play()
@@ -131,7 +131,7 @@ def test_device_that_holds_something(site):
         site.on("etcd-1", "wipefs -qa /dev/disk/by-id/virtio-etcd-data")
 
 
-def test_host_without_systemd(site, tmp_path):
+def test_a_host_without_systemd_is_refused(site, tmp_path):
     podman = PROJECT / "lab" / "podman"
     image = subprocess.run([PROJECT / "lab" / "image"], capture_output=True, text=True, check=True).stdout.split()[-1]
     container = subprocess.run(
@@ -150,7 +150,7 @@ def test_host_without_systemd(site, tmp_path):
         subprocess.run([podman, "kill", container], capture_output=True, check=True)
 
 
-def test_check_and_diff_tell_what_would_be_done(site):
+def test_check_mode_shows_every_change_and_makes_none(site):
     before = bare(site)
     run = site.play("--check", "--diff")
     assert run.code == 0, run.output
@@ -161,7 +161,7 @@ def test_check_and_diff_tell_what_would_be_done(site):
 
 @pytest.fixture
 def mirror(site, tmp_path):
-    """A release mirror on the lab's network, as upstream lays it out, and the folder that it serves."""
+    """Serve a release mirror with upstream's layout on the lab's network; yield its URL and its folder."""
     addresses = json.loads((PROJECT / ".headroom/labs" / os.environ["LAB_NAME"] / "hosts.json").read_text())
     gateway = site.on("etcd-1", "ip -4 route show default | cut -d ' ' -f 3").strip()
     assert gateway.rsplit(".", 1)[0] == addresses["etcd-1"].rsplit(".", 1)[0]
@@ -173,8 +173,8 @@ def mirror(site, tmp_path):
         server.shutdown()
 
 
-def test_mirror(site, mirror):
-    """A wrong checksum leaves nothing behind, a right one the version."""
+def test_install_from_a_mirror_checks_the_checksum(site, mirror):
+    """A wrong checksum installs nothing, the right one the requested version."""
     url, folder = mirror
     sums = folder / "v3.6.16" / "SHA256SUMS"
     right = sums.read_text()
@@ -190,8 +190,8 @@ def test_mirror(site, mirror):
     assert "none" in site.on("etcd-1", "ls -A /opt/etcd | grep -v '^3.6.16$' || echo none")
 
 
-def test_slow_disk(site):
-    """Last, because fio needs the filesystems. A real disk is measured; only the limit is one that no disk keeps."""
+def test_a_disk_above_the_latency_limit_stops_the_play(site):
+    """Runs last, since fio needs the filesystems. The disk and the measurement are real, and no disk meets the limit."""
     run = site.play(etcd_lint_enabled=False, etcd_storage_accept_slow_disk=False, etcd_storage_fsync_p99_max_ms=0.001)
     assert run.code != 0
     assert re.search(r"p99|99th percentile", run.output) and "etcd_storage_accept_slow_disk" in run.output, run.output

@@ -27,7 +27,7 @@ UNIT = "test-store"
 
 
 def wanted(**more):
-    """The role's variables for the bucket."""
+    """Return the role's variables for the bucket."""
     settings = {
         "bucket": NAME,
         "bucket_endpoint_url": f"https://{addresses()[STORE]}:{PORT}",
@@ -47,21 +47,21 @@ def serve():
 
 
 def lying():
-    """The names of what lies in the bucket."""
+    """Return the names of the objects in the bucket."""
     return set(on(STORE, f"ls {FOLDER}/buckets/{NAME}/{PREFIX}").split())
 
 
 def backup(host):
-    """Take a backup on a host, as its timer does; the record of it."""
+    """Take a backup on a host as its timer does, and return its record."""
     due(host)
-    # One whose copy fails is a failed unit, and is looked at all the same; systemd starts it five times in ten seconds at most.
+    # A failed copy is a failed unit, whose record the caller checks. systemd starts a unit five times in ten seconds at most.
     on(host, "systemctl start headroom-snapshot || true; systemctl reset-failed headroom-snapshot || true")
     return json.loads(on(host, "cat /var/lib/headroom/snapshot.json"))
 
 
 @pytest.fixture(scope="module")
 def store():
-    """The store, with an empty bucket."""
+    """Run the store with an empty bucket."""
     on(STORE, f"mkdir -p {FOLDER}/metadata {FOLDER}/buckets/{NAME}")
     copy = f"src={PROJECT}/.headroom/bin/versitygw dest={FOLDER}/versitygw mode=0755"
     subprocess.run(
@@ -72,12 +72,12 @@ def store():
     )
     serve()
     yield
-    # A test that failed may have left it stopped.
+    # A failed test may have left the store stopped.
     on(STORE, f"systemctl stop {UNIT} || true; rm -rf {FOLDER}")
 
 
-def test_what_cannot_be_used_stops_the_play(site, store):
-    """Before anything is changed, from the host that has boto3 already."""
+def test_an_unusable_bucket_stops_the_play(site, store):
+    """The play stops before any change, on the evidence of the host that already has boto3."""
     on(STORE, "apt-get -q update && apt-get install -q -y --no-install-recommends python3-boto3")
     for change, text in (
         ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: create it, or set another name"),
@@ -92,7 +92,7 @@ def test_what_cannot_be_used_stops_the_play(site, store):
     on(STORE, f"test ! -e {CREDENTIALS}")
 
 
-def test_copies_there_and_back(site, store):
+def test_backups_are_copied_to_the_bucket_and_fetched(site, store):
     run = site.play("--diff", **wanted())
     assert run.code == 0 and SECRET not in run.output, run.output
     again = site.play(**wanted())
@@ -126,7 +126,7 @@ def test_copies_there_and_back(site, store):
     on(HOSTS[1], "cd /root && sha256sum --check etcd-*.db.sha256 && rm etcd-*.db*")
 
 
-def test_a_store_that_is_away_costs_no_backup(site, store):
+def test_an_unreachable_store_loses_no_backup(site, store):
     host = followers()[0]
     on(STORE, f"systemctl stop {UNIT}")
     try:
@@ -140,8 +140,7 @@ def test_a_store_that_is_away_costs_no_backup(site, store):
     assert backup(host)["result"] == "done"
 
 
-def test_no_bucket_any_more(site, store):
-    """The keys go with it."""
+def test_removing_the_bucket_removes_its_credentials(site, store):
     run = site.play()
     assert run.code == 0, run.output
     for host in HOSTS:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""site.yml on a deployed cluster: changes one member at a time without a failed write, tells the truth, and stops without quorum."""
+"""site.yml on a deployed cluster: updates one member at a time without a failed write, and stops without quorum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 
 
 def start_times(site):
-    """When each member's process was started, in the kernel's ticks."""
+    """Return the start time of each member's process, in the kernel's ticks."""
     return {
         host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
     }
@@ -22,8 +22,8 @@ def test_second_run_and_check_change_nothing(site):
         assert set(run.changed.values()) == {0}, run.output
 
 
-def test_rolling_change_loses_no_write(site):
-    # The disk below the lab is shared, and may stall for seconds all by itself: a second try tells that from a write that we lost.
+def test_a_rolling_update_loses_no_write(site):
+    # All lab hosts share one disk, which can stall for seconds on its own: a second attempt tells a stall from a lost write.
     for entries in (320, 321):
         run = site.ansible("python", "-m", "bench.rolling.run", f"etcd_snapshot_catchup_entries={entries}")
         if run.code == 0:
@@ -43,7 +43,7 @@ def test_rolling_change_loses_no_write(site):
     assert back.code == 0 and min(back.changed[host] for host in site.hosts) > 0, back.output
 
 
-def test_other_names_renew_the_certificates_one_member_at_a_time(site):
+def test_new_names_renew_the_certificates_one_member_at_a_time(site):
     def fingerprints():
         return {
             host: site.on(host, "cat /etc/etcd/tls/server.crt /etc/etcd/tls/server.key | sha256sum")
@@ -64,13 +64,13 @@ def test_other_names_renew_the_certificates_one_member_at_a_time(site):
     assert again.code == 0 and set(again.changed.values()) == {0}, again.output
 
 
-def test_versions_that_etcd_does_not_change_to(site):
+def test_a_downgrade_that_etcd_does_not_support_is_refused(site):
     run = site.play(etcd_version="3.6.16")
     assert run.code != 0 and set(run.changed.values()) == {0}
     assert "etcd 3.6.16 cannot take over the data of 3.7.3" in run.output, run.output
 
 
-def test_drift_is_put_right_without_a_restart(site):
+def test_a_drifted_unit_is_corrected_without_a_restart(site):
     site.on(
         "etcd-2",
         "sed -i 's/^LimitNOFILE=.*/LimitNOFILE=1/' /etc/systemd/system/etcd.service && systemctl daemon-reload",
@@ -96,7 +96,7 @@ def test_lost_quorum_stops_before_any_change(site):
             site.on(host, "systemctl start --no-block etcd")
 
 
-def test_a_member_that_is_down_is_started_first(site):
+def test_a_stopped_member_is_started(site):
     site.on("etcd-3", "systemctl stop etcd")
     run = site.play()
     assert run.code == 0 and run.changed["etcd-3"] > 0, run.output

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""playbooks/priority.yml on an etcd that Headroom did not deploy: a unit written by hand, and a process without one."""
+"""playbooks/priority.yml on an etcd that Headroom did not deploy: in a unit written by hand, and without a unit."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def play(site, *arguments, **variables):
 
 
 def priorities(site, pid):
-    """What the kernel says of all threads: the different lines."""
+    """Return the distinct I/O classes and nice values of a process's threads."""
     lines = site.on(HOST, THREADS.format(pid=pid)).split("\n")
     return "\n".join(line.strip() for line in lines)
 
 
 @pytest.fixture
 def unit(site):
-    """A unit as somebody might write it, who heard of ionice: its main thread has the priority, the others do not."""
+    """Run etcd in a unit written by hand; yield a function that returns its PID."""
     binary = site.on(HOST, "readlink -f /proc/$(systemctl show -P MainPID etcd)/exe").strip()
     text = f"[Service]\\nType=notify\\nExecStart={binary} {FLAGS}\\n"
     site.on(HOST, f"printf '{text}' > /etc/systemd/system/{UNIT} && systemctl daemon-reload && systemctl start {UNIT}")
@@ -46,7 +46,7 @@ def unit(site):
     )
 
 
-def test_unit_written_by_hand(site, unit):
+def test_a_unit_written_by_hand_gets_a_drop_in(site, unit):
     pid = unit()
     site.on(HOST, f"ionice -c2 -n0 -p {pid}")
     before = priorities(site, pid)
@@ -86,8 +86,8 @@ def test_realtime_is_refused(site, unit):
     assert "io_class is realtime, which is refused" in run.output, run.output
 
 
-def test_process_without_a_unit(site, unit):
-    """Started from a shell: whatever control group the shell has, no unit of it gets a drop-in."""
+def test_a_process_without_a_unit_is_changed_until_it_ends(site, unit):
+    """A process started from a shell is in the shell's control group, whose unit must get no drop-in."""
     other = "/var/tmp/etcd-by-hand"
     units = "ls -d /etc/systemd/system/*.d 2>/dev/null | sort"
     site.on(HOST, f"systemctl stop {UNIT}; ln -sf $(readlink -f /proc/$(systemctl show -P MainPID etcd)/exe) {other}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maintenance on hosts: timers that meet, holders of the lock that die, a full database, interrupted backups.
+"""Maintenance on hosts: simultaneous timers, killed holders of the lock, a full database, interrupted backups.
 
 These tests run inside molecule's scenario maintenance, in their order; each leaves a healthy cluster behind.
 """
@@ -25,13 +25,13 @@ OPERATIONS = ("defrag", "snapshot", "drill")
 
 
 def headroom(host, words):
-    """Run Headroom's program; the record that it prints."""
+    """Run Headroom's program and return the record that it prints."""
     said = on(host, f"/usr/local/sbin/headroom {words} || true")
     return json.loads(said.splitlines()[-1])
 
 
 def record(host, operation):
-    """The last record that an operation left."""
+    """Return the last record of an operation."""
     return json.loads(on(host, f"cat /var/lib/headroom/{operation}.json"))
 
 
@@ -42,7 +42,7 @@ def start(*services):
 
 
 def wait_until(condition, seconds, what):
-    """Wait for something that takes a while."""
+    """Poll a condition twice a second, and fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
@@ -50,12 +50,12 @@ def wait_until(condition, seconds, what):
 
 
 def ended(service):
-    """Whether a service runs on no host."""
+    """Return whether a service runs on no host."""
     return all(on(host, f"systemctl show -P ActiveState {service}").strip() in ("inactive", "failed") for host in HOSTS)
 
 
 def put(total, keys, size=10_000):
-    """Put values through all members with etcd's benchmark; its report."""
+    """Put values through all members with etcd's benchmark, and return its report."""
     folder = certificates(HOSTS[0])
     urls = ",".join(f"https://{address}:2379" for address in addresses().values())
     command = [BENCHMARK, "--endpoints", urls, "--cacert", folder / "ca.crt", "--cert", folder / "client.crt"]
@@ -65,26 +65,26 @@ def put(total, keys, size=10_000):
 
 
 def fragment():
-    """Make most of the database free pages."""
+    """Turn most of the database into free pages."""
     put(3000, 300)
     ctl(HOSTS[0], f"compact --physical {statuses()[HOSTS[0]]['header']['revision']}")
     wait_until(lambda: all(free(status) > 0.5 for status in statuses().values()), 60, "free pages")
 
 
 def free(status):
-    """The share of a database that a defragmentation gives back."""
+    """Return the share of the database that a defragmentation would free."""
     return 1 - status["dbSizeInUse"] / status["dbSize"]
 
 
 def healthy():
-    """Whether the cluster takes writes and nobody is ill."""
+    """Return whether the cluster accepts writes and all members are healthy."""
     urls = ",".join(f"https://{address}:2379" for address in addresses().values())
     asked = f"etcdctl {TLS} --endpoints {urls} --command-timeout 2s endpoint health >/dev/null 2>&1"
     return on(HOSTS[0], f"{asked} && echo yes || echo no").strip() == "yes"
 
 
 def defragmentations(host, since):
-    """When the member on this host defragmented, by its own journal: pairs of Unix times."""
+    """Return begin and end of each defragmentation in the member's journal, as Unix times."""
     lines = on(host, f"journalctl -u etcd -o cat --since @{since:.0f} | grep defragmenting || true").splitlines()
     said = [json.loads(line) for line in lines]
     times = [(one["msg"], datetime.fromisoformat(one["ts"].replace("Z", "+00:00")).timestamp()) for one in said]
@@ -100,7 +100,7 @@ def test_timers_are_on_every_host():
             assert on(host, f"systemctl is-enabled headroom-{operation}.timer").strip() == "enabled"
 
 
-def test_defrag_tells_what_it_would_do_and_why_not():
+def test_check_mode_of_defrag_reports_its_decision():
     for host in HOSTS:
         found = headroom(host, "defrag --check")
         assert found["result"] == "skipped" and "does not need defragmentation" in found["reason"], found
@@ -113,8 +113,8 @@ def test_defrag_tells_what_it_would_do_and_why_not():
     assert all(free(status) > 0.5 for status in statuses().values())
 
 
-def test_defrag_waits_for_a_member_that_is_down():
-    host, down = followers()  # the leader would wait five minutes for their turns first
+def test_defrag_skips_while_a_member_is_down():
+    host, down = followers()  # the leader waits up to five minutes for the followers
     on(down, "systemctl stop etcd")
     try:
         found = headroom(host, "defrag")
@@ -127,7 +127,7 @@ def test_defrag_waits_for_a_member_that_is_down():
     assert all(free(status) > 0.5 for status in statuses().values())
 
 
-def test_timers_that_fire_together_take_turns():
+def test_simultaneous_timers_defragment_one_member_at_a_time():
     led, since = leader(), time.time() - 1
     start("headroom-defrag.service")
     wait_until(lambda: ended("headroom-defrag.service"), 120, "three defragmentations")
@@ -143,7 +143,7 @@ def test_timers_that_fire_together_take_turns():
     assert json.loads(on(led, "journalctl -u headroom-defrag -o cat | grep '^{' | tail -1"))["moved_to"] in HOSTS
 
 
-def test_a_holder_that_is_killed_lets_go():
+def test_a_killed_holder_releases_the_lock():
     fragment()
     first, other = followers()
     on(first, "/usr/local/sbin/headroom defrag >/dev/null 2>&1 & echo $! > /run/holder")
@@ -160,7 +160,7 @@ def test_a_holder_that_is_killed_lets_go():
 
 
 def good(host):
-    """The backups on a host that look whole, each verified: their names."""
+    """Verify the complete backups on a host and return their names."""
     return on(
         host,
         f"cd {BACKUPS}; for file in *.db; do [ -e $file ] || continue; "
@@ -179,13 +179,13 @@ def test_one_host_takes_the_backup():
     assert not any(good(host) for host in HOSTS if host != taker)
 
 
-def test_a_backup_that_is_interrupted_leaves_nothing_that_looks_good():
+def test_an_interrupted_backup_leaves_no_file_that_looks_complete():
     put(2000, 2000)
     host = followers()[0]
     unit, fates = "headroom-snapshot.service", []
     for step in range(12):
         due(host)
-        # systemd starts a unit five times in ten seconds, and counts anew after a reset.
+        # systemd starts a unit five times in ten seconds at most; reset-failed resets the count.
         on(host, f"systemctl reset-failed {unit} || true; systemctl start --no-block {unit}; sleep {0.2 + 0.15 * step}")
         on(host, f"systemctl kill -s KILL {unit} || true")
         wait_until(lambda: ended(unit), 30, "the end of a backup")
@@ -206,7 +206,7 @@ def test_drill():
     assert "failed" not in {found["result"] for found in results.values()}, results
 
 
-def test_nospace_is_recovered(site):
+def test_the_nospace_playbook_frees_a_full_database(site):
     said = put(14_000, 400)
     assert "database space exceeded" in said, said
     assert "NOSPACE" in ctl(HOSTS[0], "alarm list")
@@ -221,6 +221,6 @@ def test_nospace_is_recovered(site):
     assert all(status["dbSize"] < quota / 2 for status in statuses().values())
 
 
-def test_the_site_finds_nothing_to_do_afterwards(site):
+def test_a_second_run_of_site_changes_nothing(site):
     run = site.play()
     assert run.code == 0 and set(run.changed.values()) == {0}, run.output

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""restore.yml and restore_lost_quorum.yml on a deployed cluster: what they refuse, what they bring back, and when interrupted."""
+"""restore.yml and restore_lost_quorum.yml on a deployed cluster: refusals, restored data, and resuming after an interruption."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def play(site, playbook, *arguments, **variables):
 
 
 def interrupted(playbook, task, **variables):
-    """Run a playbook, and end it as soon as it says that it begins a task."""
+    """Run a playbook and kill it as soon as a task begins."""
     command = ["ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables)]
     env = {
         **os.environ,
@@ -72,7 +72,7 @@ def members_healthy(site):
 
 @pytest.fixture(scope="module")
 def backup(module_site):
-    """A snapshot on one host, with keys before it and one after it."""
+    """Take a snapshot on one host, with keys written before and after it; return its path."""
     site = module_site
     put(site, "etcd-1", "/before/")
     site.on("etcd-1", f"{ETCDCTL} del --prefix /after/")
@@ -104,7 +104,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_meant(site, backup, case):
+def test_an_invalid_request_is_refused(site, backup, case):
     variables, text = WRONG[case]
     before = running_since(site)
     run = play(site, "restore", **{"etcd_restore_snapshot": backup, **variables})
@@ -114,7 +114,7 @@ def test_what_cannot_be_meant(site, backup, case):
 
 
 def damaged(path):
-    """Commands that make a bad copy of a backup, and what is said of it."""
+    """Return commands that damage a copy of a backup, and the message for each."""
     copy = f"cd {FOLDER} && for s in '' .json .sha256; do cp {path}$s bad.db$s; done && "
     return {
         "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is truncated or altered"),
@@ -132,8 +132,8 @@ def damaged(path):
 
 
 @pytest.mark.parametrize("case", damaged(""))
-def test_bad_snapshots(site, backup, case):
-    """Found while the cluster still runs, which goes on as if nothing had been."""
+def test_a_bad_snapshot_is_refused(site, backup, case):
+    """The snapshot is checked while the cluster runs, and the cluster keeps running."""
     command, text = damaged(backup)[case]
     site.on("etcd-2", command)
     before = running_since(site)
@@ -147,7 +147,7 @@ def test_bad_snapshots(site, backup, case):
     )
 
 
-def test_check_says_what_would_be_done(site, backup):
+def test_check_mode_shows_every_change_and_makes_none(site, backup):
     before = running_since(site)
     run = play(site, "restore", "--check", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
     assert run.code == 0 and min(run.changed[host] for host in site.hosts) > 0, run.output
@@ -155,8 +155,8 @@ def test_check_says_what_would_be_done(site, backup):
     assert "none" in site.on("etcd-2", "ls -d /var/lib/etcd/*restore* /etc/etcd/restoring 2>/dev/null || echo none")
 
 
-def test_interrupted_anywhere(site, backup):
-    """While the data is made, while it is put in place, and while the members start. In between, site.yml keeps off."""
+def test_an_interrupted_restore_is_resumed(site, backup):
+    """It is killed while it prepares data, replaces data and starts members; site.yml refuses to run in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
     interrupted("restore", "Make the data beside the old", **asked)
     assert members_healthy(site) == 3
@@ -175,7 +175,7 @@ def test_interrupted_anywhere(site, backup):
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
 
 
-def test_all_data_is_lost(site, backup):
+def test_restore_after_the_loss_of_all_data(site, backup):
     for host in site.hosts:
         site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
     run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
@@ -186,8 +186,8 @@ def test_all_data_is_lost(site, backup):
     assert int(said[1]) >= KEYS and int(said[2]) > BUMP, run.output
 
 
-def test_lost_quorum(site, backup):
-    """What was acknowledged is there again, as the survivor held it when it was killed outright."""
+def test_restore_after_the_loss_of_quorum(site, backup):
+    """All acknowledged writes are back, from the data of a survivor that was killed with SIGKILL."""
     refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
     assert refused.code != 0 and "has its quorum (3 of 3 members are healthy)" in re.sub(r"\s+", " ", refused.output)
     assert set(refused.changed.values()) <= {0}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Volumes of a deployed cluster whose log lies with its data at first. In this order: each test goes on from the one before."""
+"""Volumes of a deployed cluster whose WAL shares the data volume at first. Each test continues from the one before."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import subprocess
 from cluster import ETCDCTL
 from conftest import PROJECT
 
-# What the scenario is deployed with, but for the WAL device: that is the inventory's. The linter has its own tests.
+# The variables of the scenario, except the WAL device, which comes from the inventory here.
 VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
 DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
 
 
 def started(site):
-    """When each member's process was started, in the kernel's ticks."""
+    """Return the start time of each member's process, in the kernel's ticks."""
     return {
         host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
     }
 
 
 def keys(site, host):
-    """How many keys of the load this host's member has itself, without asking the others."""
+    """Count the keys of the load in this host's member alone (a serializable read)."""
     count = f"{ETCDCTL} get /load --prefix --count-only --consistency=s --write-out=fields"
     return int(site.on(host, f"{count} | sed -n 's/^\"Count\" : //p'"))
 
@@ -38,18 +38,18 @@ def outside(*command):
 
 
 def volume(host, name):
-    """The file and the loop device that are a host's volume."""
+    """Return the backing file and the loop device of a host's volume."""
     file = PROJECT / ".headroom/labs" / os.environ["LAB_NAME"] / "volumes" / f"{host}-{name}.img"
     return file, outside("losetup", "--noheadings", "--output=NAME", "--associated", str(file)).strip()
 
 
-def test_what_cannot_become_a_volume(site):
+def test_unusable_devices_are_refused(site):
     run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml")
     assert run.code == 0, run.output
     assert len(re.findall(r"It was refused for the right reason", run.output)) >= 17
 
 
-def test_the_log_moves_to_its_volume_without_a_failed_write(site):
+def test_the_wal_moves_to_its_volume_without_a_failed_write(site):
     assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
     check = site.play("--check", **VARIABLES)
     assert check.code == 0 and "Move the write-ahead log" in check.output, check.output
@@ -62,12 +62,12 @@ def test_the_log_moves_to_its_volume_without_a_failed_write(site):
     for host in site.hosts:
         assert ".wal" in site.on(host, f"ls {OWN_LOG}")
         assert "none" in site.on(host, f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
-        # It writes there, to files that the member owns.
+        # The process writes there.
         assert OWN_LOG in site.on(host, "ls -l /proc/$(systemctl show -P MainPID etcd)/fd")
     assert all(before[host] != now for host, now in started(site).items())
 
 
-def test_a_second_run_changes_nothing_and_shows_live_figures_beside_those_of_fio(site):
+def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(site):
     run = site.play(**VARIABLES)
     assert run.code == 0 and set(run.changed.values()) == {0}, run.output
     assert re.search(
@@ -77,7 +77,7 @@ def test_a_second_run_changes_nothing_and_shows_live_figures_beside_those_of_fio
 
 
 def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
-    """The log's volume: with a larger one for the data the plan may choose a larger quota, which takes a turn."""
+    """The WAL volume grows: with a larger data volume the plan could choose a larger quota, which restarts members."""
     file, device = volume("etcd-2", "wal")
     before, size = started(site), int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd-wal | tail -n 1"))
     with file.open("r+b") as stream:
@@ -89,7 +89,7 @@ def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
     assert started(site) == before
 
 
-def test_a_volume_that_is_not_mounted_stops_etcd_and_nothing_is_written_below(site):
+def test_etcd_does_not_start_without_its_volume_and_writes_nothing_below_the_mount_point(site):
     site.on(
         "etcd-1",
         "systemctl stop etcd; umount /var/lib/etcd-wal; sed -i '\\#/var/lib/etcd-wal #d' /etc/fstab; systemctl daemon-reload",
@@ -101,8 +101,8 @@ def test_a_volume_that_is_not_mounted_stops_etcd_and_nothing_is_written_below(si
     assert ".wal" in site.on("etcd-1", f"ls {OWN_LOG}")
 
 
-def test_a_full_disk_stops_a_member_and_the_play_says_how_to_get_out(site):
-    """The other two go on; nothing that was acknowledged is lost, and the member catches up."""
+def test_a_full_disk_stops_a_member_and_the_play_names_the_fix(site):
+    """The other two members keep serving, no acknowledged write is lost, and the member catches up."""
     fill = (
         "n=0; for size in 1G 256M 64M 16M 4M 1M 64K 4K; do "
         "while fallocate -l $size /var/lib/etcd/ballast.$n 2> /dev/null; do n=$((n + 1)); done; done"
@@ -113,7 +113,7 @@ def test_a_full_disk_stops_a_member_and_the_play_says_how_to_get_out(site):
         f"! head -c 500000 /dev/urandom | base64 -w 0 | {ETCDCTL} put /load/$i > /dev/null 2>&1 || n=$((n + 1)); "
         "done; echo $n acknowledged"
     )
-    # A write may fail while the stopped member led: it was not acknowledged.
+    # Writes may fail, unacknowledged, if the stopped member was the leader.
     acknowledged = int(re.search(r"(\d+) acknowledged", site.on("etcd-1", put))[1])
     assert acknowledged > 50
     down = "for i in $(seq 60); do systemctl is-active --quiet etcd || break; sleep 1; done; journalctl -u etcd -o cat -n 200"
@@ -130,8 +130,8 @@ def test_a_full_disk_stops_a_member_and_the_play_says_how_to_get_out(site):
     assert keys(site, "etcd-3") == written
 
 
-def test_a_slow_disk_fails_the_gate_with_figures(site):
-    """Slow by the kernel's own throttle: 20 writes a second for the SSH server's processes, which modules are."""
+def test_a_slow_disk_fails_the_check_with_its_figures(site):
+    """The kernel throttles the SSH server's processes, and so all modules, to 20 writes a second."""
     device = volume("etcd-1", "spare")[1]
     number = outside("lsblk", "--noheadings", "--output=MAJ:MIN", "--nodeps", device).strip()
     blkio = "/sys/fs/cgroup/blkio/headroom-slow"
@@ -159,7 +159,7 @@ def test_a_slow_disk_fails_the_gate_with_figures(site):
         )
 
 
-def test_a_scheduler_is_chosen_by_a_rule_for_udev_and_applied_at_once(site):
+def test_the_io_scheduler_is_set_by_a_udev_rule_and_at_once(site):
     device = volume("etcd-1", "data")[1]
     look = f"cat /sys/block/{os.path.basename(device)}/queue/scheduler /etc/udev/rules.d/61-headroom-etcd.rules 2>&1"
     run = site.play(**VARIABLES, etcd_storage_scheduler="bfq")
@@ -169,7 +169,7 @@ def test_a_scheduler_is_chosen_by_a_rule_for_udev_and_applied_at_once(site):
     assert "[bfq]" in found and 'SYMLINK=="disk/by-id/virtio-etcd-data", ATTR{queue/scheduler}="bfq"' in found
     run = site.play(**VARIABLES)
     assert run.code == 0 and "No such file" in site.on("etcd-1", f"{look} || true"), run.output
-    # The next lab gets these loop devices with the scheduler that they have.
+    # Loop devices keep their scheduler for the next lab.
     for host in site.hosts:
         for name in ("data", "wal"):
             device = os.path.basename(volume(host, name)[1])

@@ -123,7 +123,7 @@ def files(copy: str) -> set[str]:
     return {Path(copy).name + suffix for suffix in ("", *store.RECORDS)}
 
 
-def test_there_and_back(live: Member, place: Server, tmp_path: Path) -> None:
+def test_a_snapshot_is_copied_and_fetched(live: Member, place: Server, tmp_path: Path) -> None:
     saved = save(live, asked(tmp_path / "a", place.bucket))
     assert saved.failures == []
     assert saved.copies == [place.bucket.url(Path(saved.plan.path).name)]
@@ -145,7 +145,7 @@ def test_there_and_back(live: Member, place: Server, tmp_path: Path) -> None:
 
 
 def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
-    """The newest ones are kept, wherever they came from; what is damaged or of others is neither counted nor removed."""
+    """Retention keeps the newest copies of all hosts, and neither counts nor removes damaged or foreign objects."""
     first = save(live, asked(tmp_path / "a", place.bucket, keep=2))
     folder = place.folder / NAME / place.bucket.prefix
     (folder / "notes.txt").write_text("not ours")
@@ -174,7 +174,7 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
 
 
 def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
-    """While NOSPACE is set there is no lock, and all hosts back up in the same second."""
+    """Without the lock (the alarm NOSPACE is set) all hosts back up in the same second."""
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         requests = [asked(tmp_path / host, place.bucket) for host in "abc"]
         saved = list(pool.map(lambda request: save(live, request), requests))
@@ -189,8 +189,8 @@ def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
         assert metadata == one.metadata == backup_check.verify_snapshot(path, tools().etcdutl_path, 60)
 
 
-def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
-    """What is not what was saved is not brought back."""
+def test_an_altered_copy_is_not_fetched(live: Member, place: Server, tmp_path: Path) -> None:
+    """A copy that differs from the saved snapshot is not fetched."""
     saved = save(live, asked(tmp_path / "a", place.bucket))
     lies = place.folder / NAME / place.bucket.prefix / Path(saved.plan.path).name
     with lies.open("r+b") as stream:
@@ -202,8 +202,8 @@ def test_altered_there(live: Member, place: Server, tmp_path: Path) -> None:
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_what_killed_backups_left(live: Member, place: Server, tmp_path: Path) -> None:
-    """Parts and lonely records go once nobody can still be about them; what another host is writing stays."""
+def test_leftovers_of_killed_backups_are_removed(live: Member, place: Server, tmp_path: Path) -> None:
+    """Old partial uploads and orphaned records are removed; uploads that another host may still be writing stay."""
     kept = backup_bucket.connect(place.bucket)
     young, lonely = "etcd-20200103T000000Z.db.json", "etcd-20200104T000000Z.db.sha256"
     kept.write(young, b"{}")
@@ -224,8 +224,10 @@ def test_what_killed_backups_left(live: Member, place: Server, tmp_path: Path) -
     assert parts() == 0
 
 
-def test_interrupted(live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An upload that takes too long leaves nothing; the snapshot on the host is there all the same."""
+def test_a_timed_out_upload_leaves_nothing(
+    live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upload that times out leaves nothing in the bucket, and the snapshot stays on the host."""
     request = asked(tmp_path / "a", place.bucket)
     hours = itertools.count(0, 3600)
     monkeypatch.setattr(backup_bucket, "time", SimpleNamespace(monotonic=lambda: next(hours)))
@@ -249,10 +251,10 @@ CASES = [
 
 
 @pytest.mark.parametrize(("change", "text"), CASES)
-def test_cannot_be_used(
+def test_an_unusable_bucket_is_reported(
     live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, str], text: str
 ) -> None:
-    """Foretold in check mode; otherwise the snapshot is there, and the copy is what failed."""
+    """Check mode reports it; a real run keeps the snapshot and reports the failed copy."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -282,14 +284,16 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "text"), BAD)
-def test_cannot_be_meant(live: Member, place: Server, tmp_path: Path, change: dict[str, str], text: str) -> None:
+def test_an_invalid_bucket_is_refused(
+    live: Member, place: Server, tmp_path: Path, change: dict[str, str], text: str
+) -> None:
     """Refused before a snapshot is taken."""
     with pytest.raises(store.SnapshotError, match=f"^bucket: {text}"):
         save(live, asked(tmp_path / "a", replace(place.bucket, **change)))
     assert list((tmp_path / "a").iterdir()) == []
 
 
-def test_a_store_that_takes_nothing(live: Member, tmp_path: Path) -> None:
+def test_a_store_that_refuses_writes(live: Member, tmp_path: Path) -> None:
     process = serve(tmp_path / "buckets", READONLY_PORT, "--readonly")
     bucket = Bucket(NAME, endpoint_url=f"http://127.0.0.1:{READONLY_PORT}", access_key=ACCESS, secret_key=SECRET)
     try:
@@ -303,7 +307,7 @@ def test_a_store_that_takes_nothing(live: Member, tmp_path: Path) -> None:
 
 
 def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
-    """The store's own CA is needed and used, and so are keys in a file as Amazon's tools read it."""
+    """The store needs its own CA, and credentials come from a file in the format of Amazon's tools."""
     key, certificate = tmp_path / "key", tmp_path / "crt"
     subprocess.run(
         f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=store -addext subjectAltName=IP:127.0.0.1 "

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore drills of real etcd of each series: what they compare, what they find, and that nothing of them stays."""
+"""Restore drills of real etcd of each series: what they compare, which differences they find, and that they clean up."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def hold(member: Member, folder: Path, scratch_dir: Path, **more: Any) -> drill.
     return drill.run_drill(asked(folder, scratch_dir, **more), tools(member.version), [member.endpoint])
 
 
-def test_everything_is_compared(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+def test_a_drill_compares_hash_and_keys(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     metadata = backup(live, tmp_path)
     etcdctl(live, "put", "/later", "x")
     report = hold(live, tmp_path, scratch_dir)
@@ -120,7 +120,7 @@ def test_the_cluster_was_compacted_since(live: Member, tmp_path: Path, scratch_d
 
 
 def test_the_revision_is_compacted(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
-    """The cluster cannot say any more what it was; every key that is as old is compared, in several pages."""
+    """The cluster has compacted that revision: the drill compares every key of that age, in several pages."""
     metadata = backup(live, tmp_path)
     etcdctl(live, "put", "/key/011", "changed since")
     etcdctl(live, "put", "/new", "x")
@@ -144,7 +144,7 @@ def test_the_cluster_is_compacted_to_the_revision(live: Member, tmp_path: Path, 
     etcdctl(live, "put", "/key/015", "changed again")
 
 
-def test_another_content(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
+def test_a_backup_with_other_content_is_found(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     """A backup of this cluster's id, revision and number of keys with another content: found by the hash, and by the keys."""
     etcdctl(live, "put", "/key/013", "so that the revision is not the one compacted to")
     etcdctl(live, "put", "/key/014", "as above")
@@ -224,7 +224,7 @@ def test_without_the_cluster(live: Member, tmp_path: Path, scratch_dir: Path) ->
 
 
 def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
-    """Too little memory or room: said, and nothing stays."""
+    """A drill without enough memory or disk space reports it and leaves nothing."""
     for number in range(2):
         etcdctl(live, "put", "/key/016", str(number))
     backup(live, tmp_path)
@@ -245,7 +245,7 @@ def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path, how: signal.Signals) -> None:
-    """Its etcd ends with it; what it leaves on disk, the next drill removes."""
+    """The drill's etcd ends with it, and the next drill removes its files."""
     backup(live, tmp_path)
     request = vars(asked(tmp_path, scratch_dir))
     programs = tools(live.version)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Encrypted snapshots and copies of real etcd: nothing stays in the clear, and what was saved comes back."""
+"""Encrypted snapshots and copies of real etcd: no plain text stays on disk, and the snapshot can be restored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECRET = b"a value that nobody may read"
 
 @dataclass(frozen=True)
 class Keys:
-    """A way to encrypt: the program, whom for, the key that opens it, and one that does not."""
+    """A method of encryption: program, recipient, the matching key, and another key."""
 
     program: str
     recipients: tuple[str, ...]
@@ -106,7 +106,7 @@ def in_the_clear(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and SECRET in path.read_bytes()]
 
 
-def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
+def test_an_encrypted_snapshot_is_restored(live: Member, keys: Keys, tmp_path: Path) -> None:
     saved = save(live, asked(tmp_path / "a", keys))
     assert saved.plan.path.endswith(f".db.{keys.program}")
     assert in_the_clear(tmp_path) == []
@@ -120,7 +120,7 @@ def test_there_and_back(live: Member, keys: Keys, tmp_path: Path) -> None:
     assert backup_check.verify_snapshot(str(plain), tools().etcdutl_path, 60) == found
     assert (found.revision, found.sha256, found.encryption) == (saved.metadata.revision, saved.metadata.sha256, "")
     assert in_the_clear(tmp_path) == ["plain.db"]
-    # Retention knows it for what it is.
+    # Retention recognises an encrypted snapshot.
     second = save(live, asked(tmp_path / "a", keys, keep=1))
     assert second.removed == [saved.plan.path]
     assert not list((tmp_path / "a").glob(f"{Path(saved.plan.path).name}*"))
@@ -152,7 +152,7 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
     assert [item.path for item in store.scan_directory(str(tmp_path / "a"), "etcd")] == [saved.plan.path]
 
 
-def test_altered(live: Member, keys: Keys, tmp_path: Path) -> None:
+def test_an_altered_snapshot_is_refused(live: Member, keys: Keys, tmp_path: Path) -> None:
     saved = save(live, asked(tmp_path / "a", keys))
     path = Path(saved.plan.path)
     body = bytearray(path.read_bytes())
@@ -194,7 +194,7 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
         (("",), "'' is not a recipient"),
     ],
 )
-def test_whom_for(recipients: tuple[str, ...], text: str) -> None:
+def test_invalid_recipients_are_refused(recipients: tuple[str, ...], text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
         backup_encryption.choose_program(recipients)
 
@@ -223,7 +223,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")
-def test_a_full_share(live: Member, tmp_path: Path) -> None:
+def test_a_full_target_folder(live: Member, tmp_path: Path) -> None:
     share = tmp_path / "share"
     share.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(share)], check=True)

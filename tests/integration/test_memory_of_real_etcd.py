@@ -21,7 +21,7 @@ VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 
 
 @pytest.mark.parametrize("series", sorted(VERSIONS))
-def test_the_model_is_near(series: str, tmp_path: Path) -> None:
+def test_the_model_is_within_its_documented_error(series: str, tmp_path: Path) -> None:
     case = next(case for case in grid() if case.series == series and case.name == "log-100k-even")
     row = row_of(case, VERSIONS[series], 1, measure(case, VERSIONS[series], tmp_path))
     estimate = predicted(row)

@@ -137,7 +137,7 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
         assert answer["header"]["revision"] == saved.revision + BUMP
         put = json.loads(etcdctl(members[2], "put", "new", "x", "-w", "json"))
         assert put["header"]["revision"] == saved.revision + BUMP + 1
-        # A client that watched the old cluster is told that it missed something, instead of waiting for ever.
+        # A client's old watch is cancelled with an error instead of waiting for ever.
         watch = [
             str(binary(saved.version, "etcdctl")),
             f"--endpoints={members[0].endpoint}",
@@ -154,7 +154,7 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
 
 
 def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
-    """One that nobody could reach while the others were restored: another cluster, as far as the new one is concerned."""
+    """A member that was unreachable during the restore belongs to another cluster for the new one."""
     members = copies(saved, tmp_path)
     for member in members[:2]:
         backup_restore.prepare(restore(member), request(saved, member))
@@ -187,7 +187,7 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
     assert not (tmp_path / "m0" / "member" / "wal").exists()
 
 
-def test_while_etcd_runs(saved: Saved, tmp_path: Path) -> None:
+def test_a_running_member_is_refused(saved: Saved, tmp_path: Path) -> None:
     (member, *_others) = copies(saved, tmp_path)
     member = replace(member, peers={}, flags=("--force-new-cluster",))
     with running([member]):
@@ -201,7 +201,7 @@ def test_while_etcd_runs(saved: Saved, tmp_path: Path) -> None:
 
 
 def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
-    """Whatever stands there afterwards, the next run makes the restored data of it, and the old is never lost."""
+    """The next run completes the restore from any intermediate state, and never loses the old data."""
     steps, step = 0, 0
     while step <= steps:
         folder = tmp_path / str(step)
@@ -254,7 +254,7 @@ def rescue_tools(version: str) -> backup_rescue.Tools:
     return backup_rescue.Tools(*(str(binary(version, name)) for name in ("etcd", "etcdctl", "etcdutl")))
 
 
-def test_what_a_killed_member_held(saved: Saved, tmp_path: Path) -> None:
+def test_a_snapshot_from_the_files_of_killed_members(saved: Saved, tmp_path: Path) -> None:
     """Writes that were told to be safe a moment before all members were killed: in the WAL of most, in no database yet.
 
     Of the very last one a killed member may not know that it was committed: raft notes that with the one after it.

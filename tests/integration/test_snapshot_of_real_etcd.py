@@ -90,7 +90,7 @@ def storage_version(member: Member) -> str:
 
 
 def etcdctl(member: Member, *words: str) -> str:
-    """What etcdctl of the member's release prints."""
+    """Run etcdctl of the member's release and return its output."""
     command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
 
@@ -110,14 +110,14 @@ def save(members: list[Member], folder: Path, keep: int = 7) -> snapshot.SavedSn
 
 
 def sound(folder: Path, version: str) -> list[str]:
-    """The names of the snapshots in sight, each of which has to be sound."""
+    """Verify every visible snapshot and return their names."""
     found = sorted(folder.glob("*.db"))
     for path in found:
         backup_check.verify_snapshot(str(path), tools(version).etcdutl_path, 60)
     return [path.name for path in found]
 
 
-def test_what_is_saved(cluster: list[Member], tmp_path: Path) -> None:
+def test_a_snapshot_and_its_records(cluster: list[Member], tmp_path: Path) -> None:
     version = cluster[0].version
     saved = save(cluster, tmp_path)
     metadata = saved.metadata
@@ -132,7 +132,7 @@ def test_what_is_saved(cluster: list[Member], tmp_path: Path) -> None:
     subprocess.run(["sha256sum", "--check", f"{saved.plan.path}.sha256"], cwd=tmp_path, check=True)
 
 
-def test_it_restores(cluster: list[Member], tmp_path: Path) -> None:
+def test_a_snapshot_restores(cluster: list[Member], tmp_path: Path) -> None:
     version = cluster[0].version
     saved = save(cluster, tmp_path / "backups")
     port = PORT + 50
@@ -212,7 +212,7 @@ def test_killed_while_the_snapshot_arrives(cluster: list[Member], tmp_path: Path
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a filesystem of its own, which only root can mount")
 def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
-    """The check before sees enough room; by the time that the snapshot arrives somebody else has taken it."""
+    """The disk has enough room at the check, and fills up before the snapshot is written."""
     version = cluster[0].version
     folder = tmp_path / "volume"
     folder.mkdir()
@@ -253,7 +253,7 @@ def test_an_unreachable_member(cluster: list[Member], tmp_path: Path) -> None:
     assert sound(tmp_path, version) == [Path(first.plan.path).name]
 
 
-def test_damage_that_only_etcdutl_sees(cluster: list[Member], tmp_path: Path) -> None:
+def test_damage_that_only_etcdutl_detects(cluster: list[Member], tmp_path: Path) -> None:
     """Pages that do not hold together, under a digest that is right."""
     version = cluster[0].version
 
