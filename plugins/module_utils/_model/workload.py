@@ -16,6 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations i
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
     format_count,
     format_size,
+    format_sizes_distinctly,
     parse_count,
     parse_size,
 )
@@ -210,14 +211,15 @@ def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
     if limit is not None and version_key(version) < version_key(since):
         problems.append(f"settings.gomemlimit has no effect on etcd {version}: GOMEMLIMIT needs {since} or later")
     if limit is not None and maximum is not None and limit > maximum:
+        low, top = format_sizes_distinctly(limit, maximum)
         problems.append(
-            f"settings.gomemlimit ({format_size(limit)}) is above settings.memory_max ({format_size(maximum)}): "
+            f"settings.gomemlimit ({low}) is above settings.memory_max ({top}): "
             "the kernel would kill etcd before Go collects"
         )
     if high is not None and maximum is not None and high > maximum:
+        low, top = format_sizes_distinctly(high, maximum)
         problems.append(
-            f"settings.memory_high ({format_size(high)}) is above settings.memory_max ({format_size(maximum)}): "
-            "it would never take effect"
+            f"settings.memory_high ({low}) is above settings.memory_max ({top}): it would never take effect"
         )
     return problems
 
@@ -245,9 +247,9 @@ def parse_input(version: str, workload: Any, settings: Any, members: Any) -> Inp
     if isinstance(members, bool) or not isinstance(members, int) or not 1 <= members <= MAX_MEMBERS:
         problems.append(f"members is {members!r}: a cluster has between 1 and {MAX_MEMBERS} members")
     if effective is not None and not problems and full.value_size > effective.max_request_bytes:
+        size, limit = format_sizes_distinctly(full.value_size, effective.max_request_bytes)
         problems.append(
-            f"workload.value_size ({format_size(full.value_size)}) is above max_request_bytes "
-            f"({format_size(effective.max_request_bytes)}): etcd refuses such a put; "
+            f"workload.value_size ({size}) is above max_request_bytes ({limit}): etcd refuses such a put; "
             "split the value into several keys, or raise max_request_bytes"
         )
     if effective is None or problems:

@@ -12,7 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    format_size,
+    format_sizes_distinctly,
+    parse_size,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, check_range, parse_input
@@ -106,8 +110,9 @@ def contradictions(case: Case) -> Iterator[str]:
             yield str(error)
     for name in LIMITS:
         if pinned.get(name, 0) > case.budget:
+            pinned_size, budget = format_sizes_distinctly(pinned[name], case.budget)
             yield (
-                f"settings.{name} ({format_size(pinned[name])}) is above the memory budget ({format_size(case.budget)}): "
+                f"settings.{name} ({pinned_size}) is above the memory budget ({budget}): "
                 f"raise the budget, or leave {name} to the plan"
             )
     if "memory_high" in pinned and pinned["memory_high"] == case.memory_max:
@@ -116,7 +121,7 @@ def contradictions(case: Case) -> Iterator[str]:
             "make it less, or leave memory_high to the plan"
         )
     if case.volume is not None and pinned.get("quota_backend_bytes", 0) > case.volume:
+        quota, volume = format_sizes_distinctly(pinned["quota_backend_bytes"], case.volume)
         yield (
-            f"settings.quota_backend_bytes ({format_size(pinned['quota_backend_bytes'])}) is above the volume's size "
-            f"({format_size(case.volume)}): take a larger volume, or leave quota_backend_bytes to the plan"
+            f"settings.quota_backend_bytes ({quota}) is above the volume's size ({volume}): take a larger volume, or leave quota_backend_bytes to the plan"
         )

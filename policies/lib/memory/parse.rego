@@ -157,8 +157,7 @@ _contradictions(version, work, effective) := (ignored | inverted) | (retention |
 		effective[name] != null
 		effective.memory_max != null
 		effective[name] > effective.memory_max
-		low := units.format_size(effective[name])
-		high := units.format_size(effective.memory_max)
+		[low, high] := units.format_sizes_distinctly(effective[name], effective.memory_max)
 	}
 	retention := {sprintf("settings.auto_compaction_retention is %v, which %s mode does not know", [value, mode]) |
 		mode := effective.auto_compaction_mode
@@ -167,7 +166,6 @@ _contradictions(version, work, effective) := (ignored | inverted) | (retention |
 	}
 	too_large := {sprintf("workload.value_size (%s) is above max_request_bytes (%s)", [value, limit]) |
 		work.value_size > effective.max_request_bytes
-		value := units.format_size(work.value_size)
-		limit := units.format_size(effective.max_request_bytes)
+		[value, limit] := units.format_sizes_distinctly(work.value_size, effective.max_request_bytes)
 	}
 }

@@ -74,6 +74,12 @@ format_size(bytes) := text if {
 	text := sprintf("%d.%d %s", [arithmetic.divide_down(tenths, 10), tenths % 10, _units[unit]])
 }
 
+# Two different sizes for one message, [text, text]: as format_size writes them, or in bytes if that would read the same.
+format_sizes_distinctly(first, second) := [sprintf("%s bytes", [format_count(first)]), sprintf("%s bytes", [format_count(second)])] if {
+	first != second
+	format_size(first) == format_size(second)
+} else := [format_size(first), format_size(second)]
+
 # A number with its thousands apart: 12,600.
 format_count(number) := digits if {
 	digits := sprintf("%d", [number])

@@ -36,6 +36,9 @@ test_formats if {
 	units.format_size(1023) == "1023 B"
 	units.format_size(102494) == "100.1 KiB"
 	units.format_size(1152921504606846976) == "1024.0 PiB"
+	units.format_sizes_distinctly(1572864, 2097152) == ["1.5 MiB", "2.0 MiB"]
+	units.format_sizes_distinctly(102400, 102401) == ["102,400 bytes", "102,401 bytes"]
+	units.format_sizes_distinctly(102400, 102400) == ["100.0 KiB", "100.0 KiB"]
 	units.format_count(999) == "999"
 	units.format_count(1234567) == "1,234,567"
 }
