@@ -196,18 +196,18 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    asked = module.params
+    params = module.params
     try:
         request = Request(
-            endpoints=asked["endpoints"],
-            member=asked["name"],
-            all_members=asked["members"] == "all",
-            thresholds=Thresholds(asked["free_share"], parse_size(asked["free_size"], "free_size")),
-            unit=asked["unit"],
-            data_dir=asked["data_dir"] or "",
-            **{name: asked[name] for name in ("in_turn", "pause", "wait", "timeout", "max_lag", "raise_memory")},
+            endpoints=params["endpoints"],
+            member=params["name"],
+            all_members=params["members"] == "all",
+            thresholds=Thresholds(params["free_share"], parse_size(params["free_size"], "free_size")),
+            unit=params["unit"],
+            data_dir=params["data_dir"] or "",
+            **{name: params[name] for name in ("in_turn", "pause", "wait", "timeout", "max_lag", "raise_memory")},
         )
-        outcomes = run_defrag(request, connection_from_params(asked), check=module.check_mode)
+        outcomes = run_defrag(request, connection_from_params(params), check=module.check_mode)
     except ValueError as error:
         module.fail_json(msg=str(error))
     result = {

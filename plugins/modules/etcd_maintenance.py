@@ -187,29 +187,29 @@ def program_files(lib_dir: str, launcher: str) -> Files:
     return {**found, launcher: (text, 0o755)}
 
 
-def shown_files(asked: dict[str, Any]) -> Files:
+def shown_files(params: dict[str, Any]) -> Files:
     """Return the configuration and the units, whose content a diff shows."""
-    config = json.dumps(asked["config"], indent=2, sort_keys=True) + "\n"
-    units = {os.path.join(asked["unit_dir"], name): (text, 0o644) for name, text in asked["units"].items()}
-    return {asked["config_file"]: (config, 0o640), **units}
+    config = json.dumps(params["config"], indent=2, sort_keys=True) + "\n"
+    units = {os.path.join(params["unit_dir"], name): (text, 0o644) for name, text in params["units"].items()}
+    return {params["config_file"]: (config, 0o640), **units}
 
 
-def credentials_file(asked: dict[str, Any]) -> Files:
+def credentials_file(params: dict[str, Any]) -> Files:
     """Return the file with the bucket's keys, in the format of Amazon's tools; empty without keys."""
-    keys = asked["bucket_keys"] or {}
+    keys = params["bucket_keys"] or {}
     if not keys.get("access_key"):
         return {}
     lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
-    return {asked["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
+    return {params["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
 
 
-def obsolete_files(asked: dict[str, Any], wanted: Files) -> list[str]:
+def obsolete_files(params: dict[str, Any], wanted: Files) -> list[str]:
     """Return modules of earlier versions, wherever those kept them, and credentials that are no longer needed."""
-    top = os.path.join(asked["lib_dir"], *PACKAGE.split("."))
+    top = os.path.join(params["lib_dir"], *PACKAGE.split("."))
     paths = sorted(os.path.join(directory, name) for directory, dummy, names in os.walk(top) for name in names)
     found = [path for path in paths if path.endswith(".py") and path not in wanted]
-    if asked["credentials_file"] not in wanted and os.path.lexists(asked["credentials_file"]):
-        found.append(asked["credentials_file"])
+    if params["credentials_file"] not in wanted and os.path.lexists(params["credentials_file"]):
+        found.append(params["credentials_file"])
     return found
 
 
@@ -241,9 +241,9 @@ def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     os.chmod(path, mode)
 
 
-def bucket_with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | None:
+def bucket_with_keys(bucket: Bucket | None, params: dict[str, Any]) -> Bucket | None:
     """Return the bucket with the given keys, whose file may not be written yet."""
-    keys = asked["bucket_keys"] or {}
+    keys = params["bucket_keys"] or {}
     if bucket is None or not any(keys.values()):
         return bucket
     return replace(bucket, credentials_file="", **keys)
@@ -251,14 +251,14 @@ def bucket_with_keys(bucket: Bucket | None, asked: dict[str, Any]) -> Bucket | N
 
 def validated_config(module: AnsibleModule) -> Config:
     """Return the configuration; fail with every problem of it on this host."""
-    asked = module.params
+    params = module.params
     try:
-        config = parse_config(asked["config"])
+        config = parse_config(params["config"])
     except ValueError as error:
         module.fail_json(msg=f"{error}. Nothing was changed.")
     found = host_problems(config)
     if config.snapshot.enabled and not found:
-        bucket = bucket_with_keys(config.snapshot.bucket, asked)
+        bucket = bucket_with_keys(config.snapshot.bucket, params)
         found = bucket_problems(bucket, installed=not module.check_mode)
     if found:
         module.fail_json(msg=f"{'; '.join(found)}. Nothing was changed.")
@@ -268,14 +268,14 @@ def validated_config(module: AnsibleModule) -> Config:
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    asked = module.params
+    params = module.params
     config = validated_config(module)
-    shown = shown_files(asked)
-    wanted = {**program_files(asked["lib_dir"], asked["program"]), **shown, **credentials_file(asked)}
+    shown = shown_files(params)
+    wanted = {**program_files(params["lib_dir"], params["program"]), **shown, **credentials_file(params)}
     try:
         before = {path: read_file(path) for path in wanted}
         changed = [path for path, content in wanted.items() if before[path] != content]
-        removed = obsolete_files(asked, wanted)
+        removed = obsolete_files(params, wanted)
         directories = missing_directories(config)
         if not module.check_mode:
             for path in changed:
@@ -286,7 +286,7 @@ def main() -> None:
                 os.makedirs(path, mode=mode)
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
-    units = [path for path in changed if os.path.dirname(path) == asked["unit_dir"]]
+    units = [path for path in changed if os.path.dirname(path) == params["unit_dir"]]
     module.exit_json(
         changed=bool(changed or removed or directories),
         differs=bool(changed or removed or directories),
@@ -294,8 +294,8 @@ def main() -> None:
         removed=removed,
         reload=bool(units),
         timers={
-            name: {**timer_state(name), "changed": os.path.join(asked["unit_dir"], name) in units}
-            for name in asked["units"]
+            name: {**timer_state(name), "changed": os.path.join(params["unit_dir"], name) in units}
+            for name in params["units"]
             if name.endswith(".timer")
         },
         records=read_records(config.state_dir),

@@ -114,18 +114,18 @@ def parse_config(data: Any) -> Config:
     if not isinstance(data, Mapping):
         raise ConfigError("the configuration is not a mapping")
     known = {*_PLAIN, "connection", *OPERATIONS}
-    _names(data, known, "")
+    _validate_names(data, known, "")
     for name in _PLAIN:
         if not isinstance(data[name], str):
             raise ConfigError(f"{name} is {data[name]!r}, which is not text")
-    link = data["connection"]
-    if not isinstance(link, Mapping):
+    params = data["connection"]
+    if not isinstance(params, Mapping):
         raise ConfigError("connection is not a mapping")
-    _names(link, set(_CONNECTION), "connection.")
+    _validate_names(params, set(_CONNECTION), "connection.")
     config = Config(
         **{name: data[name] for name in _PLAIN},
-        connection=connection_from_params({**link, "request_timeout": float(link["request_timeout"])}),
-        endpoints=list(link["endpoints"]),
+        connection=connection_from_params({**params, "request_timeout": float(params["request_timeout"])}),
+        endpoints=list(params["endpoints"]),
         defrag=Defrag(**_section(Defrag, data["defrag"], "defrag")),
         snapshot=Snapshot(**_section(Snapshot, data["snapshot"], "snapshot")),
         drill=Drill(**_section(Drill, data["drill"], "drill")),
@@ -138,7 +138,7 @@ def _section(kind: type, data: Any, name: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
         raise ConfigError(f"{name} is not a mapping")
     entries = {field.name: str(field.type) for field in fields(kind)}
-    _names(data, set(entries), f"{name}.")
+    _validate_names(data, set(entries), f"{name}.")
     return {entry: _value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
 
 
@@ -174,7 +174,7 @@ def _parse_bucket(value: Any, variables: str) -> Bucket | None:
         return None
     if not isinstance(value, Mapping):
         raise ConfigError(f"{variables} is {value!r}, which is not a mapping")
-    _names(value, _BUCKET, "snapshot.bucket.")
+    _validate_names(value, _BUCKET, "snapshot.bucket.")
     for entry in sorted(_BUCKET):
         if not isinstance(value[entry], str):
             name = variables if entry == "name" else f"{variables}_{entry}"
@@ -182,10 +182,10 @@ def _parse_bucket(value: Any, variables: str) -> Bucket | None:
     return Bucket(**value) if value["name"] else None
 
 
-def _names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
-    missing, strange = sorted(known - set(data)), sorted(set(data) - known)
-    if missing or strange:
-        found = [f"{prefix}{name} is missing" for name in missing] + [f"{prefix}{name} is unknown" for name in strange]
+def _validate_names(data: Mapping[str, Any], known: set[str], prefix: str) -> None:
+    missing, unknown = sorted(known - set(data)), sorted(set(data) - known)
+    if missing or unknown:
+        found = [f"{prefix}{name} is missing" for name in missing] + [f"{prefix}{name} is unknown" for name in unknown]
         raise ConfigError("; ".join(found))
 
 

@@ -16,16 +16,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 
 def run(config: Config, check: bool) -> dict[str, Any]:
     """Defragment this host's member if it is worthwhile and possible. Returns the record. Raises ValueError."""
-    asked = config.defrag
+    section = config.defrag
     request = Request(
         endpoints=config.endpoints,
         member=config.member,
         all_members=False,
-        thresholds=Thresholds(asked.free_share, asked.free_size),
-        pause=asked.pause,
-        wait=asked.wait,
-        timeout=asked.timeout,
-        raise_memory=asked.raise_memory,
+        thresholds=Thresholds(section.free_share, section.free_size),
+        pause=section.pause,
+        wait=section.wait,
+        timeout=section.timeout,
+        raise_memory=section.raise_memory,
         unit=config.unit,
         data_dir=config.data_dir,
     )

@@ -56,22 +56,22 @@ def main(argv: list[str]) -> int:
         )
     commands.add_parser("status", help="show the last runs and the next ones")
     commands.add_parser("settle", help="restore the memory limit that a killed run left raised")
-    asked = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     exit_on_signals()
     try:
-        config = configuration.load_config(asked.config)
+        config = configuration.load_config(arguments.config)
     except ValueError as error:
         sys.stderr.write(f"headroom: {error}\n")
         return 1
-    if asked.command == "status":
+    if arguments.command == "status":
         sys.stdout.write("".join(f"{line}\n" for line in describe_status(config)))
         return 0
-    if asked.command == "settle":
+    if arguments.command == "settle":
         problem = restore(config.unit)
         if problem:
             sys.stderr.write(f"headroom: {problem}\n")
         return 1 if problem else 0
-    record = run_operation(asked.command, config, asked.check)
+    record = run_operation(arguments.command, config, arguments.check)
     sys.stdout.write(f"{json.dumps(record)}\n")
     return 1 if record["result"] == "failed" else 0
 

@@ -123,18 +123,18 @@ def _not_due(newest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request(config: Config) -> backup_snapshot.Request:
-    asked = config.snapshot
+    section = config.snapshot
     return backup_snapshot.Request(
-        directory=asked.directory,
-        prefix=asked.prefix,
+        directory=section.directory,
+        prefix=section.prefix,
         member="",
-        keep=asked.keep,
-        keep_days=asked.keep_days,
-        reserve=asked.reserve,
-        timeout=asked.timeout,
-        encrypt_to=tuple(asked.encrypt_to),
-        copy_dir=asked.copy_dir,
-        bucket=asked.bucket,
+        keep=section.keep,
+        keep_days=section.keep_days,
+        reserve=section.reserve,
+        timeout=section.timeout,
+        encrypt_to=tuple(section.encrypt_to),
+        copy_dir=section.copy_dir,
+        bucket=section.bucket,
     )
 
 
