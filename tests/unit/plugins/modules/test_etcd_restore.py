@@ -197,4 +197,4 @@ def test_nothing_to_rescue(
     (tmp_path / "data" / "member" / "snap").mkdir()
     (tmp_path / "data" / "member" / "snap" / "db").write_text("x" * 2048)
     would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
-    assert would["msg"] == f"Would create a snapshot of the 2.0 KiB in {asked['data_dir']}."
+    assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
