@@ -106,7 +106,7 @@ def load_config(path: str) -> Config:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; the role etcd_maintenance writes it") from error
     except json.JSONDecodeError as error:
-        raise ConfigError(f"{path} holds no JSON: {error}") from error
+        raise ConfigError(f"{path} is not JSON: {error}") from error
 
 
 def parse_config(data: Any) -> Config:
@@ -126,20 +126,20 @@ def parse_config(data: Any) -> Config:
         **{name: data[name] for name in _PLAIN},
         connection=connection_from_params({**params, "request_timeout": float(params["request_timeout"])}),
         endpoints=list(params["endpoints"]),
-        defrag=Defrag(**_section(Defrag, data["defrag"], "defrag")),
-        snapshot=Snapshot(**_section(Snapshot, data["snapshot"], "snapshot")),
-        drill=Drill(**_section(Drill, data["drill"], "drill")),
+        defrag=Defrag(**_parse_section(Defrag, data["defrag"], "defrag")),
+        snapshot=Snapshot(**_parse_section(Snapshot, data["snapshot"], "snapshot")),
+        drill=Drill(**_parse_section(Drill, data["drill"], "drill")),
     )
-    _check(config)
+    _validate_ranges(config)
     return config
 
 
-def _section(kind: type, data: Any, name: str) -> dict[str, Any]:
+def _parse_section(kind: type, data: Any, name: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
         raise ConfigError(f"{name} is not a mapping")
     entries = {field.name: str(field.type) for field in fields(kind)}
     _validate_names(data, set(entries), f"{name}.")
-    return {entry: _value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
+    return {entry: _parse_value(data[entry], wanted, entry, name) for entry, wanted in entries.items()}
 
 
 def role_variable(section: str, entry: str) -> str:
@@ -148,7 +148,7 @@ def role_variable(section: str, entry: str) -> str:
     return f"etcd_maintenance_{'backup' if section == 'snapshot' else section}_{entry}"
 
 
-def _value(value: Any, wanted: str, entry: str, section: str) -> Any:
+def _parse_value(value: Any, wanted: str, entry: str, section: str) -> Any:
     """Convert a value, given as YAML or as text, to its type. Raises ValueError."""
     name = role_variable(section, entry)
     if entry == "bucket":
@@ -189,7 +189,7 @@ def _validate_names(data: Mapping[str, Any], known: set[str], prefix: str) -> No
         raise ConfigError("; ".join(found))
 
 
-def _check(config: Config) -> None:
+def _validate_ranges(config: Config) -> None:
     """Raise ConfigError for values out of range, naming the role's variables."""
     defrag, snapshot, drill = config.defrag, config.snapshot, config.drill
     bounds = [
@@ -202,13 +202,13 @@ def _check(config: Config) -> None:
         ("snapshot", "timeout", snapshot.timeout, 1, _LONGEST, "seconds"),
         ("drill", "timeout", drill.timeout, 1, _LONGEST, "seconds"),
     ]
-    for section, entry, value, least, most, what in bounds:
-        if value is not None and not least <= value <= most:
-            raise ConfigError(f"{role_variable(section, entry)} is {value}, but must be {least} to {most} {what}")
+    for section, entry, value, lowest, highest, what in bounds:
+        if value is not None and not lowest <= value <= highest:
+            raise ConfigError(f"{role_variable(section, entry)} is {value}, but must be {lowest} to {highest} {what}")
     for name, enabled in (("backups", snapshot.enabled), ("drills", drill.enabled)):
         if enabled and not snapshot.directory:
             raise ConfigError(
-                f"{name} are enabled, but etcd_maintenance_backup_dir is empty: write a directory of this host"
+                f"{name} are enabled, but etcd_maintenance_backup_dir is empty: set it to a directory on this host"
             )
 
 

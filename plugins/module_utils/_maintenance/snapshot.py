@@ -23,8 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcdctl as ask
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcdctl
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import next_runs, shortest_interval
 
@@ -41,25 +40,25 @@ _HALF_DAY = 43200
 def run(config: Config, check: bool) -> dict[str, Any]:
     """Take the backup of this interval unless another host has. Returns the record. Raises ValueError."""
     window = due_window(shortest_interval(next_runs(config.snapshot.calendar)))
-    newest = _newest(config)
-    if not _due(newest, window, time.time()):
-        return _not_due(newest)
+    newest = _read_newest_backup(config)
+    if not _is_due(newest, window, time.time()):
+        return _skipped_record(newest)
     cluster, _answered_by = observe_cluster(config.connection, config.endpoints)
     if check:
         return _predict(config, cluster, newest)
     deadline = time.monotonic() + (YIELD_SECONDS if should_yield(cluster, config.member) else 0)
     while time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
-        newest = _newest(config)
-        if not _due(newest, window, time.time()):
-            return _not_due(newest)
+        newest = _read_newest_backup(config)
+        if not _is_due(newest, window, time.time()):
+            return _skipped_record(newest)
     with contextlib.ExitStack() as stack:
         lease_keeper = _hold_lock(config, stack)
-        newest = _newest(config)
-        if not _due(newest, window, time.time()):
-            return _not_due(newest)
+        newest = _read_newest_backup(config)
+        if not _is_due(newest, window, time.time()):
+            return _skipped_record(newest)
         saved = backup_snapshot.take_snapshot(_request(config), _tools(config), config.endpoints)
-        record = _record_of(saved)
+        record = _saved_record(saved)
         if lease_keeper is not None:
             problem = _announce(config, saved.metadata.taken_at)
             if problem:
@@ -88,9 +87,9 @@ def _hold_lock(config: Config, stack: contextlib.ExitStack) -> lock.LeaseKeeper 
         return None
 
 
-def _newest(config: Config) -> dict[str, Any]:
+def _read_newest_backup(config: Config) -> dict[str, Any]:
     """Return host, member and time of the cluster's newest backup; empty if there is none, or no answer."""
-    answer = ask(config.connection, config.endpoints, "get", KEY)
+    answer = run_etcdctl(config.connection, config.endpoints, "get", KEY)
     if answer.returncode != 0:
         return {}
     try:
@@ -103,16 +102,16 @@ def _newest(config: Config) -> dict[str, Any]:
 def _announce(config: Config, taken: int) -> str:
     """Announce the backup to the other hosts through the cluster. Returns the error, empty if none."""
     value = {"host": socket.gethostname(), "member": config.member, "taken": taken}
-    answer = ask(config.connection, config.endpoints, "put", KEY, json.dumps(value))
+    answer = run_etcdctl(config.connection, config.endpoints, "put", KEY, json.dumps(value))
     return "" if answer.returncode == 0 else failure_reason(answer)
 
 
-def _due(newest: dict[str, Any], window: int, now: float) -> bool:
+def _is_due(newest: dict[str, Any], window: int, now: float) -> bool:
     """Say whether a backup is due. One dated in the future, by a wrong clock, does not count."""
     return not newest or not 0 <= now - newest["taken"] < window
 
 
-def _not_due(newest: dict[str, Any]) -> dict[str, Any]:
+def _skipped_record(newest: dict[str, Any]) -> dict[str, Any]:
     taken = format_utc(newest["taken"])
     return {
         "result": "skipped",
@@ -159,7 +158,7 @@ def _predict(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[s
     }
 
 
-def _record_of(saved: backup_snapshot.SavedSnapshot) -> dict[str, Any]:
+def _saved_record(saved: backup_snapshot.SavedSnapshot) -> dict[str, Any]:
     copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
     failed = f", but {'; '.join(saved.failures)}" if saved.failures else ""
     return {
