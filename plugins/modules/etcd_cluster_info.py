@@ -285,18 +285,10 @@ maintenance:
       last_settled_at: "2026-11-21T12:40:41Z"
 """
 
-from typing import Any
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import unreachable_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
-    CONNECTION_ARGUMENTS,
-    connection_from_params,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import CONNECTION_ARGUMENTS
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
 
 
@@ -306,26 +298,11 @@ def main() -> None:
         argument_spec={**CONNECTION_ARGUMENTS, "data_dir": {"type": "path"}, "wal_dir": {"type": "path"}},
         supports_check_mode=True,
     )
-    params: dict[str, Any] = module.params
-    endpoints = params["endpoints"]
     try:
-        connection = connection_from_params(params)
+        found = describe_member(module.params)
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
-    try:
-        cluster, answered_by = observe_cluster(connection, endpoints)
-    except EtcdctlError as error:
-        cluster, answered_by = unreachable_cluster(str(error)), ""
-    unit = show(params["unit"], connection.timeout)
-    process = describe_local_member(unit, connection, endpoints[0], params["data_dir"], params["wal_dir"])
-    member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
-    module.exit_json(
-        changed=False,
-        cluster=cluster.as_dict(),
-        member=member,
-        process=process,
-        maintenance=read_records(STATE_DIR),
-    )
+    module.exit_json(changed=False, **found, maintenance=read_records(STATE_DIR))
 
 
 if __name__ == "__main__":

@@ -275,7 +275,6 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, fio, verdict
 
 # Option → minimum, maximum and an example.
@@ -290,16 +289,6 @@ def store_result(module: AnsibleModule, target: str, text: str) -> None:
         stream.write(text)
     os.chmod(temporary, 0o644)
     module.atomic_move(temporary, target)
-
-
-def measurement_facts(measured: fio.Measurement, measured_at: int) -> dict[str, Any]:
-    """Return the measured part of the result."""
-    return {
-        **vars(measured.figures),
-        "p99_runs_us": list(measured.p99_runs_us),
-        "spread_percent": measured.spread_percent,
-        "measured_at": measured_at,
-    }
 
 
 def run_check(module: AnsibleModule) -> dict[str, Any]:
@@ -329,20 +318,11 @@ def run_check(module: AnsibleModule) -> dict[str, Any]:
         **volume.facts(),
     }
 
-    stored = None if params["force"] else fio.load_record(host_facts.read_text(target), volume.identity, profile)
-    # Few samples can fail a disk under a low limit, but cannot pass it under a higher one.
-    if stored and verdict.is_conclusive(stored[0], limits):
-        measured, measured_at = stored
-        grade, sentence = verdict.judge(measured, limits, volume.place, network=volume.network)
-        fresh = time.time() - measured_at < params["max_age"] * 86400
-        if params["cached_only"] or (fresh and (grade != "fail" or not params["fail_on_slow"])):
-            date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
-            return {
-                **result,
-                **measurement_facts(measured, measured_at),
-                "verdict": grade,
-                "msg": f"{sentence} Measured {date}.",
-            }
+    stored = None if params["force"] else disk_check.recorded_check(volume, params["state_dir"], profile, limits)
+    if stored:
+        fresh = time.time() - stored["measured_at"] < params["max_age"] * 86400
+        if params["cached_only"] or (fresh and (stored["verdict"] != "fail" or not params["fail_on_slow"])):
+            return {**result, **stored}
     if params["cached_only"]:
         return {**result, "cached": False, "verdict": "unknown", "msg": f"{volume.place} has not been measured yet."}
 
@@ -366,7 +346,7 @@ def run_check(module: AnsibleModule) -> dict[str, Any]:
         module.warn(sentence)
     return {
         **result,
-        **measurement_facts(measured, measured_at),
+        **disk_check.measured_facts(measured, measured_at),
         "changed": True,
         "cached": False,
         "verdict": grade,

@@ -167,7 +167,6 @@ leader_changes:
 """
 
 import time
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -242,17 +241,7 @@ def observe(params: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{endpoint}: {problem}") from problem
     else:
         live = live_latency.latency_since_start(first, time.time())
-    grade, sentence = live_latency.judge(live, fsync, commit, endpoint)
-    return {
-        "verdict": grade,
-        "msg": sentence,
-        "endpoint": endpoint,
-        "seconds": round(live.seconds, 2),
-        "wal_fsync": {**asdict(live.wal_fsync), "limit_us": fsync.fail_us, "warn_us": fsync.warn_us},
-        "backend_commit": {**asdict(live.backend_commit), "limit_us": commit.fail_us, "warn_us": commit.warn_us},
-        "slow_applies": live.slow_applies,
-        "leader_changes": live.leader_changes,
-    }
+    return live_latency.as_result(live, fsync, commit, endpoint)
 
 
 def main() -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_host_info
-short_description: What an etcd host has, before anything is changed
+short_description: Describe an etcd host in one call
 version_added: 0.1.0
 description:
   - Reads everything that the roles of this collection need to know of a host, in one call - the system, its addresses,
     block devices, mounts, files, users, commands, the etcd versions installed, whether a member lives there, and the state
     of its service.
+  - On request it also inspects certificates, returns the disk benchmarks that the host has recorded, asks the cluster and the running
+    member, and reads the priority of the member's threads.
   - Replaces gathering facts and a row of small reading tasks. Changes nothing.
 options:
   commands:
@@ -63,6 +65,131 @@ options:
     description: etcd's config file. If it names another WAL dir than O(wal_dir), it is looked whether the member's log is there.
     type: path
     version_added: 0.2.0
+  certificates:
+    description: The CA and the certificates to inspect, as M(etcdops.headroom.etcd_tls_info) does.
+    type: dict
+    version_added: 0.3.0
+    suboptions:
+      ca:
+        description: Text of the CA's certificate, empty if there is none yet.
+        type: str
+        required: true
+      ca_file:
+        description: The file on the host that should hold O(certificates.ca).
+        type: path
+      certificates:
+        description: The certificates.
+        type: list
+        elements: dict
+        required: true
+        suboptions:
+          name:
+            description: The name under which it is returned.
+            type: str
+            required: true
+          certificate:
+            description: File of the certificate.
+            type: path
+            required: true
+          key:
+            description: File of its private key.
+            type: path
+            required: true
+          names:
+            description: DNS names and addresses that the certificate must contain.
+            type: list
+            elements: str
+            default: []
+          usages:
+            description: Extended key usages that it must have.
+            type: list
+            elements: str
+            choices: [server, client]
+            default: []
+          key_mode:
+            description: Mode that the key's file must have.
+            type: str
+          key_group:
+            description: Group that the key's file must have.
+            type: str
+      host_names:
+        description:
+          - Names of the host itself that each certificate with O(certificates.certificates[].names) must contain, too.
+          - With V(all) its hostname, its fully qualified name and its default addresses; with V(address) its default address.
+        type: str
+        choices: [none, address, all]
+        default: none
+      exact_names:
+        description: Whether other names than these are a problem.
+        type: bool
+        default: false
+      renew_before:
+        description: Days before its expiry from which a certificate is a problem.
+        type: int
+        default: 30
+  disk_checks:
+    description: Directories whose recorded benchmarks by M(etcdops.headroom.etcd_disk_check) to return. Nothing is measured.
+    type: list
+    elements: dict
+    default: []
+    version_added: 0.3.0
+    suboptions:
+      path:
+        description: The directory.
+        type: path
+        required: true
+      fsync_p99_max_ms:
+        description: The limit of the 99th percentile in milliseconds.
+        type: float
+        default: 10
+  cluster:
+    description: How to reach the cluster. It is asked only if a member lives in O(data_dir) and C(etcdctl) is installed.
+    type: dict
+    version_added: 0.3.0
+    suboptions:
+      endpoints:
+        description: Client URLs; the first one is that of the member on this host.
+        type: list
+        elements: str
+        required: true
+      ca_cert:
+        description: The CA that signed the members' certificates.
+        type: path
+        default: /etc/etcd/tls/ca.crt
+      client_cert:
+        description: The client's certificate.
+        type: path
+        default: /etc/etcd/tls/client.crt
+      client_key:
+        description: Its private key.
+        type: path
+        default: /etc/etcd/tls/client.key
+      etcdctl_path:
+        description: The C(etcdctl) to use.
+        type: path
+        default: /usr/local/bin/etcdctl
+      request_timeout:
+        description: Seconds that one request may take.
+        type: float
+        default: 3.0
+      fsync_p99_max_ms:
+        description: The limit that RV(disk_live) compares WAL fsyncs with, in milliseconds.
+        type: float
+        default: 10
+  priority:
+    description: The priority that every thread of O(unit) should have.
+    type: dict
+    version_added: 0.3.0
+    suboptions:
+      io_class:
+        description: The I/O class.
+        type: str
+      io_priority:
+        description: The I/O priority within the class.
+        type: int
+      nice:
+        description: The nice value.
+        type: int
 attributes:
   check_mode:
     description: Reads only, so check mode makes no difference.
@@ -77,7 +204,11 @@ attributes:
 notes:
   - Without root, signatures of devices, environments of other users' processes and protected files cannot be read.
 seealso:
+  - module: etcdops.headroom.etcd_cluster_info
   - module: etcdops.headroom.etcd_disk_check
+  - module: etcdops.headroom.etcd_disk_live_info
+  - module: etcdops.headroom.etcd_priority
+  - module: etcdops.headroom.etcd_tls_info
 author:
   - Headroom contributors (@etcdops)
 """
@@ -334,116 +465,167 @@ unit:
     needs_reload: false
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
+certificates:
+  description:
+    - What M(etcdops.headroom.etcd_tls_info) returns of O(certificates).
+    - Each certificate also has RV(ignore:wanted_names), the names that it must contain, those of the host included.
+  type: dict
+  returned: if O(certificates) is given
+  version_added: 0.3.0
+disk_checks:
+  description: For each of O(disk_checks), by its path, the recorded benchmark as M(etcdops.headroom.etcd_disk_check) returns it; none without one.
+  type: dict
+  returned: always
+  version_added: 0.3.0
+  sample: {/var/lib/etcd: {verdict: ok, p99_us: 1729, limit_us: 10000, measured_at: 1795239113}}
+etcd:
+  description: What M(etcdops.headroom.etcd_cluster_info) returns. None if the cluster was not asked.
+  type: dict
+  returned: if O(cluster) is given
+  version_added: 0.3.0
+disk_live:
+  description:
+    - What M(etcdops.headroom.etcd_disk_live_info) returns of the time since the member started.
+    - Only RV(ignore:msg) if the member did not answer, none if it does not run.
+  type: dict
+  returned: if O(cluster) is given
+  version_added: 0.3.0
+priority:
+  description:
+    - RV(ignore:msg), and the RV(ignore:threads) and those that are RV(ignore:differing), as M(etcdops.headroom.etcd_priority) returns them.
+    - None if O(unit) has no process.
+  type: dict
+  returned: if O(priority) is given
+  version_added: 0.3.0
 """
 
 import os
-import platform
-import socket
+import time
+from datetime import datetime, timezone
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    CONNECTION_ARGUMENTS,
+    connection_from_params,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts as host_mounts
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import devices as storage_devices
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import neighbours as storage_neighbours
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import (
+    disk_check,
+    fio,
+    live_latency,
+    verdict,
+    wal_move,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.host_storage import storage_facts
 
-UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
-
-
-def system_facts() -> dict[str, Any]:
-    """The host itself: names, architecture, distribution, memory, addresses, systemd."""
-    hostname = socket.gethostname()
-    machine = platform.machine()
-    code, version = host_facts.run(["systemctl", "--version"])
-    words = version.split()
-    managers = [name for command, name in host_facts.PACKAGE_MANAGERS.items() if host_facts.find_command(command)]
-    return {
-        "hostname": hostname,
-        "fqdn": host_facts.full_name(hostname),
-        "machine": machine,
-        "architecture": host_facts.GO_ARCHITECTURES.get(machine),
-        "kernel": platform.release(),
-        "distribution": host_facts.parse_os_release(
-            host_facts.read_text("/etc/os-release") or host_facts.read_text("/usr/lib/os-release")
-        ),
-        "package_manager": managers[0] if managers else None,
-        "python_version": platform.python_version(),
-        "cpus": len(os.sched_getaffinity(0)),
-        **host_facts.parse_meminfo(host_facts.read_text("/proc/meminfo")),
-        "cgroup_version": host_facts.cgroup_version(),
-        "systemd": {
-            "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)
-            "version": int(words[1]) if code == 0 and len(words) > 1 and words[1].isdigit() else None,
-        },
-        "addresses": host_facts.parse_fib_trie(host_facts.read_text("/proc/net/fib_trie"))
-        + host_facts.parse_if_inet6(host_facts.read_text("/proc/net/if_inet6")),
-        # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
-        "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
-        "default_ipv6": host_facts.route_source(socket.AF_INET6, "2001:db8::1"),
-    }
+# The lists of names that the module describes one by one, and the type of their elements.
+LISTS = {
+    "commands": "str",
+    "python_modules": "str",
+    "devices": "path",
+    "mounts": "path",
+    "files": "path",
+    "users": "str",
+}
+CONNECTION = ("etcdctl_path", "ca_cert", "client_cert", "client_key", "request_timeout")
+# etcd's documentation asks for less than 25 ms of backend commits.
+COMMIT_P99_MAX_MS = 25
 
 
-def unit_facts(name: str) -> dict[str, Any]:
-    """State of a service, and digest and binary of its process."""
-    shown = host_facts.parse_systemctl_show(
-        host_facts.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1]
+def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
+    """Inspect the certificates, with the names that only the host knows. Raises OSError or ValueError."""
+    address = system["default_ipv4"] or system["default_ipv6"]
+    own = {
+        "none": [],
+        "address": [address],
+        "all": [system["hostname"], system["fqdn"], system["default_ipv4"], system["default_ipv6"]],
+    }[asked["host_names"]]
+    wanted = [
+        {
+            **item,
+            "names": list(dict.fromkeys([*item["names"], *(name for name in own if name)])) if item["names"] else [],
+        }
+        for item in asked["certificates"]
+    ]
+    missing = missing_required_lib(etcd_certificates.LIBRARY)
+    found = etcd_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
+    for item in wanted:
+        found["certificates"][item["name"]]["wanted_names"] = item["names"]
+    return found
+
+
+def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the recorded benchmark of each directory, None where there is none."""
+    found: dict[str, Any] = {}
+    for item in asked:
+        found[item["path"]] = None
+        if os.path.isdir(item["path"]):
+            volume, limits = disk_check.Volume(item["path"]), verdict.parse_limits(item["fsync_p99_max_ms"], None)
+            kept = disk_check.recorded_check(volume, STATE_DIR, fio.PROFILES["etcd"], limits)
+            found[item["path"]] = kept and {
+                **volume.facts(),
+                "limit_us": limits.fail_us,
+                "warn_us": limits.warn_us,
+                **kept,
+            }
+    return found
+
+
+def disk_latencies(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the latencies of the running member since its start, or why it does not tell them."""
+    endpoint = asked["endpoints"][0]
+    try:
+        page = live_latency.parse_metrics(http_api.fetch_metrics(connection_from_params(asked), endpoint))
+        fsync = verdict.parse_limits(asked["fsync_p99_max_ms"], None)
+        commit = verdict.parse_limits(COMMIT_P99_MAX_MS, COMMIT_P99_MAX_MS, "commit")
+        return live_latency.as_result(live_latency.latency_since_start(page, time.time()), fsync, commit, endpoint)
+    except (ValueError, OSError) as problem:
+        return {"msg": f"{endpoint}/metrics: {problem}"}
+
+
+def etcd_facts(module: AnsibleModule, present: bool) -> dict[str, Any]:
+    """Ask the cluster and the member on this host, if there is one and etcdctl to ask it with."""
+    asked = module.params["cluster"]
+    if not present or not os.path.exists(asked["etcdctl_path"]):
+        return {"etcd": None, "disk_live": None}
+    unit = module.params["unit"] or CONNECTION_ARGUMENTS["unit"]["default"]
+    dirs = {name: module.params[name] for name in ("data_dir", "wal_dir")}
+    try:
+        found = describe_member({**asked, **dirs, "unit": unit})
+    except EtcdctlError as problem:
+        module.fail_json(msg=f"cluster: {problem}")
+    live = disk_latencies(asked) if found["process"]["running"] else None
+    return {"etcd": {**found, "maintenance": read_records(STATE_DIR)}, "disk_live": live}
+
+
+def priority_facts(asked: dict[str, Any], unit: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Compare every thread of the unit's process with the priority that it should have."""
+    pid = unit["main_pid"] if unit else 0
+    goal = host_priority.wanted(asked["io_class"], asked["io_priority"], asked["nice"])
+    threads = host_priority.read_threads(pid) if pid else []
+    if not threads:
+        return None
+    others = [thread for thread in threads if host_priority.differs(thread, goal)]
+    wrong = (
+        f"{len(others)} of {len(threads)} threads of process {pid} do not have {goal}: {host_priority.tids(others)}."
     )
-    pid = int(shown.get("MainPID") or 0)
     return {
-        "name": shown.get("Id", name),
-        "load_state": shown.get("LoadState"),
-        "active_state": shown.get("ActiveState"),
-        "sub_state": shown.get("SubState"),
-        "enabled_state": shown.get("UnitFileState") or None,
-        "result": shown.get("Result"),
-        "restarts": int(shown.get("NRestarts") or 0),
-        "main_pid": pid,
-        "needs_reload": shown.get("NeedDaemonReload") == "yes",
-        "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
-        "executable": host_facts.process_executable(pid) if pid else None,
+        "msg": wrong if others else f"All {len(threads)} threads of process {pid} have {goal}.",
+        "threads": [host_priority.as_dict(thread) for thread in threads],
+        "differing": [host_priority.as_dict(thread) for thread in others],
     }
 
 
-def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
-    """The block devices and mount points, and who else writes to their disks."""
-    mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), block_devices.read_fstab()
-    found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
-    found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}
-    neighbours = storage_neighbours.find_neighbours(storage_devices.whole_disks) if devices or paths else []
-    for device in found_devices.values():
-        if device["is_block"]:
-            device.update(storage_devices.filesystem_and_disks(device, mounts, neighbours))
-    for mount in found_mounts.values():
-        mount.update(storage_devices.disks_and_neighbours(mount["number"], neighbours))
-    return {"devices": found_devices, "mounts": found_mounts}
-
-
-def main() -> None:
-    """Read what was asked for and return it."""
-    lists = {
-        name: {"type": "list", "elements": kind, "default": []}
-        for name, kind in {
-            "commands": "str",
-            "python_modules": "str",
-            "devices": "path",
-            "mounts": "path",
-            "files": "path",
-            "users": "str",
-        }.items()
-    }
-    module = AnsibleModule(
-        argument_spec={
-            **lists,
-            "unit": {"type": "str"},
-            "install_dir": {"type": "path", "default": "/opt/etcd"},
-            "data_dir": {"type": "path"},
-            "wal_dir": {"type": "path"},
-            "config_file": {"type": "path"},
-        },
-        supports_check_mode=True,
-    )
+def gather(module: AnsibleModule) -> dict[str, Any]:
+    """Return all that was asked for. Raises OSError or ValueError."""
     asked = module.params
     facts = {**system_facts(), **storage_facts(asked["devices"], asked["mounts"])}
     facts.update(
@@ -452,13 +634,65 @@ def main() -> None:
         files={path: host_facts.file_facts(path) for path in asked["files"]},
         users={name: host_facts.user_facts(name) for name in asked["users"]},
         versions=host_facts.installed_versions(asked["install_dir"]),
+        disk_checks=recorded_checks(asked["disk_checks"]),
     )
-    data_dir: str | None = asked["data_dir"]
-    if data_dir:
+    if asked["data_dir"]:
         config = host_facts.read_text(asked["config_file"]) if asked["config_file"] else ""
-        facts["member"] = wal_move.member_facts(data_dir, asked["wal_dir"], config)
+        facts["member"] = wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config)
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
+    if asked["certificates"]:
+        facts["certificates"] = certificate_facts(asked["certificates"], facts)
+    if asked["cluster"]:
+        facts.update(etcd_facts(module, facts.get("member", {}).get("present", False)))
+    if asked["priority"]:
+        facts["priority"] = priority_facts(asked["priority"], facts.get("unit"))
+    return facts
+
+
+def main() -> None:
+    """Read what was asked for and return it."""
+    limit = {"type": "float", "default": 10}
+    module = AnsibleModule(
+        argument_spec={
+            **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},
+            "unit": {"type": "str"},
+            "install_dir": {"type": "path", "default": "/opt/etcd"},
+            "data_dir": {"type": "path"},
+            "wal_dir": {"type": "path"},
+            "config_file": {"type": "path"},
+            "certificates": {
+                "type": "dict",
+                "options": {
+                    **etcd_certificates.ARGUMENTS,
+                    "host_names": {"type": "str", "choices": ["none", "address", "all"], "default": "none"},
+                },
+            },
+            "disk_checks": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {"path": {"type": "path", "required": True}, "fsync_p99_max_ms": limit},
+            },
+            "cluster": {
+                "type": "dict",
+                "options": {
+                    "endpoints": {"type": "list", "elements": "str", "required": True},
+                    **{name: CONNECTION_ARGUMENTS[name] for name in CONNECTION},
+                    "fsync_p99_max_ms": limit,
+                },
+            },
+            "priority": {
+                "type": "dict",
+                "options": {"io_class": {"type": "str"}, "io_priority": {"type": "int"}, "nice": {"type": "int"}},
+            },
+        },
+        supports_check_mode=True,
+    )
+    try:
+        facts = gather(module)
+    except (OSError, ValueError) as problem:
+        module.fail_json(msg=f"The host cannot be described: {problem}")
     module.exit_json(changed=False, **facts)
 
 

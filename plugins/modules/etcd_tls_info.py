@@ -137,124 +137,22 @@ fingerprint:
   sample: 9c1b5e
 """
 
-import os
-from datetime import datetime, timedelta, timezone
-from typing import Any
+from datetime import datetime, timezone
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-
-
-def read(path: str) -> bytes | None:
-    """A file's contents, None if there is no such file."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-
-
-def access_problem(item: dict[str, Any]) -> str | None:
-    """What is wrong with mode and owner of an existing key's file."""
-    if not item["key_mode"] or not os.path.exists(item["key"]):
-        return None
-    facts = host_facts.file_facts(item["key"])
-    wanted = (f"{int(item['key_mode'], 8):04o}", "root", item["key_group"] or facts["group"])
-    found = (facts["mode"], facts["owner"], facts["group"])
-    return None if found == wanted else f"its private key has {' '.join(found)}, not {' '.join(wanted)}"
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates
 
 
 def main() -> None:
     """Read and inspect."""
-    certificate_options = {
-        "name": {"type": "str", "required": True},
-        "certificate": {"type": "path", "required": True},
-        "key": {"type": "path", "required": True, "no_log": False},
-        "names": {"type": "list", "elements": "str", "default": []},
-        "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": []},
-        "key_mode": {"type": "str", "no_log": False},
-        "key_group": {"type": "str", "no_log": False},
-    }
-    module = AnsibleModule(
-        argument_spec={
-            "ca": {"type": "str", "required": True},
-            "ca_file": {"type": "path"},
-            "certificates": {"type": "list", "elements": "dict", "required": True, "options": certificate_options},
-            "exact_names": {"type": "bool", "default": False},
-            "renew_before": {"type": "int", "default": 30},
-        },
-        supports_check_mode=True,
-    )
-    asked = module.params
-    now, renew_before = datetime.now(timezone.utc), timedelta(days=asked["renew_before"])
-    authority = asked["ca"].encode()
+    module = AnsibleModule(argument_spec=certificates.ARGUMENTS, supports_check_mode=True)
     try:
-        texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
-        installed = read(asked["ca_file"]) if asked["ca_file"] else None
-        access = {item["name"]: access_problem(item) for item in asked["certificates"]}
+        result = certificates.inspect_files(
+            module.params, datetime.now(timezone.utc), missing_required_lib(certificates.LIBRARY)
+        )
     except (OSError, ValueError) as problem:
-        module.fail_json(msg=f"The certificates cannot be looked at: {problem}. Is become: true missing?")
-    if tls.IMPORT_ERROR:
-        # Before the first run has installed the library, nothing is there that it would be needed for, but perhaps a CA.
-        present = bool(authority or installed) or any(text for text, _key in texts.values())
-        reason = missing_required_lib("cryptography >= 3.4") if present else "it does not exist"
-        unread = {name: tls.CertificateFinding([reason]) for name in texts}
-        missing = tls.CertificateFinding([] if authority else ["it does not exist"])
-        module.exit_json(**result(unread, missing, readable=not present, installed=False, replaces=False))
-
-    findings = {}
-    for item in asked["certificates"]:
-        text, key = texts[item["name"]]
-        finding = tls.inspect_certificate(
-            certificate=text,
-            key=key,
-            authorities=authority,
-            names=item["names"],
-            usages=item["usages"],
-            now=now,
-            renew_before=renew_before,
-            exact_names=asked["exact_names"],
-        )
-        finding.fits = not finding.problems
-        finding.problems += [problem for problem in (access[item["name"]],) if problem]
-        findings[item["name"]] = finding
-    ca = (
-        tls.inspect_authority(authority, now, renew_before)
-        if authority
-        else tls.CertificateFinding(["it does not exist"])
-    )
-    module.exit_json(
-        **result(
-            findings,
-            ca,
-            readable=True,
-            installed=installed is not None and installed.strip() == authority.strip(),
-            replaces=bool(installed) and not (authority and tls.is_same_authority(installed or b"", authority)),
-        )
-    )
-
-
-def result(
-    findings: dict[str, tls.CertificateFinding],
-    ca: tls.CertificateFinding,
-    *,
-    readable: bool,
-    installed: bool,
-    replaces: bool,
-) -> dict[str, Any]:
-    """The module's result."""
-    problems = [f"CA: {problem}" for problem in ca.problems]
-    problems += [f"{name}: {problem}" for name, finding in findings.items() for problem in finding.problems]
-    authority = {"problems": ca.problems, "sha256": ca.sha256, "not_after": ca.not_after}
-    return {
-        "changed": False,
-        "readable": readable,
-        "certificates": {name: vars(finding) for name, finding in findings.items()},
-        "ca": {**authority, "installed": installed, "replaces": replaces},
-        "problems": problems,
-        "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
-    }
+        module.fail_json(msg=f"The certificates cannot be read: {problem}. Is become: true missing?")
+    module.exit_json(changed=False, **result)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio as storage_fio
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import verdict as storage_verdict
 
 FILE_PREFIX = ".headroom-fio-"
 
@@ -210,3 +211,30 @@ def _run(path: str, profile: storage_fio.Profile, seconds: int) -> str:
             f"fio was killed by signal {-fio.returncode} before it had measured: check the host's memory limits, then run it again."
         )
     return fio.stdout or fio.stderr
+
+
+def measured_facts(measured: storage_fio.Measurement, measured_at: int) -> dict[str, Any]:
+    """Return the measured part of the modules' result."""
+    return {
+        **vars(measured.figures),
+        "p99_runs_us": list(measured.p99_runs_us),
+        "spread_percent": measured.spread_percent,
+        "measured_at": measured_at,
+    }
+
+
+def recorded_check(
+    volume: Volume, state_dir: str, profile: storage_fio.Profile, limits: storage_verdict.Limits
+) -> dict[str, Any] | None:
+    """Return the verdict over the figures that an earlier run kept of a volume; None if there are none that decide.
+
+    Few samples can fail a disk under a low limit, but cannot pass it under a higher one.
+    """
+    text = host_facts.read_text(record_file(state_dir, volume.identity, profile))
+    kept = storage_fio.load_record(text, volume.identity, profile)
+    if not kept or not storage_verdict.is_conclusive(kept[0], limits):
+        return None
+    measured, measured_at = kept
+    verdict, sentence = storage_verdict.judge(measured, limits, volume.place, network=volume.network)
+    date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
+    return {**measured_facts(measured, measured_at), "verdict": verdict, "msg": f"{sentence} Measured {date}."}

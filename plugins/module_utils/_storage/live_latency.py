@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.verdict import (
@@ -248,3 +249,18 @@ def judge(live: LiveLatency, fsync: Limits, commit: Limits, place: str) -> tuple
             "interval: 0 for all since the member started."
         )
     return "ok", f"{sentence} Fast enough."
+
+
+def as_result(live: LiveLatency, fsync: Limits, commit: Limits, endpoint: str) -> dict[str, Any]:
+    """Return the latencies beside their limits, with the verdict, as the modules return them."""
+    verdict, sentence = judge(live, fsync, commit, endpoint)
+    return {
+        "verdict": verdict,
+        "msg": sentence,
+        "endpoint": endpoint,
+        "seconds": round(live.seconds, 2),
+        "wal_fsync": {**asdict(live.wal_fsync), "limit_us": fsync.fail_us, "warn_us": fsync.warn_us},
+        "backend_commit": {**asdict(live.backend_commit), "limit_us": commit.fail_us, "warn_us": commit.warn_us},
+        "slow_applies": live.slow_applies,
+        "leader_changes": live.leader_changes,
+    }

@@ -1,0 +1,122 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The certificates and keys of one host, read from its files and inspected. Private to the collection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+
+# Options of one certificate; documented in plugins/modules/etcd_tls_info.py.
+CERTIFICATE_OPTIONS: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "certificate": {"type": "path", "required": True},
+    "key": {"type": "path", "required": True, "no_log": False},
+    "names": {"type": "list", "elements": "str", "default": []},
+    "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": []},
+    "key_mode": {"type": "str", "no_log": False},
+    "key_group": {"type": "str", "no_log": False},
+}
+# Said of certificates that cannot be read without it.
+LIBRARY = "cryptography >= 3.4"
+# Options of an inspection; documented there, too.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "ca": {"type": "str", "required": True},
+    "ca_file": {"type": "path"},
+    "certificates": {"type": "list", "elements": "dict", "required": True, "options": CERTIFICATE_OPTIONS},
+    "exact_names": {"type": "bool", "default": False},
+    "renew_before": {"type": "int", "default": 30},
+}
+
+
+def read(path: str) -> bytes | None:
+    """Return a file's contents, None if there is no such file."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+
+
+def access_problem(item: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with mode and owner of an existing key's file."""
+    if not item["key_mode"] or not os.path.exists(item["key"]):
+        return None
+    facts = host_facts.file_facts(item["key"])
+    wanted = (f"{int(item['key_mode'], 8):04o}", "root", item["key_group"] or facts["group"])
+    found = (facts["mode"], facts["owner"], facts["group"])
+    return None if found == wanted else f"its private key has {' '.join(found)}, not {' '.join(wanted)}"
+
+
+def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str) -> dict[str, Any]:
+    """Inspect the CA and the certificates that ``asked`` names (see ARGUMENTS). Raises OSError or ValueError.
+
+    ``missing_library`` is what to say of certificates that cannot be read, because cryptography is not installed.
+    """
+    authority = asked["ca"].encode()
+    texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
+    installed = read(asked["ca_file"]) if asked["ca_file"] else None
+    access = {item["name"]: access_problem(item) for item in asked["certificates"]}
+    if tls.IMPORT_ERROR:
+        # Before the first run has installed the library there are no certificates to read, but there may be a CA.
+        present = bool(authority or installed) or any(text for text, _key in texts.values())
+        reason = missing_library if present else "it does not exist"
+        unread = {name: tls.CertificateFinding([reason]) for name in texts}
+        missing = tls.CertificateFinding([] if authority else ["it does not exist"])
+        return _result(unread, missing, readable=not present, installed=False, replaces=False)
+    renew_before = timedelta(days=asked["renew_before"])
+    findings = {}
+    for item in asked["certificates"]:
+        text, key = texts[item["name"]]
+        finding = tls.inspect_certificate(
+            certificate=text,
+            key=key,
+            authorities=authority,
+            names=item["names"],
+            usages=item["usages"],
+            now=now,
+            renew_before=renew_before,
+            exact_names=asked["exact_names"],
+        )
+        finding.fits = not finding.problems
+        finding.problems += [problem for problem in (access[item["name"]],) if problem]
+        findings[item["name"]] = finding
+    ca = (
+        tls.inspect_authority(authority, now, renew_before)
+        if authority
+        else tls.CertificateFinding(["it does not exist"])
+    )
+    return _result(
+        findings,
+        ca,
+        readable=True,
+        installed=installed is not None and installed.strip() == authority.strip(),
+        replaces=bool(installed) and not (authority and tls.is_same_authority(installed or b"", authority)),
+    )
+
+
+def _result(
+    findings: dict[str, tls.CertificateFinding],
+    ca: tls.CertificateFinding,
+    *,
+    readable: bool,
+    installed: bool,
+    replaces: bool,
+) -> dict[str, Any]:
+    """Return what both modules return of an inspection."""
+    problems = [f"CA: {problem}" for problem in ca.problems]
+    problems += [f"{name}: {problem}" for name, finding in findings.items() for problem in finding.problems]
+    authority = {"problems": ca.problems, "sha256": ca.sha256, "not_after": ca.not_after}
+    return {
+        "readable": readable,
+        "certificates": {name: vars(finding) for name, finding in findings.items()},
+        "ca": {**authority, "installed": installed, "replaces": replaces},
+        "problems": problems,
+        "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
+    }

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Describe the cluster together with the member on this host. Private to the collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import unreachable_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
+
+
+def describe_member(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the cluster, the name of the member on this host, and its process.
+
+    params: those of CONNECTION_ARGUMENTS, data_dir and wal_dir. An unreachable cluster is a result. Raises EtcdctlError
+    for invalid parameters.
+    """
+    link, endpoints = connection_from_params(params), params["endpoints"]
+    try:
+        cluster, answered_by = observe_cluster(link, endpoints)
+    except EtcdctlError as error:
+        cluster, answered_by = unreachable_cluster(str(error)), ""
+    unit = show(params["unit"], link.timeout)
+    process = describe_local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
+    member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
+    return {"cluster": cluster.as_dict(), "member": member, "process": process}

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The system of a host, and the state of one of its units. Private to the collection."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+
+UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
+
+
+def system_facts() -> dict[str, Any]:
+    """The host itself: names, architecture, distribution, memory, addresses, systemd."""
+    hostname = socket.gethostname()
+    machine = platform.machine()
+    code, version = host_facts.run(["systemctl", "--version"])
+    words = version.split()
+    managers = [name for command, name in host_facts.PACKAGE_MANAGERS.items() if host_facts.find_command(command)]
+    return {
+        "hostname": hostname,
+        "fqdn": host_facts.full_name(hostname),
+        "machine": machine,
+        "architecture": host_facts.GO_ARCHITECTURES.get(machine),
+        "kernel": platform.release(),
+        "distribution": host_facts.parse_os_release(
+            host_facts.read_text("/etc/os-release") or host_facts.read_text("/usr/lib/os-release")
+        ),
+        "package_manager": managers[0] if managers else None,
+        "python_version": platform.python_version(),
+        "cpus": len(os.sched_getaffinity(0)),
+        **host_facts.parse_meminfo(host_facts.read_text("/proc/meminfo")),
+        "cgroup_version": host_facts.cgroup_version(),
+        "systemd": {
+            "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)
+            "version": int(words[1]) if code == 0 and len(words) > 1 and words[1].isdigit() else None,
+        },
+        "addresses": host_facts.parse_fib_trie(host_facts.read_text("/proc/net/fib_trie"))
+        + host_facts.parse_if_inet6(host_facts.read_text("/proc/net/if_inet6")),
+        # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
+        "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
+        "default_ipv6": host_facts.route_source(socket.AF_INET6, "2001:db8::1"),
+    }
+
+
+def unit_facts(name: str) -> dict[str, Any]:
+    """State of a service, and digest and binary of its process."""
+    shown = host_facts.parse_systemctl_show(
+        host_facts.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1]
+    )
+    pid = int(shown.get("MainPID") or 0)
+    return {
+        "name": shown.get("Id", name),
+        "load_state": shown.get("LoadState"),
+        "active_state": shown.get("ActiveState"),
+        "sub_state": shown.get("SubState"),
+        "enabled_state": shown.get("UnitFileState") or None,
+        "result": shown.get("Result"),
+        "restarts": int(shown.get("NRestarts") or 0),
+        "main_pid": pid,
+        "needs_reload": shown.get("NeedDaemonReload") == "yes",
+        "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
+        "executable": host_facts.process_executable(pid) if pid else None,
+    }
