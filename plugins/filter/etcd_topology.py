@@ -20,7 +20,7 @@ def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -
         raise AnsibleFilterError(str(error)) from error
 
 
-def etcd_turns(members: list[dict[str, Any]]) -> dict[str, int]:
+def etcd_update_order(members: list[dict[str, Any]]) -> dict[str, int]:
     """Order the members that must change; see the documentation beside this file."""
     return topology.update_order(members)
 
@@ -30,4 +30,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
-        return {"etcd_topology": etcd_topology, "etcd_turns": etcd_turns}
+        return {"etcd_topology": etcd_topology, "etcd_update_order": etcd_update_order}

@@ -114,7 +114,7 @@ options:
             type: str
       host_names:
         description:
-          - Names of the host itself that each certificate with O(certificates.certificates[].names) must contain, too.
+          - Names of the host itself that each certificate with usage V(server) must contain, too.
           - With V(all) its hostname, its fully qualified name and its default addresses; with V(address) its default address.
         type: str
         choices: [none, address, all]
@@ -548,11 +548,9 @@ def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str
         "address": [address],
         "all": [system["hostname"], system["fqdn"], system["default_ipv4"], system["default_ipv6"]],
     }[asked["host_names"]]
+    names = [name for name in own if name]
     wanted = [
-        {
-            **item,
-            "names": list(dict.fromkeys([*item["names"], *(name for name in own if name)])) if item["names"] else [],
-        }
+        {**item, "names": list(dict.fromkeys([*item["names"], *(names if "server" in item["usages"] else [])]))}
         for item in asked["certificates"]
     ]
     missing = missing_required_lib(etcd_certificates.LIBRARY)
@@ -566,9 +564,10 @@ def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the recorded benchmark of each directory, None where there is none."""
     found: dict[str, Any] = {}
     for item in asked:
+        limits = verdict.parse_limits(item["fsync_p99_max_ms"], None)
         found[item["path"]] = None
         if os.path.isdir(item["path"]):
-            volume, limits = disk_check.Volume(item["path"]), verdict.parse_limits(item["fsync_p99_max_ms"], None)
+            volume = disk_check.Volume(item["path"])
             kept = disk_check.recorded_check(volume, STATE_DIR, fio.PROFILES["etcd"], limits)
             found[item["path"]] = kept and {
                 **volume.facts(),

@@ -20,7 +20,7 @@ def unit(config: dict[str, Any]) -> list[str]:
     environment = Environment(trim_blocks=True, undefined=ChainableUndefined)
     plan = {"environment": {}, "memory_high": 1, "memory_max": 2}
     text = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        _etcd_config=config, _etcd_plan=plan, _etcd_folders=[], _etcd_volumes=[]
+        _etcd_config=config, etcd_plan=plan, etcd_host_directories=[], etcd_host_managed_mounts=[]
     )
     return text.splitlines()
 
