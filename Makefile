@@ -3,7 +3,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
-.PHONY: help setup demo demo-down check test model accuracy storage-evidence bundle requirements \
+.PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
   bench-demo bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick bench-model bench-plan \
   bench-plan-quick bench-site bench-storage bench-storage-quick
 
@@ -33,6 +33,12 @@ test: setup-test ## run every check, on lab hosts too
 ##@ Generate files from their sources
 model: setup-model ## render model/ for Python and Rego
 	@$(RUN) python -m tools.render_model && python -m tools.policies.render
+
+architecture: setup-architecture ## draw docs/images/architecture.svg from the code
+	@$(RUN) python -m tools.architecture
+
+role-docs: setup-role-docs ## write roles/*/README.md from the roles' argument specs
+	@$(RUN) python -m tools.role_readmes
 
 accuracy: setup-accuracy ## write docs/accuracy.md and its pictures from the recorded measurements
 	@$(RUN) python -m bench.memory.report

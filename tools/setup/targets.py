@@ -33,6 +33,8 @@ NEEDS = {
     "test": (*GROUPS, *PURPOSES),
     "model": (*PYTHON, "conftest", "opa"),
     "bundle": (*PYTHON, "opa"),
+    "architecture": PYTHON,
+    "role-docs": PYTHON,
     "accuracy": PYTHON,
     "storage-evidence": PYTHON,
     "bench-model": PYTHON,

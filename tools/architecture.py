@@ -1,0 +1,193 @@
+"""Draw docs/images/architecture.svg from the code: roles, rooms with their files, and what each room imports; --check only compares.
+
+The rows are the layers of import-linter's contract in pyproject.toml, top first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import tomllib
+
+PROJECT = Path(__file__).resolve().parent.parent
+PLUGINS = PROJECT / "plugins"
+PICTURE = PROJECT / "docs/images/architecture.svg"
+PACKAGE = "ansible_collections.etcdops.headroom.plugins"
+
+WIDTH, MARGIN, LABEL, GAP, PADDING = 960, 16, 118, 12, 10
+TITLE, SMALL, LINE = 13, 11, 16
+# An average character of a sans-serif font, in ems; a little too wide, so that no text leaves its box.
+CHARACTER, BOLD = 0.56, 0.66
+COLORS = {"user": "#e8f1fb", "entry": "#e6f4ea", "room": "#fff8e1"}
+LABELS = (
+    ("what users run",),
+    ("roles",),
+    ("plugins:", "what Ansible calls"),
+    ("reports;", "scheduled jobs"),
+    ("one job each",),
+    ("the cluster",),
+    ("the host;", "the memory model"),
+    ("shared helpers",),
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A room: its title, the names in it, the rooms that it imports, and its color."""
+
+    title: str
+    names: tuple[str, ...]
+    uses: tuple[str, ...]
+    color: str
+
+    def weight(self) -> int:
+        """Return how much of a row's width the box asks for."""
+        return max(len(self.title) + 4, len(" ".join((*self.names, *self.uses))) // 2, 18)
+
+
+def room_of(module: str) -> str | None:
+    """Return the room of a dotted module name below PACKAGE, such as module_utils._etcd or filter."""
+    if not module.startswith(f"{PACKAGE}."):
+        return None
+    parts = module.removeprefix(f"{PACKAGE}.").split(".")
+    return ".".join(parts[:2]) if parts[0] == "module_utils" and len(parts) > 1 else parts[0]
+
+
+def imports(room: str) -> set[str]:
+    """Return the other rooms that the files of this room import."""
+    found = set()
+    for path in sorted((PLUGINS / room.replace(".", "/")).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            found.update(filter(None, map(room_of, names)))
+    return found - {room}
+
+
+def short(room: str) -> str:
+    return room.rpartition(".")[2]
+
+
+def room_box(room: str, order: list[str]) -> Box:
+    folder = PLUGINS / room.replace(".", "/")
+    files = {path.stem for path in folder.glob("*.py")} | {path.name for path in folder.glob("_*") if path.is_dir()}
+    names = sorted(name for name in files if name not in ("__init__", "__pycache__"))
+    uses = tuple(short(name) for name in sorted(imports(room), key=order.index))
+    is_entry = "module_utils" not in room and room != "plugin_utils"
+    return Box(room.replace(".", "/"), tuple(names), uses, COLORS["entry" if is_entry else "room"])
+
+
+def rows() -> list[list[Box]]:
+    """Return the picture's rows: playbooks and policies, roles, then the layers of the contract."""
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    rooms = [[room.strip() for room in layer.split("|")] for layer in layers]
+    order = [room for layer in rooms for room in layer]
+    playbooks = tuple(sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml")))
+    rules = tuple(sorted(path.name for path in (PROJECT / "policies/rules").iterdir() if path.is_dir()))
+    roles = tuple(sorted(path.name for path in (PROJECT / "roles").iterdir() if (path / "tasks").is_dir()))
+    users = [
+        Box("playbooks", playbooks, ("roles",), COLORS["user"]),
+        Box("policies/rules (Rego)", rules, ("policies/lib",), COLORS["user"]),
+    ]
+    return [
+        users,
+        [Box("roles", roles, ("modules", "filter"), COLORS["user"])],
+        *([room_box(room, order) for room in layer] for layer in rooms),
+    ]
+
+
+def wrap(words: tuple[str, ...], width: float) -> list[str]:
+    """Break names into lines of at most `width` pixels."""
+    lines: list[str] = []
+    for word in words:
+        if lines and (len(lines[-1]) + 2 + len(word)) * SMALL * CHARACTER <= width:
+            lines[-1] += f"  {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def widths(row: list[Box]) -> list[float]:
+    """Share the row's width by the boxes' weights; no box is narrower than its title."""
+    total = WIDTH - 2 * MARGIN - LABEL - GAP * (len(row) - 1)
+    minimums = [len(box.title) * TITLE * BOLD + 2 * PADDING for box in row]
+    spare = total - sum(minimums)
+    weights = [box.weight() for box in row]
+    return [minimum + spare * weight / sum(weights) for minimum, weight in zip(minimums, weights, strict=True)]
+
+
+def text(x: float, y: float, content: str, style: str = "") -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}"{style} xml:space="preserve">{escape(content)}</text>'
+
+
+def draw_box(box: Box, x: float, y: float, width: float, height: float) -> list[str]:
+    frame = f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height:.0f}" rx="5" fill="{box.color}" stroke="#8a8f98"/>'
+    left, top = x + PADDING, y + PADDING + TITLE - 2
+    parts = [frame, text(left, top, box.title, f' font-size="{TITLE}" font-weight="bold"')]
+    for number, line in enumerate(wrap(box.names, width - 2 * PADDING), 1):
+        parts.append(text(left, top + number * LINE, line))
+    if box.uses:
+        uses = wrap(("uses", *box.uses), width - 2 * PADDING)
+        for number, line in enumerate(uses):
+            bottom = y + height - PADDING - (len(uses) - 1 - number) * LINE
+            parts.append(text(left, bottom, line, ' fill="#57606a" font-style="italic"'))
+    return parts
+
+
+def height_of(box: Box, width: float) -> float:
+    lines = len(wrap(box.names, width - 2 * PADDING)) + (
+        len(wrap(("uses", *box.uses), width - 2 * PADDING)) if box.uses else 0
+    )
+    return 2 * PADDING + TITLE + lines * LINE + 2
+
+
+def picture() -> str:
+    """Return the SVG."""
+    parts: list[str] = []
+    y: float = MARGIN
+    for row, label in zip(rows(), LABELS, strict=True):
+        shares = widths(row)
+        height = max(height_of(box, width) for box, width in zip(row, shares, strict=True))
+        for number, line in enumerate(label):
+            parts.append(
+                text(MARGIN, y + height / 2 + 4 + (number - (len(label) - 1) / 2) * LINE, line, ' fill="#57606a"')
+            )
+        x: float = MARGIN + LABEL
+        for box, width in zip(row, shares, strict=True):
+            parts += draw_box(box, x, y, width, height)
+            x += width + GAP
+        y += height + GAP
+    legend = "Each room lists its files, and the rooms that it imports: only those in lower rows, never its neighbors."
+    parts.append(text(MARGIN, y + 12, legend, ' fill="#57606a"'))
+    total = y + 12 + MARGIN
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{total:.0f}" viewBox="0 0 {WIDTH} {total:.0f}" '
+    head += f'font-family="Helvetica, Arial, sans-serif" font-size="{SMALL}" fill="#1f2328">'
+    background = f'<rect width="{WIDTH}" height="{total:.0f}" fill="#ffffff"/>'
+    return "\n".join([head, "<!-- Generated by make architecture. -->", background, *parts, "</svg>"]) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="fail if the picture is stale, and write nothing")
+    drawn = picture()
+    name = PICTURE.relative_to(PROJECT)
+    if parser.parse_args().check:
+        is_current = PICTURE.exists() and PICTURE.read_text() == drawn
+        print(f"{name} is {'current' if is_current else 'stale: run make architecture'}")
+        return 0 if is_current else 1
+    PICTURE.write_text(drawn)
+    print(f"wrote {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

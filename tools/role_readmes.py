@@ -1,0 +1,126 @@
+"""Write roles/*/README.md from the roles' argument specs; --check only compares."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parent.parent
+COLLECTION = "etcdops.headroom"
+HEADER = "<!-- Generated from meta/argument_specs.yml by `make role-docs`; do not edit. -->"
+# Pages of docs/ about a role, by the role's name.
+PAGES = {
+    "etcd": ("deploy", "plan"),
+    "etcd_maintenance": ("maintenance", "backup"),
+    "etcd_priority": ("priority",),
+    "etcd_restore": ("backup",),
+    "etcd_storage": ("storage",),
+    "etcd_tls": ("deploy",),
+}
+
+
+def markdown(text: str) -> str:
+    """Convert Ansible's documentation markup to Markdown."""
+    text = re.sub(r"\b[CVOEMP]\(((?:[^()\\]|\\.)*)\)", lambda match: f"`{match[1]}`", text)
+    text = re.sub(r"\bI\(([^()]*)\)", r"*\1*", text)
+    text = re.sub(r"\bB\(([^()]*)\)", r"**\1**", text)
+    text = re.sub(r"\bL\(([^,()]*), *([^()]*)\)", r"[\1](\2)", text)
+    return re.sub(r"\bU\(([^()]*)\)", r"<\1>", text)
+
+
+def paragraphs(description: str | list[str]) -> list[str]:
+    return [markdown(part) for part in ([description] if isinstance(description, str) else description)]
+
+
+def default(option: dict[str, Any]) -> str:
+    """Return the default as YAML on one line, `required`, or a dash."""
+    if option.get("required"):
+        return "required"
+    if "default" not in option:
+        return "–"
+    value = option["default"]
+    dumped = yaml.safe_dump(value, default_flow_style=True, width=10**6).strip().removesuffix("\n...").strip()
+    return f"`{dumped}`"
+
+
+def rows(options: dict[str, Any], prefix: str = "") -> list[str]:
+    """Return the table's rows, the options of a dictionary below its own."""
+    lines = []
+    for name, option in options.items():
+        kind = f"list of {option['elements']}" if "elements" in option else option.get("type", "str")
+        text = " ".join(paragraphs(option["description"]))
+        if "choices" in option:
+            text += " One of " + ", ".join(f"`{choice}`" for choice in option["choices"]) + "."
+        cells = (f"`{prefix}{name}`", kind, default(option), text.replace("|", "\\|"))
+        lines.append(f"| {' | '.join(cells)} |")
+        lines += rows(option.get("options", {}), f"{prefix}{name}.")
+    return lines
+
+
+def entry_point(role: str, name: str, spec: dict[str, Any]) -> list[str]:
+    lines = [] if name == "main" else [f"## Entry point `{name}`", "", markdown(spec["short_description"]) + ".", ""]
+    for paragraph in paragraphs(spec.get("description", [])):
+        lines += [paragraph, ""]
+    options = spec.get("options", {})
+    if options:
+        lines += [
+            "## Variables" if name == "main" else "### Variables",
+            "",
+            "| Variable | Type | Default | Meaning |",
+            "|---|---|---|---|",
+        ]
+        lines += [*rows(options), ""]
+    return lines
+
+
+def example(role: str) -> list[str]:
+    call = [
+        "```yaml",
+        "- hosts: etcd",
+        "  become: true",
+        "  roles:",
+        f"    - role: {COLLECTION}.{role}",
+        "```",
+    ]
+    return ["## Example", "", *call, ""]
+
+
+def readme(role: Path) -> str:
+    """Return the text of a role's README."""
+    specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]
+    main = specs.get("main", next(iter(specs.values())))
+    lines = [HEADER, "", f"# {COLLECTION}.{role.name}", "", markdown(main["short_description"]) + ".", ""]
+    if role.name.startswith("_"):
+        lines += ["Private: the collection's other roles use it; its name and variables may change in any release.", ""]
+    for name, spec in specs.items():
+        lines += entry_point(role.name, name, spec)
+    if not role.name.startswith("_"):
+        lines += example(role.name)
+    pages = [page for page in PAGES.get(role.name, ()) if (PROJECT / f"docs/{page}.md").exists()]
+    links = ", ".join(f"[docs/{page}.md](../../docs/{page}.md)" for page in pages)
+    lines += [f"More: {links}." if pages else "More: [docs](../../docs/README.md)."]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="fail if a README is missing or stale, and write nothing")
+    check = parser.parse_args().check
+    stale = []
+    for role in sorted(path for path in (PROJECT / "roles").iterdir() if (path / "meta/argument_specs.yml").exists()):
+        target, text = role / "README.md", readme(role)
+        if check and (not target.exists() or target.read_text() != text):
+            stale.append(f"{target.relative_to(PROJECT)} is stale: run make role-docs")
+        elif not check:
+            target.write_text(text)
+    print("\n".join(stale) or "roles/*/README.md: current")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
