@@ -60,7 +60,7 @@ def room_of(module: str) -> str | None:
 
 def imports(room: str) -> set[str]:
     """Return the other rooms that the files of this room import."""
-    found = set()
+    found: set[str] = set()
     for path in sorted((PLUGINS / room.replace(".", "/")).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             names = []

@@ -15,8 +15,8 @@ from pathlib import Path
 from tools.prose.extract import Prose, extractor
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
-# Their prose is another project's, or a release's.
-EXCLUDED = ("LICENSE", "tools/vale/")
+# The rules name the phrases that they forbid.
+EXCLUDED = ("LICENSE", "tools/vale/", ".vale/")
 
 
 def tracked(root: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """Extract prose from source files: comments, docstrings, documentation, messages and task names.
 
-The result has the lines and columns of the source, with blanks for everything that is no prose, so that Vale's line numbers are right.
+The result has the lines and columns of the source, with blanks for everything else, so that Vale's line numbers are right.
 """
 
 from __future__ import annotations
