@@ -1,8 +1,8 @@
 # METADATA
-# title: What the user says, read into integers
+# title: Input of the memory model
 # description: |
-#   A workload and settings as plugins/module_utils/_model/workload.py reads them. `problems` says what cannot be; where it is not empty,
-#   nothing else here is defined.
+#   Parses a workload and settings as plugins/module_utils/_model/workload.py does. If `problems` is not empty, everything else here is
+#   undefined.
 package headroom.memory.parse
 
 import data.headroom.arithmetic
@@ -12,22 +12,22 @@ import data.headroom.units
 
 max_members := 99
 
-# The workload with every default filled in; undefined where a value cannot be read.
-workload(given) := object.union(_workload_defaults, _read(given, "workload")) if _all_readable(given, "workload")
+# With every default filled in.
+workload(given) := object.union(_workload_defaults, _parsed(given, "workload")) if _is_valid(given, "workload")
 
 _workload_defaults := {name: field.default | some name, field in model.workload}
 
-# The settings with the release's defaults, and the retention as a number; undefined where a value cannot be parsed.
+# With the release's defaults, and the retention as a number.
 settings(version, given) := object.union(full, {"retention": retention}) if {
 	full := _settings(version, given)
 	retention := retention_amount(full.auto_compaction_mode, full.auto_compaction_retention)
 }
 
-_settings(version, given) := object.union_n([defaults, found, meant]) if {
-	_all_readable(given, "settings")
+_settings(version, given) := object.union_n([defaults, found, not_zero]) if {
+	_is_valid(given, "settings")
 	defaults := _settings_defaults(releases.series(version))
-	found := _read(given, "settings")
-	meant := {name: defaults[name] | some name in _zero_is_default; found[name] == 0}
+	found := _parsed(given, "settings")
+	not_zero := {name: defaults[name] | some name in _zero_is_default; found[name] == 0}
 }
 
 _zero_is_default := ["snapshot_count", "snapshot_catchup_entries"]
@@ -40,17 +40,17 @@ _settings_defaults(release) := object.union(
 
 _fields := {"workload": model.workload, "settings": model.estimate_settings}
 
-# What is given and can be read.
-_read(given, what) := {name: found |
+# Without values that cannot be parsed.
+_parsed(given, what) := {name: found |
 	some name, value in given
 	value != null
 	field := _fields[what][name]
 	found := _value(value, field.kind, field)
 }
 
-_all_readable(given, what) if {
+_is_valid(given, what) if {
 	is_object(given)
-	count(_read(given, what)) == count([value | some value in given; value != null])
+	count(_parsed(given, what)) == count([value | some value in given; value != null])
 }
 
 _value(value, "flag", _) := value if is_boolean(value)
@@ -73,13 +73,13 @@ _value(value, "size", field) := number if {
 	number >= field.min
 }
 
-# etcd's "none"
+# -1 turns a limit off in etcd.
 _value(value, "size", field) := -1 if {
 	value in {-1, "-1"}
 	field.min == -1
 }
 
-# Seconds in periodic mode, rounded up, or revisions; 0 is off. A bare number of periodic mode is hours.
+# Seconds in periodic mode, rounded up, or revisions; 0 means off. In periodic mode etcd takes a bare number as hours.
 retention_amount(mode, retention) := amount if {
 	number := _whole(retention)
 	amount := number * {"periodic": 3600, "revision": 1}[mode]
@@ -91,7 +91,7 @@ retention_amount("periodic", retention) := arithmetic.divide_up(units.parse_dura
 
 _whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
 
-# What is wrong with the input, as texts for people.
+# Messages about invalid input.
 problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not releases.series(version)
 
 problems(version, given_workload, given_settings, members) := found if {
@@ -112,11 +112,11 @@ _with_contradictions(single, version, given_workload, given_settings) := _contra
 
 _with_contradictions(single, _, _, _) := single if count(single) > 0
 
-# Most are without: that is told without a look at each.
+# The first branch is a shortcut for valid input.
 _field_problems(values, what) := set() if {
-	_all_readable(values, what)
+	_is_valid(values, what)
 	count(object.keys(values) - object.keys(_fields[what])) == 0
-} else := unknown | unreadable if {
+} else := unknown | invalid if {
 	is_object(values)
 	fields := _fields[what]
 	unknown := {text |
@@ -124,16 +124,16 @@ _field_problems(values, what) := set() if {
 		not fields[name]
 		text := sprintf("%s has an unknown key '%v'; known: %s", [what, name, concat(", ", object.keys(fields))])
 	}
-	unreadable := {text |
+	invalid := {text |
 		some name, value in values
 		value != null
 		field := fields[name]
-		not _readable(value, field)
+		not _is_valid_value(value, field)
 		text := sprintf("%s.%s is %v, which is no %s%s", [what, name, value, field.kind, _range(field)])
 	}
 } else := {sprintf("%s must be a map", [what])}
 
-_readable(value, field) if _value(value, field.kind, field) != null
+_is_valid_value(value, field) if _value(value, field.kind, field) != null
 
 _range(field) := sprintf(" between %d and %d", [field.min, field.max]) if field.min != null
 

@@ -1,8 +1,8 @@
 # METADATA
-# title: The least that a plan may choose
+# title: The plan with the least memory
 # description: |
-#   The settings with which a member needs the least memory, as the plan has them last on its ladder (plugins/module_utils/_plan/search.py):
-#   where even these do not fit, the plan refuses the workload. What is pinned stays as it is.
+#   The settings that plugins/module_utils/_plan/search.py tries last. If even these do not fit, the plan refuses the workload. Pinned
+#   settings stay.
 package headroom.minimal_plan
 
 import data.headroom.arithmetic
@@ -12,11 +12,11 @@ import data.headroom.memory.parse
 import data.headroom.model
 import data.headroom.releases
 
-# settings: the pinned ones, by canonical name.
+# pinned: canonical name → value.
 settings(version, workload, pinned, members) := object.union_n([
 	{
 		"snapshot_count": min(floors.snapshot_counts),
-		"snapshot_catchup_entries": floors.catchup_floor[_how_many(members)],
+		"snapshot_catchup_entries": floors.catchup_floor[_cluster_size(members)],
 	},
 	_heap(version, series, pinned),
 	_compaction(shortest),
@@ -29,7 +29,7 @@ settings(version, workload, pinned, members) := object.union_n([
 	shortest := _trial(version, workload, pinned, mode, candidates[count(candidates) - 1])
 }
 
-# The largest quota that the plan would choose if it were free to: the one for the longest history that is sound.
+# The quota that the plan would choose without a pinned one, which is that of the longest viable history.
 quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_bytes if {
 	free := object.remove(pinned, {"quota_backend_bytes"})
 	mode := _mode(free)
@@ -37,15 +37,15 @@ quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_byt
 		some retention in _retentions(releases.series(version), mode, free)
 		trial := _trial(version, workload, free, mode, retention)
 	]
-	sound := [trial | some trial in trials; _sound(trial, limit)]
-	chosen := array.concat(sound, [trials[count(trials) - 1]])[0]
+	viable := [trial | some trial in trials; _is_viable(trial, limit)]
+	chosen := array.concat(viable, [trials[count(trials) - 1]])[0]
 }
 
-_how_many(members) := "several" if {
+_cluster_size(members) := "several" if {
 	members > 1
 } else := "single"
 
-# The lowest value that GOMEMLIMIT may have asks for the smallest heap; before it existed, the lowest GOGC does.
+# The lowest GOMEMLIMIT gives the smallest heap; releases without it need the lowest GOGC.
 _heap(version, series, pinned) := {} if {
 	pinned.gomemlimit
 } else := {"gomemlimit": model.estimate_settings.gomemlimit.min} if {
@@ -60,7 +60,7 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 	mode == "revision"
 } else := [sprintf("%ds", [seconds]) | some seconds in model.plan[series].retentions]
 
-# What a history leads to, without a quota: {series, compaction, size, in_use, index}.
+# The database with this much history and no quota: {series, compaction, size, in_use, index}.
 _trial(version, workload, pinned, mode, retention) := object.union(
 	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
 	{"series": releases.series(version), "compaction": compaction},
@@ -70,19 +70,19 @@ _trial(version, workload, pinned, mode, retention) := object.union(
 
 _compaction(trial) := object.union(trial.compaction, {"quota_backend_bytes": _quota(trial.series, trial.size)})
 
-# The quota leaves room; five minutes are wanted whatever they take, and what is longer has to fit the memory.
-_sound(trial, limit) if {
+# Short histories only need a quota with margin; longer ones also have to fit into memory.
+_is_viable(trial, limit) if {
 	rules := model.plan[trial.series]
 	arithmetic.permille(trial.size, rules.quota_room) <= model.constants[trial.series].quota_max
-	_short_or_modest(rules, trial, limit)
+	_is_short_or_fits(rules, trial, limit)
 }
 
-_short_or_modest(rules, trial, _) if {
+_is_short_or_fits(rules, trial, _) if {
 	trial.compaction.auto_compaction_mode == "periodic"
 	parse.retention_amount("periodic", trial.compaction.auto_compaction_retention) <= rules.retention_enough
 }
 
-_short_or_modest(rules, trial, limit) if {
+_is_short_or_fits(rules, trial, limit) if {
 	trial.size <= limit
 	trial.index <= arithmetic.permille(limit, rules.index_share)
 }

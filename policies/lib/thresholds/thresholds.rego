@@ -1,13 +1,14 @@
 # METADATA
 # title: Thresholds
 # description: |
-#   The limits of policies/data/thresholds.yml, each of which a user may override with a file of their own below `headroom.thresholds`.
+#   The defaults of policies/data/thresholds.yml, overridden by the user's data.headroom.thresholds. The package is not called thresholds,
+#   because it would conflict with that data.
 package headroom.effective_thresholds
 
 import data.headroom.defaults
 
-threshold := object.union(defaults.thresholds, _own)
+threshold := object.union(defaults.thresholds, _by_user)
 
-_own := stated if {
-	stated := data.headroom.thresholds
+_by_user := given if {
+	given := data.headroom.thresholds
 } else := {}
