@@ -20,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
     SnapshotError,
     StoredSnapshot,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 
 
 def copy_to_directory(
@@ -52,7 +52,8 @@ def check_copy_dir(directory: str, size: int) -> None:
     filesystem = os.statvfs(directory)
     free = filesystem.f_bavail * filesystem.f_frsize
     if free < size:
-        raise SnapshotError(f"it has {format_size(free)} free, but the copy needs {format_size(size)}: free some space")
+        has, needs = format_sizes_distinctly(free, size)
+        raise SnapshotError(f"it has {has} free, but the copy needs {needs}: free some space")
 
 
 def _publish(path: str, target: str, metadata: Metadata) -> None:

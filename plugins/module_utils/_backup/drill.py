@@ -20,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -132,9 +132,8 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
 def _check(request: Request, tools: Tools) -> None:
     check.check_timeout(request.timeout)
     if request.memory_max < scratch.MIN_MEMORY:
-        raise DrillError(
-            f"memory_max is {format_size(request.memory_max)}, but etcd needs at least {format_size(scratch.MIN_MEMORY)}"
-        )
+        given, minimum = format_sizes_distinctly(request.memory_max, scratch.MIN_MEMORY)
+        raise DrillError(f"memory_max is {given}, but must be at least {minimum}")
     for name, path in (("etcd", tools.etcd_path), ("etcdutl", tools.etcdutl_path)):
         if shutil.which(path) is None:
             raise DrillError(f"{path} is not an executable program: install {name}, or set {name}_path")

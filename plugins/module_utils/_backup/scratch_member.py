@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     parse_status,
@@ -104,8 +104,9 @@ def check_scratch_dir(parent: str, needed: int) -> None:
     filesystem = os.statvfs(parent)
     free = filesystem.f_bavail * filesystem.f_frsize
     if free < needed:
+        has, needs = format_sizes_distinctly(free, needed)
         raise DrillError(
-            f"scratch_dir {parent} has {format_size(free)} free, but the drill needs {format_size(needed)}: "
+            f"scratch_dir {parent} has {has} free, but the drill needs {needs}: "
             "free some space, or set scratch_dir to a larger volume"
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 
 # etcd keeps five segments of 64 MB (max-wals), the current one, and one allocated ahead.
 SEGMENT_BYTES = 64_000_000
@@ -81,15 +81,17 @@ def capacity_findings(
     if here and member.get("present") and available < FULL_BYTES:
         return [_full_disk(volume, available, total)], []
     if total < needed:
+        has, needs = format_sizes_distinctly(total, needed)
         lower = ", or lower etcd_quota_backend_bytes" if data else ""
         return [], [
-            f"{place} has {format_size(total)}, and {what} may need {format_size(needed)} ({sizes}): a full disk would stop etcd "
+            f"{place} has {has}, and {what} may need {needs} ({sizes}): a full disk would stop etcd "
             f"before its quota stops writes. {larger}{lower}."
         ]
     db_size = member.get("db_size") or 0
     if data and here and available < db_size:
+        free, database = format_sizes_distinctly(available, db_size)
         return [], [
-            f"{place} has {format_size(available)} free, less than the database's {format_size(db_size)}: a "
+            f"{place} has {free} free, less than the database's {database}: a "
             f"defragmentation, which copies the database, may not fit. {larger}."
         ]
     if data and total < needed + need["quota"]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly, parse_size
 
 FILESYSTEMS = ("ext4", "xfs")
 
@@ -120,10 +120,8 @@ def _size_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str |
             f"etcd_storage_{volume['name']}_min_size: take a larger device, or lower the limit."
         )
     if (device.get("filesystem_size") or 0) > device["size"]:
-        return (
-            f"{name} has {format_size(device['size'])}, but its filesystem has "
-            f"{format_size(device['filesystem_size'])}: the device shrank. Restore its size first."
-        )
+        has, filesystem = format_sizes_distinctly(device["size"], device["filesystem_size"])
+        return f"{name} has {has}, but its filesystem has {filesystem}: the device shrank. Restore its size first."
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import (
     LIVE_LATENCIES,
@@ -80,12 +81,14 @@ def _memory_problems(member: Member) -> Iterator[str]:
     etcd = process(member)
     anon, planned, limit = etcd.get("rss_anon"), planned_peak(member), etcd.get("memory_limit")
     if anon and planned and anon > planned:
-        yield f"RssAnon {size(anon)} is above the planned peak of {size(planned)}"
+        measured, peak = format_sizes_distinctly(anon, planned)
+        yield f"RssAnon {measured} is above the planned peak of {peak}"
     if anon and limit and anon * 100 >= limit * LIMIT_WARNING:
         yield f"RssAnon {size(anon)} is {anon * 100 // limit} % of the memory limit {size(limit)}"
     planned_limit = (member.get("plan") or {}).get("memory_max")
     if etcd.get("running") and planned_limit and abs((limit or 0) - int(planned_limit)) >= LARGEST_PAGE:
-        yield f"the memory limit in force is {size(limit) if limit else 'none'}, planned is {size(planned_limit)}"
+        in_force, wanted = format_sizes_distinctly(limit or 0, int(planned_limit))
+        yield f"the memory limit in force is {in_force if limit else 'none'}, planned is {wanted}"
 
 
 def _latency_problems(member: Member) -> Iterator[str]:

@@ -78,7 +78,7 @@ def step(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], state: str, 
     return run(capsys, etcd_restore, **{**asked, "state": state, **more})
 
 
-def test_all_steps(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+def test_all_steps_in_order(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     aside = f"{tmp_path}/data.before-{ID}"
     inspected = step(capsys, asked, "inspected")
     assert (inspected["changed"], inspected["pending"], inspected["activated"], inspected["restored"]) == (
@@ -157,14 +157,14 @@ def test_bad_input(
         ({}, "one of the following is required: src, path"),
         ({"src": "/nowhere", "path": "/nowhere.db"}, "parameters are mutually exclusive: src|path"),
         ({"src": "/nowhere", "timeout": 0}, "timeout is 0, but must be 1 to 86400 seconds"),
-        ({"src": "/nowhere", "memory_max": "64MB"}, "memory_max is 64.0 MiB, but etcd needs at least 128.0 MiB"),
+        ({"src": "/nowhere", "memory_max": "64MB"}, "memory_max is 64.0 MiB, but must be at least 128.0 MiB"),
         ({"src": "/nowhere", "live": False}, "/nowhere is not a directory on this host: take a backup first"),
         ({"path": "/nowhere.db", "live": False}, "/nowhere.db.json is missing"),
         ({"src": "/nowhere", "endpoints": []}, "endpoints: the list is empty"),
     ],
 )
 @pytest.mark.parametrize("check", [False, True])
-def test_drills_that_cannot_be(
+def test_invalid_drills(
     capsys: pytest.CaptureFixture[str], asked: dict[str, Any], change: dict[str, Any], text: str, check: bool
 ) -> None:
     programs = {"etcd_path": asked["etcdutl_path"], "etcdutl_path": asked["etcdutl_path"]}
@@ -172,7 +172,7 @@ def test_drills_that_cannot_be(
     assert result["failed"] and text in result["msg"], result["msg"]
 
 
-def test_what_a_drill_would_do(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+def test_drill_in_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     programs = {"etcd_path": asked["etcdutl_path"], "etcdutl_path": asked["etcdutl_path"], "scratch_dir": "/tmp"}
     result = run(
         capsys, etcd_restore_drill, **programs, path=asked["path"], live=False, reserve="1KB", _ansible_check_mode=True
@@ -182,7 +182,7 @@ def test_what_a_drill_would_do(capsys: pytest.CaptureFixture[str], asked: dict[s
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_nothing_to_rescue(
+def test_rescue_in_check_mode_and_without_data(
     capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path, check: bool
 ) -> None:
     arguments = {

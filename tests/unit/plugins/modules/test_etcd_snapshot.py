@@ -102,7 +102,7 @@ def test_saving(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> No
     assert hidden(asked) == []
 
 
-def test_keeping(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
+def test_retention_of_old_snapshots(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
     first, second = (run(capsys, **asked)["path"] for _number in range(2))
     would = run(capsys, **asked, keep=2, _ansible_check_mode=True, _ansible_diff=True)
     assert (would["changed"], would["removed"], would["member"]) == (True, [first], "m2")
@@ -135,7 +135,7 @@ def test_check_mode_writes_nothing(capsys: pytest.CaptureFixture[str], asked: di
         ("unsound", "is damaged: snapshot file integrity check failed. 1 errors found."),
     ],
 )
-def test_a_failure_keeps_the_last_good_one(
+def test_failure_keeps_existing_snapshots(
     capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path, mode: str, text: str
 ) -> None:
     good = run(capsys, **asked)
@@ -178,14 +178,14 @@ def test_bad_input(
     assert (names(asked), hidden(asked)) == ([], [])
 
 
-def test_a_directory_where_nothing_can_be_written(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
+def test_read_only_directory(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
     # Not even root can make a file there.
     result = run(capsys, **{**asked, "dest": "/proc"})
     assert result["failed"]
     assert result["msg"].startswith("/proc")
 
 
-def test_verifying(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
+def test_verify_reports_damage(capsys: pytest.CaptureFixture[str], asked: dict[str, Any]) -> None:
     path = run(capsys, **asked)["path"]
     verify = {"state": "verified", "path": path, "etcdutl_path": asked["etcdutl_path"]}
     assert "is valid: of m2 at revision 8123" in run(capsys, **verify, cluster_id="7", etcd_version="3.6.0")["msg"]

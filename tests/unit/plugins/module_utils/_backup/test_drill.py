@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which backup a drill takes, and what contradicts it. Real etcd is restored in tests/integration."""
+"""Choosing a backup for a drill, and comparing its keys. tests/integration restores real etcd."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def request(folder: Path, path: Path | None = None) -> drill.Request:
     return drill.Request(str(folder), "etcd", str(path or ""), str(folder), 1 << 30, 0, 60, live=True)
 
 
-def test_the_newest_of_the_cluster(tmp_path: Path) -> None:
+def test_newest_backup_of_the_cluster(tmp_path: Path) -> None:
     save(tmp_path, 1)
     ours = save(tmp_path, 2)
     other = save(tmp_path, 3, "3c2d")
@@ -43,7 +43,7 @@ def test_the_newest_of_the_cluster(tmp_path: Path) -> None:
     assert drill.choose_backup(request(tmp_path, ours), "75cf")[1].revision == 2
 
 
-def test_damage_is_not_passed_over(tmp_path: Path) -> None:
+def test_newer_damaged_backup_is_an_error(tmp_path: Path) -> None:
     """If it is newer than every good backup; an older one has been followed by a good one."""
     old, new = save(tmp_path, 1), save(tmp_path, 2)
     old.write_bytes(b"")
@@ -53,7 +53,7 @@ def test_damage_is_not_passed_over(tmp_path: Path) -> None:
         drill.choose_backup(request(tmp_path), "75cf")
 
 
-def test_nothing_to_choose(tmp_path: Path) -> None:
+def test_no_backup_to_choose(tmp_path: Path) -> None:
     with pytest.raises(drill.DrillError, match=r"there is no backup of the cluster 75cf named etcd-… in .*: take one"):
         drill.choose_backup(request(tmp_path), "75cf")
     with pytest.raises(
@@ -77,11 +77,11 @@ def test_nothing_to_choose(tmp_path: Path) -> None:
         (Key(5, 8, 2), Key(5, 8, 3), "last changed at revision 8, but in the backup at 8"),
     ],
 )
-def test_a_key(theirs: Key, ours: Key | None, text: str) -> None:
+def test_key_problem(theirs: Key, ours: Key | None, text: str) -> None:
     assert compare.key_problem(theirs, ours, 10) == text
 
 
-def test_leftovers_of_killed_drills(tmp_path: Path) -> None:
+def test_leftovers_of_killed_drills_are_removed(tmp_path: Path) -> None:
     """Removed, unless their drill is still held, or they are nobody's."""
     for name in (".headroom-drill-dead", ".headroom-drill-held", "other"):
         (tmp_path / name).mkdir()
@@ -92,7 +92,7 @@ def test_leftovers_of_killed_drills(tmp_path: Path) -> None:
         assert {path.name for path in tmp_path.iterdir()} == {".headroom-drill-held", "other"}
 
 
-def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
+def test_scratch_folder_is_private_and_removed(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), scratch.scratch_folder(str(tmp_path), 0) as folder:
         assert os.stat(folder).st_mode & 0o777 == 0o700
         scratch.check_scratch_dir(str(tmp_path), 0)
@@ -113,28 +113,28 @@ def test_the_folder_is_private_and_gone(tmp_path: Path) -> None:
         (["sh: 1: etcd: not found"], "sh: 1: etcd: not found"),
     ],
 )
-def test_why_it_ended(tmp_path: Path, lines: list[str], cause: str) -> None:
+def test_exit_reason(tmp_path: Path, lines: list[str], cause: str) -> None:
     (tmp_path / "etcd.log").write_text("\n".join(lines))
     assert scratch.exit_reason(str(tmp_path), 1 << 30) == cause
 
 
-def test_time_is_up() -> None:
+def test_time_limit() -> None:
     assert scratch.Limits(0, time.monotonic() + 60).seconds_left() > 50
     with pytest.raises(scratch.DrillError, match="the time limit has passed: raise timeout"):
         scratch.Limits(0, time.monotonic() - 1).seconds_left()
 
 
-def test_programs_that_are_missing(tmp_path: Path) -> None:
+def test_missing_programs(tmp_path: Path) -> None:
     tools = drill.Tools(scratch.connection("/nowhere", 1), "/nowhere/etcd", "/nowhere/etcdutl")
     with pytest.raises(
         drill.DrillError, match="/nowhere/etcd is not an executable program: install etcd, or set etcd_path"
     ):
         drill.plan_drill(request(tmp_path), tools, [])
-    with pytest.raises(drill.DrillError, match=r"memory_max is 1.0 KiB, but etcd needs at least 128.0 MiB"):
+    with pytest.raises(drill.DrillError, match=r"memory_max is 1.0 KiB, but must be at least 128.0 MiB"):
         drill.plan_drill(replace(request(tmp_path), memory_max=1024), tools, [])
 
 
-def test_the_etcd_beside_etcdutl(tmp_path: Path) -> None:
+def test_etcd_next_to_etcdutl(tmp_path: Path) -> None:
     (tmp_path / "etcdutl").touch(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "etcdutl")
     assert drill.etcd_next_to(str(tmp_path / "link")) == str(tmp_path / "etcd")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which folders a restore swaps, and what it refuses. Data of real snapshots is made in tests/integration."""
+"""The folders that a restore swaps, and refused restores. tests/integration restores real snapshots."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ID = "20261121T101500Z"
         ),
     ],
 )
-def test_what_is_swapped(data_dir: str, wal_dir: str, swaps: list[FolderSwap]) -> None:
+def test_swapped_folders(data_dir: str, wal_dir: str, swaps: list[FolderSwap]) -> None:
     """The data last: once it is in place, all is."""
     assert Restore(ID, data_dir, wal_dir).swaps == swaps
 
 
 @pytest.mark.parametrize("name", ["", "now", "../x", "20261121T101500Z ", "2026-11-21"])
-def test_bad_names(name: str) -> None:
+def test_invalid_ids(name: str) -> None:
     with pytest.raises(backup_restore.RestoreError, match="write the time of the restore, such as 20261121T101500Z"):
         backup_restore.check_id(name)
 
@@ -62,7 +62,7 @@ def made(folder: Path) -> Restore:
     return restore
 
 
-def test_placing(tmp_path: Path) -> None:
+def test_activate(tmp_path: Path) -> None:
     restore, marker = made(tmp_path), str(tmp_path / "restoring")
     assert (restore.is_prepared, restore.is_activated) == (True, False)
     assert backup_restore.activate(restore, marker, 0) == [
@@ -77,7 +77,7 @@ def test_placing(tmp_path: Path) -> None:
     assert backup_restore.finish(marker) and not backup_restore.finish(marker)
 
 
-def test_the_old_data_never_gives_way(tmp_path: Path) -> None:
+def test_old_data_is_never_overwritten(tmp_path: Path) -> None:
     """Even if something stands where it would be moved to."""
     restore = made(tmp_path)
     (tmp_path / f"data.before-{ID}").mkdir()
@@ -93,7 +93,7 @@ def test_hosts_without_old_data(tmp_path: Path) -> None:
     assert restore.is_activated
 
 
-def test_placing_what_was_not_prepared(tmp_path: Path) -> None:
+def test_activate_requires_prepare(tmp_path: Path) -> None:
     marker = tmp_path / "restoring"
     with pytest.raises(
         backup_restore.RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"
@@ -103,7 +103,7 @@ def test_placing_what_was_not_prepared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"id": 7}'])
-def test_a_marker_that_says_nothing(tmp_path: Path, content: str) -> None:
+def test_invalid_marker(tmp_path: Path, content: str) -> None:
     (tmp_path / "restoring").write_text(content)
     with pytest.raises(
         backup_restore.RestoreError, match="is not the marker of a restore: check the folders next to the data dir"
@@ -112,7 +112,7 @@ def test_a_marker_that_says_nothing(tmp_path: Path, content: str) -> None:
     assert backup_restore.read_marker(str(tmp_path / "none")) is None
 
 
-def test_no_room(tmp_path: Path) -> None:
+def test_too_little_free_space(tmp_path: Path) -> None:
     restore = Restore(ID, str(tmp_path / "data"), "")
     backup_restore.check_free_space(restore, 1 << 20, 0)
     with pytest.raises(backup_restore.RestoreError, match=r"PiB must stay free: move older data"):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a snapshot is taken from, and which snapshots are refused. Real etcd is asked in tests/integration."""
+"""Choosing a member, and verifying snapshots. tests/integration takes snapshots of real etcd."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ILL = {"healthy": False, "health_error": "connection refused"}
         (of(member("a", "leader"), alarms=(("a", "NOSPACE"),)), "", "", "a"),
     ],
 )
-def test_whom(cluster: Cluster, name: str, near: str, chosen: str) -> None:
+def test_choose_member(cluster: Cluster, name: str, near: str, chosen: str) -> None:
     assert backup_snapshot.choose_member(cluster, name, near).name == chosen
 
 
@@ -87,7 +87,7 @@ def test_whom(cluster: Cluster, name: str, near: str, chosen: str) -> None:
         (of(member("a"), member("b", **ILL)), "b", "b is not healthy: connection refused; choose another member"),
     ],
 )
-def test_nobody(cluster: Cluster, name: str, text: str) -> None:
+def test_no_suitable_member(cluster: Cluster, name: str, text: str) -> None:
     with pytest.raises(store.SnapshotError) as error:
         backup_snapshot.choose_member(cluster, name, "")
     assert str(error.value).startswith(text)
@@ -104,13 +104,13 @@ def test_nobody(cluster: Cluster, name: str, text: str) -> None:
         ({"prefix": "../etc"}, "name is '../etc': write letters"),
     ],
 )
-def test_bad_request(change: dict[str, Any], text: str) -> None:
+def test_invalid_request(change: dict[str, Any], text: str) -> None:
     with pytest.raises(store.SnapshotError) as error:
         backup_snapshot.check_request(replace(REQUEST, **change))
     assert str(error.value).startswith(text)
 
 
-def test_a_sound_snapshot(snapshot: Path) -> None:
+def test_verify_returns_the_metadata(snapshot: Path) -> None:
     metadata = check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
     assert (metadata.cluster_id, metadata.revision) == ("75cf", 8123)
     assert check.read_status(str(snapshot), "", 10, answering()) == check.Status("b3cf2f0a", 8123, 2000, "3.6.0")
@@ -148,7 +148,7 @@ def unsign(path: Path) -> None:
         (lambda path: path.unlink(), "is not a file on this host"),
     ],
 )
-def test_damage(snapshot: Path, damage: Any, text: str) -> None:
+def test_damaged_snapshots_are_refused(snapshot: Path, damage: Any, text: str) -> None:
     damage(snapshot)
     with pytest.raises(store.SnapshotError) as error:
         check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
@@ -157,7 +157,7 @@ def test_damage(snapshot: Path, damage: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 33, 512, 8191])
-def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
+def test_invalid_sizes(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(b"x" * size)
     with pytest.raises(
@@ -176,12 +176,12 @@ def test_sizes_that_no_snapshot_has(tmp_path: Path, size: int) -> None:
         (answering(stdout="Usage:"), "etcdutl did not print the status of"),
     ],
 )
-def test_what_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str) -> None:
+def test_snapshots_that_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str) -> None:
     with pytest.raises(store.SnapshotError, match=text):
         check.verify_snapshot(str(snapshot), sys.executable, 10, run=runner)
 
 
-def test_without_etcdutl(snapshot: Path) -> None:
+def test_missing_etcdutl(snapshot: Path) -> None:
     with pytest.raises(store.SnapshotError, match="/nowhere/etcdutl is not an executable program: install etcdutl"):
         check.verify_snapshot(str(snapshot), "/nowhere/etcdutl", 10)
 
@@ -199,7 +199,7 @@ def test_without_etcdutl(snapshot: Path) -> None:
         ("", "newest", "'newest' is not an etcd version: write it like 3.6.16"),
     ],
 )
-def test_where_it_fits(snapshot: Path, cluster_id: str, version: str, text: str) -> None:
+def test_restorable_clusters_and_versions(snapshot: Path, cluster_id: str, version: str, text: str) -> None:
     metadata = store.read_metadata(str(snapshot))
     try:
         check.check_restorable(metadata, cluster_id=cluster_id, etcd_version=version)

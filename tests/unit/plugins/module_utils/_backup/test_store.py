@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lies beside a snapshot, what counts as good, and what retention removes."""
+"""Stored snapshots: their records, their validity, retention and locks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def stored(name: str, age: float = 0, cluster: str = "75cf", problem: str = "") 
     return store.StoredSnapshot(name, replace(METADATA, cluster_id=cluster, taken_at=int(NOW - age * DAY)), problem)
 
 
-def test_what_lies_beside(tmp_path: Path) -> None:
+def test_files_of_a_published_snapshot(tmp_path: Path) -> None:
     path = put(tmp_path, "etcd-20261121T101500Z.db")
     assert sorted(item.name for item in tmp_path.iterdir()) == [
         path.name + suffix for suffix in ("", ".json", ".sha256")
@@ -72,7 +72,7 @@ COUNT = st.integers(min_value=0, max_value=2**63 - 1)
         taken_at=st.integers(min_value=0, max_value=2**32),
     )
 )
-def test_metadata_read_back(metadata: store.Metadata) -> None:
+def test_metadata_round_trip(metadata: store.Metadata) -> None:
     assert store.parse_metadata(json.dumps(metadata.as_dict()), "x.json") == metadata
 
 
@@ -87,20 +87,20 @@ def test_metadata_read_back(metadata: store.Metadata) -> None:
         ({"taken_at": 5}, "x.json: taken_at is 5, but must be a date like 2026-11-21T10:15:00Z"),
     ],
 )
-def test_bad_metadata(change: dict[str, Any], text: str) -> None:
+def test_invalid_metadata(change: dict[str, Any], text: str) -> None:
     with pytest.raises(store.SnapshotError) as error:
         store.parse_metadata(json.dumps({**METADATA.as_dict(), **change}), "x.json")
     assert str(error.value) == text
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"'])
-def test_no_metadata(text: str) -> None:
+def test_missing_metadata(text: str) -> None:
     with pytest.raises(store.SnapshotError, match=r"x\.json"):
         store.parse_metadata(text, "x.json")
 
 
 @pytest.mark.parametrize("prefix", ["", "-x", ".x", "a/b", "a b", "x" * 101, "a\n"])
-def test_bad_prefix(prefix: str) -> None:
+def test_invalid_prefix(prefix: str) -> None:
     with pytest.raises(store.SnapshotError, match="name is "):
         store.check_prefix(prefix)
 
@@ -161,7 +161,7 @@ def test_retention_within_one_second() -> None:
     assert retention.expired_paths(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == names
 
 
-def test_retention_leaves_alone_what_it_does_not_know() -> None:
+def test_retention_ignores_damaged_and_other_clusters_snapshots() -> None:
     old = [stored("a", 9), stored("other", 8, cluster="3c2d"), stored("cut", 7, problem="it has 3 bytes")]
     old.append(store.StoredSnapshot("bare", None, "no record"))
     assert retention.expired_paths(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == ["a"]
@@ -177,7 +177,7 @@ AGES = st.lists(st.floats(min_value=-5, max_value=100), max_size=12)
 
 
 @given(AGES, st.integers(1, 15), st.none() | st.integers(1, 120))
-def test_retention_holds_what_it_promises(ages: list[float], keep: int, keep_days: int | None) -> None:
+def test_retention_invariants(ages: list[float], keep: int, keep_days: int | None) -> None:
     old = [stored(str(number), age) for number, age in enumerate(ages)]
     removed = set(retention.expired_paths(old, cluster_id="75cf", keep=keep, keep_days=keep_days, now=NOW))
     left = [item for item in old if item.path not in removed]
@@ -222,7 +222,7 @@ def test_leftovers(tmp_path: Path) -> None:
     assert good.exists()
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
+def test_lock_allows_one_backup_at_a_time(tmp_path: Path) -> None:
     with store.lock_directory(str(tmp_path)):
         with pytest.raises(store.SnapshotError, match=f"another backup into {tmp_path} is running: wait for it"):
             with store.lock_directory(str(tmp_path)):
@@ -231,7 +231,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_the_newest_that_passed_its_drill_is_kept() -> None:
+def test_newest_drilled_snapshot_is_kept() -> None:
     """Newer ones have yet to; once one of those has passed, it may go."""
     old, proven, newer = (stored(f"{name}.db", age) for name, age in (("a", 3), ("b", 2), ("c", 1)))
     keep_one = {"cluster_id": "75cf", "keep": 1, "keep_days": None, "now": float(NOW)}
@@ -242,7 +242,7 @@ def test_the_newest_that_passed_its_drill_is_kept() -> None:
     ]
 
 
-def test_the_record_of_a_drill(tmp_path: Path) -> None:
+def test_drill_record(tmp_path: Path) -> None:
     path = put(tmp_path, "etcd-20261121T101500Z.db")
     assert not store.scan_directory(str(tmp_path), "etcd")[0].drilled
     Path(f"{path}.drill-part").write_text("of a drill that was killed")
