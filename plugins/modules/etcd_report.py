@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documentation of the action plugin etcd_report; it runs on the controller, and there is no module."""
+"""Documentation of the action plugin etcd_report, which runs on the controller without a module."""
 
 from __future__ import annotations
 

@@ -163,13 +163,13 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
     newest, _metadata, _brought = bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
     assert Path(newest).name == Path(rest[1].copies[0]).name
     for wanted, text in (
-        (damaged, r"is not a complete backup: it has \d+ bytes, when taken"),
+        (damaged, r"is not a complete backup: it has \d+ bytes, but \d+ according to its record"),
         (alone, r"is not a complete backup: .*\.json is missing"),
         ("etcd-1.db", "there is no etcd-1.db in s3://etcd-backups/test_retention/"),
     ):
         with pytest.raises(store.SnapshotError, match=text):
             bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
-    with pytest.raises(store.SnapshotError, match="there is not a complete backup called other-…"):
+    with pytest.raises(store.SnapshotError, match="there is no complete backup named other-…"):
         bucket_copies.fetch_snapshot(place.bucket, "", "other", str(tmp_path), 60, check=True)
 
 
@@ -197,7 +197,7 @@ def test_an_altered_copy_is_not_fetched(live: Member, place: Server, tmp_path: P
         stream.seek(9000)
         stream.write(b"x")
     (tmp_path / "new").mkdir()
-    with pytest.raises(store.SnapshotError, match=r"was altered: its SHA-256 is [0-9a-f]{64}, not"):
+    with pytest.raises(store.SnapshotError, match=r"was altered: its SHA-256 is [0-9a-f]{64}, but"):
         bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path / "new"), 60, check=False)
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -220,7 +220,7 @@ def test_leftovers_of_killed_backups_are_removed(live: Member, place: Server, tm
     saved = save(live, asked(tmp_path / "a", place.bucket))
     assert place.lying() == {young} | files(saved.copies[0])
     assert parts() == 1
-    kept.abandon_uploads(time.time() + DAY)
+    kept.abort_stale_uploads(time.time() + DAY)
     assert parts() == 0
 
 
@@ -234,18 +234,18 @@ def test_a_timed_out_upload_leaves_nothing(
     saved = save(live, request)
     assert saved.copies == []
     assert saved.failures == [
-        f"there is no copy in {place.bucket.url()}: uploading did not end within 60 s: raise timeout"
+        f"there is no copy in {place.bucket.url()}: uploading did not finish within 60 s: raise timeout"
     ]
     assert place.lying() == set()
     assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 
 CASES = [
-    ({"secret_key": "wrong"}, r"refuses: the secret key does not match the access key"),
+    ({"secret_key": "wrong"}, r"refuses the request: the secret key does not match the access key"),
     ({"access_key": "nobody"}, r"No user exists with the provided access key ID"),
     ({"name": "no-such-bucket"}, r"has no bucket no-such-bucket: create it, or set another name"),
     ({"endpoint_url": "http://127.0.0.1:1"}, r"http://127\.0\.0\.1:1 cannot be reached \(.*Connection refused\)"),
-    ({"endpoint_url": "http://nowhere.invalid"}, r"cannot be reached \(.*\): is endpoint_url right\?"),
+    ({"endpoint_url": "http://nowhere.invalid"}, r"cannot be reached \(.*\): check endpoint_url"),
     ({"access_key": "", "secret_key": ""}, r"no credentials were found: set an access key, a credentials file"),
 ]
 
@@ -277,7 +277,7 @@ BAD = [
     ({"prefix": "a/../b/"}, "prefix is 'a/../b/'"),
     ({"endpoint_url": "s3.example.com"}, "endpoint_url is 's3.example.com': write https://HOST"),
     ({"endpoint_url": "https://s3.example.com/bucket"}, "endpoint_url is 'https://s3.example.com/bucket'"),
-    ({"secret_key": ""}, "secret_key is missing: access_key and secret_key set both"),
+    ({"secret_key": ""}, "secret_key is missing: set both access_key and secret_key"),
     ({"credentials_file": "/etc/passwd"}, "access_key and credentials_file are both set"),
     ({"ca_cert": "/nowhere/ca.crt"}, "ca_cert is /nowhere/ca.crt, which cannot be read on this host"),
 ]
@@ -302,7 +302,7 @@ def test_a_store_that_refuses_writes(live: Member, tmp_path: Path) -> None:
         process.terminate()
         process.wait(20)
     (failure,) = saved.failures
-    assert failure.endswith("refuses: these credentials lack the permission (AccessDenied)")
+    assert failure.endswith("refuses the request: these credentials lack the permission (AccessDenied)")
     assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
 
 

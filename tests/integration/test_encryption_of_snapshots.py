@@ -140,7 +140,7 @@ def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:
         assert in_the_clear(tmp_path) == [] and not target.exists()
     with pytest.raises(
         store.SnapshotError,
-        match=f"{keys.program} cannot encrypt for {'age1nobody' if keys.program == 'age' else 'nobody'}.*untouched",
+        match=f"{keys.program} cannot encrypt for {'age1nobody' if keys.program == 'age' else 'nobody'}.*unchanged",
     ):
         save(
             live,
@@ -173,7 +173,7 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
         request = drill.Request(str(tmp_path / "a"), "etcd", "", scratch_dir, 512 << 20, 0, 60, live=True)
         programs = drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
         if keys.program == "age":
-            with pytest.raises(drill.DrillError, match="is encrypted: set identity_file to the key"):
+            with pytest.raises(drill.DrillError, match="is encrypted: set identity_file to its secret key"):
                 drill.run_drill(request, programs, [live.endpoint])
         with pytest.raises(drill.DrillError, match=f"failed its drill: {keys.program} cannot decrypt"):
             drill.run_drill(replace(request, identity_file=keys.other), programs, [live.endpoint])
@@ -212,7 +212,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
         assert kept == {Path(one.copies[0]).name for one in saved[1:]}
         for item in store.scan_directory(str(folder), "etcd"):
             assert backup_check.verify_snapshot(item.path, tools().etcdutl_path, 60) == item.metadata
-    with pytest.raises(store.SnapshotError, match="where the snapshots are: name another directory"):
+    with pytest.raises(store.SnapshotError, match="the directory of the snapshots: set another directory"):
         save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
     lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
     assert lost.failures == [

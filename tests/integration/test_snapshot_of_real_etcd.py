@@ -148,7 +148,7 @@ def test_a_snapshot_restores(cluster: list[Member], tmp_path: Path) -> None:
         after = save([restored], tmp_path / "backups", keep=1)
     assert after.removed == []
     assert [item["path"] for item in after.plan.left_alone] == [saved.plan.path]
-    with pytest.raises(store.SnapshotError, match=f"is of the cluster {saved.metadata.cluster_id} "):
+    with pytest.raises(store.SnapshotError, match=f"belongs to the cluster {saved.metadata.cluster_id} "):
         backup_check.check_restorable(saved.metadata, cluster_id=after.plan.cluster_id, etcd_version=version)
 
 
@@ -225,7 +225,10 @@ def test_a_disk_that_fills_up(cluster: list[Member], tmp_path: Path) -> None:
             (folder / "filler").write_bytes(bytes((room.f_bavail - 64) * room.f_frsize))
             return run_etcd_tool(argv, timeout, name)
 
-        with pytest.raises(store.SnapshotError, match=r"no snapshot of m\d: .*no space left on device.* are untouched"):
+        with pytest.raises(
+            store.SnapshotError,
+            match=r"no snapshot of m\d: .*no space left on device; existing snapshots are unchanged",
+        ):
             snapshot.take_snapshot(asked(folder, keep=1), tools(version), [cluster[0].endpoint], run=fill)
         assert sound(folder, version) == [Path(first.plan.path).name]
         with pytest.raises(store.SnapshotError, match="free, but the snapshot needs"):

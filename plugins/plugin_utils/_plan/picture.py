@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw a plan with matplotlib, on the controller. Private to the collection.
+"""Draw a plan with matplotlib on the controller.
 
-The same plan gives the same bytes: no date, no random ids, nobody's matplotlibrc.
+The same plan gives the same bytes: the picture has no date and no random ids, and ignores matplotlibrc.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ QUIET = "#555555"
 SIZE = (10.0, 5.4)  # inches
 LEFT, RIGHT, TOP, BOTTOM = 0.135, 0.965, 0.80, 0.235
 MARGIN = 0.015
-# Points of the axes, and those that a character of the labels takes, on the wide side.
+# Width of the axes, and the upper bound of a label's character, in points.
 WIDTH = SIZE[0] * (RIGHT - LEFT) * 72
 CHARACTER = 5.0
 # A stack that is this many times the limit is cut off, because the plan below it would be too small to read; and so is the limit itself,
@@ -66,12 +66,12 @@ MIB = 1 << 20
 
 
 def draw(report: Report, kind: str) -> bytes:
-    """Return the picture. kind: svg or png. Raises ImportError without matplotlib."""
+    """Draw the report as ``kind``, svg or png, and return the file's content. Raises ImportError without matplotlib."""
     if MATPLOTLIB_ERROR is not None:
         raise MATPLOTLIB_ERROR
     with mpl.rc_context():
         mpl.rcdefaults()
-        # Text stays text: it can be searched, read aloud, and needs no outlines of its letters.
+        # Keep text as text, so that it can be searched and read aloud.
         mpl.rcParams.update(
             {"svg.hashsalt": "headroom", "svg.fonttype": "none", "font.size": 9, "hatch.linewidth": 0.5}
         )
@@ -84,7 +84,7 @@ def draw(report: Report, kind: str) -> bytes:
 
 
 def compose(figure: Figure, report: Report) -> None:
-    """Put the picture onto a figure of SIZE."""
+    """Compose the picture on a figure of SIZE."""
     title, below = caption(report)
     figure.text(MARGIN, 0.955, title, fontsize=13, fontweight="bold", va="center")
     figure.text(MARGIN, 0.908, below, fontsize=9, color=QUIET, va="center")
@@ -129,7 +129,7 @@ def compose(figure: Figure, report: Report) -> None:
 
 
 def scale_end(highest: int, planned: int, limit: int) -> float:
-    """Return where the axis ends: room for the bars' labels and the limit's, unless either is far from the other."""
+    """Return the end of the axis, with space for the labels of the bars and of the limit, unless they are far apart."""
     if limit > highest * CUT:
         return highest * 1.8
     if highest > max(limit, planned) * CUT:
@@ -138,7 +138,7 @@ def scale_end(highest: int, planned: int, limit: int) -> float:
 
 
 def _bars(axes: Axes, stack: Bar, y: float, end: int, limit: int) -> None:
-    """Draw what a moment takes at most as a thick stack, and at least as a thin one below it."""
+    """Draw the maximum of a moment as a thick stack, and its minimum as a thin stack below."""
     high, low = sum(stack.high.values()), sum(stack.low.values())
     over = high - limit
     verdict = f"{format_size(high)}, {format_size(over)} over" if over > 0 else f"{format_size(high)}, fits"
@@ -151,7 +151,7 @@ def _bars(axes: Axes, stack: Bar, y: float, end: int, limit: int) -> None:
             size = sizes.get(part, 0)
             width = min(left + size, end) - left
             if width > 0:
-                line = 0.6 if width * 100 > end else 0  # a border would hide what is thinner
+                line = 0.6 if width * 100 > end else 0  # a border would hide a thinner bar
                 colour = COLOURS[part][0]
                 axes.barh(
                     centre, width, height, left, color=colour, hatch=_hatch(part), edgecolor="white", linewidth=line
@@ -162,9 +162,9 @@ def _bars(axes: Axes, stack: Bar, y: float, end: int, limit: int) -> None:
 
 
 def _total(axes: Axes, size: int, text: str, y: float, end: int, limit: int, style: dict[str, Any]) -> int:
-    """Write a sum behind its stack, clear of the line of the limit, or at the end of one that is cut off.
+    """Write a sum next to its stack, clear of the limit's line, or at the end of a stack that is cut off.
 
-    Returns up to where the stack is free for other text.
+    Returns the position up to which the stack is free for other text.
     """
     gap = end // 150
     length: int = round(len(text) * CHARACTER * style["fontsize"] / 8 / WIDTH * end)
@@ -179,7 +179,7 @@ def _total(axes: Axes, size: int, text: str, y: float, end: int, limit: int, sty
 
 
 def _inside(axes: Axes, left: int, width: int, end: int, y: float, part: str, size: int) -> None:
-    """Write a part's name and size into it, or its name, or nothing, as there is room."""
+    """Write a part's name and size into its bar, or only the name, or nothing, as space permits."""
     room = width / end * WIDTH / CHARACTER - 1
     colour, ink = COLOURS[part]
     for text in (f"{_short(part)} {format_size(size)}", _short(part)):
@@ -199,7 +199,7 @@ def _hatch(part: str) -> str:
 
 
 def _limits(axes: Axes, report: Report, end: int) -> None:
-    """Draw where the kernel begins to reclaim and where it kills."""
+    """Draw MemoryHigh, where the kernel reclaims, and MemoryMax, where it kills."""
     high, limit = report.plan["memory_high"], report.plan["memory_max"]
     above: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom", "color": LIMIT, "fontsize": 8.5}
     budget = "the budget, " if limit == report.plan["budget"] else ""
@@ -215,7 +215,7 @@ def _limits(axes: Axes, report: Report, end: int) -> None:
 
 
 def _scale(axes: Axes, end: int) -> None:
-    """Label the axis in MiB or GiB, at round numbers, with eight marks at most."""
+    """Label the axis in MiB or GiB at round numbers, with at most eight marks."""
     step = MIB
     while end / step > 8:
         step *= 2
