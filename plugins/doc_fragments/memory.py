@@ -18,16 +18,16 @@ options:
     required: true
   unknown_version:
     description:
-      - What to do with a release of a newer series than all that are known, for example V(3.8.1).
-      - V(refuse) fails, and V(newest) reckons with the newest known release in its place and says so in the notes.
-      - Older series, and what is no release, are always refused.
+      - What to do with a release of a newer series than every known one, for example V(3.8.1).
+      - V(refuse) fails, and V(newest) uses the rules of the newest known release and says so in the notes.
+      - Older series and invalid releases are always refused.
     type: str
     choices: [refuse, newest]
     default: refuse
     version_added: 0.2.0
   workload:
     description:
-      - What the cluster is for. Every key is optional; the result says which values were assumed.
+      - The load on the cluster. Every key is optional; the result lists the values that were assumed.
       - Sizes take a unit, as in V(100KB); 1 KB is 1024 bytes.
       - C(value_size), the mean value of a put (1 KB).
       - C(key_size), the mean length of a key (64 bytes).

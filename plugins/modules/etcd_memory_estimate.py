@@ -64,7 +64,7 @@ report:
   returned: success
   type: str
 components:
-  description: What the memory goes to.
+  description: The components of the memory.
   returned: success
   type: list
   elements: dict
@@ -74,7 +74,7 @@ components:
       type: str
     kind:
       description:
-        - V(heap) is there all the time, V(spike) for a moment, V(restart) at a start, V(defrag) during a defragmentation, V(file) is the mapped
+        - V(heap) is there all the time, V(spike) briefly, V(restart) at a start, V(defrag) during a defragmentation, V(file) is the mapped
           database.
       type: str
     low:
@@ -137,21 +137,21 @@ db_hot:
   returned: success
   type: int
 beside_go:
-  description: Bytes that must fit beside Go's memory, which are RV(db_hot), the program, and the kernel's.
+  description: Bytes that must fit outside Go's memory, which are RV(db_hot), the program, and the kernel's.
   returned: success
   type: int
 memory_max_least:
-  description: The least C(MemoryMax) with which the member lives, with room for RV(db_hot).
+  description: The smallest C(MemoryMax) with which the member runs, with room for RV(db_hot).
   returned: success
   type: int
 memory_max_recommended:
   description:
     - The C(MemoryMax) with which the member works undisturbed, with room for the whole RV(db_size).
-    - Below it, what the kernel drops of the database is read from the disk again, above all by compaction and at a start.
+    - Below it, etcd rereads evicted pages of the database from the disk, mostly during compaction and at a start.
   returned: success
   type: int
 notes:
-  description: What one should know beside the figures.
+  description: What to know in addition to the figures.
   returned: success
   type: list
   elements: str

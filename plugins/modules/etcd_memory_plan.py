@@ -2,23 +2,23 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the flags that hold etcd to a memory budget."""
+"""Find the flags that keep etcd within a memory budget."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_memory_plan
-short_description: Find the flags that hold etcd to a memory budget
+short_description: Find the flags that keep etcd within a memory budget
 version_added: 0.1.0
 description:
   - Finds the flags with which the peak of a member, in steady state and right after a restart, stays within a memory budget, at the least cost.
-  - These are given up, in this order, until it fits. Catch-up entries beyond 30 s of writes; the leisure of Go's garbage collector, by
-    GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's leisure, and snapshot-count below what is
-    good for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
+  - The plan trades these away, in this order, until the workload fits. Catch-up entries beyond 30 s of writes; headroom of Go's garbage
+    collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's headroom, and snapshot-count
+    below what is good for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
   - Beyond five minutes the history is only as long as its whole database fits the budget and its index a quarter of it. The quota leaves
     room for free pages, and is at most 8 GiB.
   - Settings that are given in O(settings) are kept, and the plan shows what they cost.
-  - If nothing fits, the module fails, and says by how much and which small changes would make it fit.
+  - If nothing fits, the module fails, and names the missing memory and small changes that would make the workload fit.
   - Needs no host with etcd; run it on the controller.
 options:
   budget:

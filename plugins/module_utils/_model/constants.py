@@ -2793,7 +2793,7 @@ WORKLOAD: dict[str, Any] = {
         "default": None,
         "min": 0,
         "max": 1000000000,
-        "text": "distinct keys or ranges that they watch; as many as watchers where not given",
+        "text": "distinct keys or ranges that they watch; as many as watchers by default",
     },
     "leases": {"kind": "count", "default": 0, "min": 0, "max": 1000000000, "text": "live leases"},
     "range_size": {
@@ -2808,7 +2808,7 @@ WORKLOAD: dict[str, Any] = {
         "default": None,
         "min": 1,
         "max": 1000000000,
-        "text": "revisions kept of a key; computed from writes and compaction where not given",
+        "text": "revisions kept of a key; computed from writes and compaction by default",
     },
 }
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    format_count,
+    format_size,
+    format_sizes_distinctly,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures, Totals
 
-# The components in the order of a report: field, name, kind. heap: all the time; spike: for a moment; restart: at a start;
+# The components in the order of a report: field, name, kind. heap: all the time; spike: briefly; restart: at a start;
 # defrag: during a defragmentation; file: mapped.
 _COMPONENTS = (
     ("base", "base", "heap"),
@@ -78,7 +82,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         f"ranges on {format_count(workload.watch_streams)} streams",
         "connections": f"{format_count(workload.clients)} clients, {'TLS' if workload.tls else 'plain'}",
         "leases": f"{format_count(workload.leases)} leases",
-        "requests": f"{format_count(in_flight)} puts of {put} under way at once",
+        "requests": f"{format_count(in_flight)} puts of {put} in flight",
         "write batch": f"{format_count(workload.puts_per_second)} puts/s of {put}, "
         f"committed every {constants.write_batch_period} ms",
         "freelist": f"up to {format_size(db.size - db.in_use)} of free pages in the database",
@@ -112,14 +116,16 @@ def _raft_log_notes(figures: Figures) -> list[str]:
     texts = []
     if constants.raft_compacts_every > 0 and settings.snapshot_count > figures.raft_entries:
         texts.append(
-            f"right after a restart up to {format_count(settings.snapshot_count)} entries are replayed into memory, "
-            f"RssAnon {format_size(figures.required.restart_rss_anon_peak)}: snapshot-count governs this, "
-            "not the steady state"
+            f"right after a restart etcd replays up to {format_count(settings.snapshot_count)} entries into memory, "
+            f"RssAnon {format_size(figures.required.restart_rss_anon_peak)}: lower snapshot-count to bound this; "
+            "it does not affect a running member"
         )
     if figures.members > 1 and workload.puts_per_second > 0:
         growth = format_size(formulas.raft_log_growth(constants, workload, settings))
-        pace = "for each 30 s" if constants.raft_compacts_every > 0 else "for each compaction that is skipped"
-        texts.append(f"while a follower is sent a snapshot the raft log is not compacted: {growth} more {pace}")
+        pace = "every 30 s" if constants.raft_compacts_every > 0 else "with each skipped compaction"
+        texts.append(
+            f"while a follower receives a snapshot etcd does not compact the raft log, which grows by {growth} {pace}"
+        )
     return texts
 
 
@@ -133,10 +139,8 @@ def _database_notes(figures: Figures) -> list[str]:
             else "compaction is off and there is no quota: the database grows without a bound"
         )
     if db.live > db.limit:
-        texts.append(
-            f"the live keys alone take {format_size(db.live)}, more than the quota of {format_size(db.limit)}: "
-            "etcd will stop taking writes"
-        )
+        live, quota = format_sizes_distinctly(db.live, db.limit)
+        texts.append(f"the live keys alone take {live}, more than the quota of {quota}: etcd will refuse writes")
     return texts
 
 
@@ -145,27 +149,27 @@ def _memory_notes(figures: Figures, totals: Totals) -> list[str]:
     texts = []
     lowest = formulas.smallest_heap(figures.constants, required.heap_live, 0)
     if settings.gomemlimit is not None and settings.gomemlimit < lowest:
+        limit, needed = format_sizes_distinctly(settings.gomemlimit, lowest)
         texts.append(
-            f"GOMEMLIMIT {format_size(settings.gomemlimit)} is below what the live heap of "
-            f"{format_size(required.heap_live)} needs: Go would collect garbage without pause"
+            f"GOMEMLIMIT {limit} is below the {needed} that the live heap of {format_size(required.heap_live)} needs: "
+            "Go would collect garbage all the time"
         )
     if settings.memory_mlock:
         texts.append("memory_mlock keeps the whole database in memory: it counts in full")
     bound = settings.memory_max or totals.memory_max_recommended
     if totals.defrag_rss_anon_peak > bound:
+        needed, limit = format_sizes_distinctly(totals.defrag_rss_anon_peak, bound)
         texts.append(
-            f"a defragmentation needs {format_size(totals.defrag_rss_anon_peak)} for a moment, "
-            f"more than a MemoryMax of {format_size(bound)}: raise the limit while it runs"
+            f"a defragmentation briefly needs {needed}, more than a MemoryMax of {limit}: raise the limit while it runs"
         )
     if settings.memory_max is not None and settings.memory_max < required.memory_max_least:
-        texts.append(
-            f"MemoryMax {format_size(settings.memory_max)} is below the {format_size(required.memory_max_least)} "
-            "that the member needs at least"
-        )
+        limit, needed = format_sizes_distinctly(settings.memory_max, required.memory_max_least)
+        texts.append(f"MemoryMax {limit} is below the {needed} that the member needs")
     elif settings.memory_max is not None and settings.memory_max < totals.memory_max_recommended:
+        limit, needed = format_sizes_distinctly(settings.memory_max, totals.memory_max_recommended)
         texts.append(
-            f"MemoryMax {format_size(settings.memory_max)} does not hold the whole database of up to "
-            f"{format_size(figures.db.size)} beside the peak: what is dropped is read from the disk again, above all by "
-            f"compaction and at a start; {format_size(totals.memory_max_recommended)} would hold it"
+            f"MemoryMax {limit} has no room for the whole database of up to {format_size(figures.db.size)} in addition to "
+            "the peak: etcd rereads evicted pages from the disk, mostly during compaction and at a start; "
+            f"{needed} has room for it"
         )
     return texts

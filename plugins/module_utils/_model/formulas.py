@@ -220,7 +220,7 @@ def connections(constants: Constants, workload: Workload) -> int:
 
 
 def requests_in_flight(constants: Constants, workload: Workload) -> int:
-    """Return the puts under way at once: rate × latency, at most one for each client.
+    """Return the puts in flight: rate × latency, at most one for each client.
 
     Unit: puts
     Source: measured, see the constants

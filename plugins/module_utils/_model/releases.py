@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each release of etcd calls its settings, and whether a config file says what its author meant.
+"""The names of settings in each release of etcd, and the check of a config file.
 
-Private to the collection. Pure: bad input raises ValueError. etcd ignores unknown keys of a config file in silence
-and exits on values of a wrong type, so both are found here first.
+Private to the collection. Pure: bad input raises ValueError. etcd silently ignores unknown keys of a config file and exits
+on values of a wrong type; the check finds both before etcd starts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 
-# What belongs into the process's environment or the unit, not into etcd's config file.
+# These belong in the process's environment or the unit, not in etcd's config file.
 NOT_ETCD = ("gogc", "gomemlimit", "memory_high", "memory_max")
-# Given as a size ("2GB") by people, read as a number of bytes by etcd.
+# Users write these as a size ("2GB"), etcd reads a number of bytes.
 _SIZES = ("quota_backend_bytes", "max_request_bytes")
 
 _WANTED = {
@@ -35,7 +35,7 @@ _WANTED = {
 
 
 class UnknownVersion(ValueError):
-    """A version of etcd that the model does not know."""
+    """An unknown version of etcd."""
 
 
 class BadConfig(ValueError):
@@ -61,7 +61,7 @@ def series(version: Any) -> str:
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match is None:
         raise UnknownVersion(
-            f"{version!r} is no etcd version: write major.minor.patch in quotes, for example '3.6.16'; "
+            f"{version!r} is not a valid etcd version: write major.minor.patch in quotes, for example '3.6.16'; "
             f"known series: {known_versions()}"
         )
     name = f"{match.group(1)}.{match.group(2)}"
@@ -112,7 +112,7 @@ def check_upgrade(running: str, target: str) -> str:
 
 
 def check_config(version: str, config: Any) -> list[str]:
-    """Return what is wrong with a config file's content for this version; nothing if it says what it means.
+    """Return what is wrong with a config file's content for this version; an empty list if nothing is.
 
     config: a map with etcd's own keys. Deprecated keys still work and are not a problem.
     """
@@ -136,7 +136,7 @@ def _check_map(version: str, release: dict[str, Any], config: dict[Any, Any], pr
             problems.append(f"{key}: {release['misread'][key]}")
         elif key not in known:
             problems.append(
-                f"{key}: etcd {version} knows no such key and would ignore it{_remedy(version, release, key)}"
+                f"{key}: etcd {version} does not have this key and would ignore it{_remedy(version, release, key)}"
             )
         elif not _has_type(value, known[key]):
             problems.append(f"{key}: {value!r} must be {_WANTED[known[key]]}{_type_hint(value, known[key])}")
@@ -160,7 +160,7 @@ def _has_type(value: Any, kind: str) -> bool:
 
 
 def _type_hint(value: Any, kind: str) -> str:
-    """Say what the author probably meant."""
+    """Return a hint at the value that the author probably meant."""
     if kind == "string" and isinstance(value, int):
         return f", for example '{value}' in quotes"
     if isinstance(value, str) and kind in ("int", "uint"):
@@ -236,7 +236,7 @@ def _merge(config: dict[str, Any], extra: dict[str, Any], prefix: str) -> list[s
             problems += _merge(config[name], value, f"{prefix}{name}.")
         else:
             problems.append(
-                f"{prefix}{name}: given twice, by a setting ({config[name]!r}) and as an extra key ({value!r})"
+                f"{prefix}{name}: set twice, by a setting ({config[name]!r}) and as an extra key ({value!r})"
             )
     return problems
 
@@ -250,7 +250,7 @@ def _unknown_setting(version: str, setting: str) -> str:
 
 
 def _converted(setting: str, value: Any, kind: str) -> Any:
-    """Turn what people write into what the config file takes; check_config names what cannot be."""
+    """Convert a user's value to the type of the config file; check_config reports values that cannot be converted."""
     try:
         if setting in _SIZES and isinstance(value, str):
             return int(value) if value.lstrip("-").isdigit() else parse_size(value, setting)

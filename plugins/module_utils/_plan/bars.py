@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the picture of a plan shows: stacks of memory, with etcd's default flags and with the planned ones.
+"""The bars in the picture of a plan: memory with etcd's default flags and with the planned ones.
 
-Private to the collection. Pure: estimates in, numbers and words out; plugin_utils/_plan/picture.py draws them.
+Private to the collection. Pure: estimates in, numbers and labels out; plugin_utils/_plan/picture.py draws them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import ASSUMED, Report
 
-# The parts of a stack from left to right, and which components each takes up; what is named nowhere belongs to etcd itself.
+# The parts of a bar from left to right with their components; components that are not listed belong to etcd itself.
 ITSELF = "etcd itself, peers, free list"
 GARBAGE = "garbage before it is collected"
-BESIDE = "hot pages, program, kernel"
+OUTSIDE_GO = "hot pages, program, kernel"
 STARTUP = "start-up"
 _PARTS = {
     "raft log": ("raft log",),
@@ -24,7 +24,7 @@ _PARTS = {
     "connections, watches, leases": ("connections", "watches", "leases"),
     "requests and answers in flight": ("requests", "write batch", "range answers"),
 }
-PARTS = (*_PARTS, STARTUP, ITSELF, GARBAGE, BESIDE)
+PARTS = (*_PARTS, STARTUP, ITSELF, GARBAGE, OUTSIDE_GO)
 
 
 class Bar(NamedTuple):
@@ -53,8 +53,8 @@ def groups(report: Report) -> list[Group]:
 def moments(figures: dict[str, Any]) -> list[Bar]:
     """Return the stacks of one estimate.
 
-    At most: as the estimate reckons its peaks, garbage and all. At least: what is live, without garbage. Where a restart needs no
-    more than running does, its peak is reached when the member runs again, and is made of the same.
+    At most: the estimate's peaks, garbage included. At least: what is live, without garbage. If a restart needs no more than a
+    running member, its peak is that of the running member, and has the same parts.
     """
     running = _part_sizes(figures, ("heap", "spike"))
     starting = _part_sizes(figures, ("heap", "restart"), without=("raft log", "write batch"))
@@ -81,8 +81,8 @@ def _part_sizes(
     return sizes
 
 
-def _bar(label: str, sizes: dict[str, dict[str, int]], peak: int, beside: int) -> Bar:
-    high = {**sizes["high"], GARBAGE: max(peak - sum(sizes["high"].values()), 0), BESIDE: beside}
+def _bar(label: str, sizes: dict[str, dict[str, int]], peak: int, outside_go: int) -> Bar:
+    high = {**sizes["high"], GARBAGE: max(peak - sum(sizes["high"].values()), 0), OUTSIDE_GO: outside_go}
     return Bar(label, high, sizes["low"])
 
 
@@ -99,5 +99,5 @@ def caption(report: Report) -> tuple[str, str]:
     }
     stated = [f"{text} ({ASSUMED})" if name in assumed else text for name, text in texts.items()]
     members = found["members"]
-    whose = f"one of {format_count(members)} members" if members > 1 else "a single member"
-    return f"Memory of {whose}, etcd {found['version']}", ", ".join(stated)
+    members_text = f"one of {format_count(members)} members" if members > 1 else "a single member"
+    return f"Memory of {members_text}, etcd {found['version']}", ", ".join(stated)

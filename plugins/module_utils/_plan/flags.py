@@ -1,16 +1,20 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan as it is handed out: each flag with its value, its reason and where it comes from.
+"""Describe a plan: each flag with its value, its reason and its source.
 
-Private to the collection. Pure. How the flags are found: _plan/search.py.
+Private to the collection. Pure. _plan/search.py finds the flags.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    format_count,
+    format_size,
+    format_sizes_distinctly,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
@@ -50,7 +54,7 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
 
 
 def plan_notes(case: Case, choice: Choice) -> list[str]:
-    """Return what one should know of this plan beside what its estimate says."""
+    """Return the notes on this plan, in addition to those on its estimate."""
     texts = []
     quota = choice.settings.quota_backend_bytes
     history = next(
@@ -64,15 +68,15 @@ def plan_notes(case: Case, choice: Choice) -> list[str]:
         )
     limit = quota or case.constants.quota_default
     if 0 <= limit < history.db_size:
+        size, quota_text = format_sizes_distinctly(history.db_size, limit)
         texts.append(
-            f"the database may reach {format_size(history.db_size)}, free pages included, and the quota is "
-            f"{format_size(limit)}: defragment in time"
+            f"the database may reach {size}, free pages included, and the quota is {quota_text}: defragment in time"
         )
     return texts
 
 
 def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:
-    """Return every flag with its value, what it looks like, its reason and where it comes from."""
+    """Return every flag with its value, the value as text, its reason and its source."""
     rows = []
     for name, reason in reasons(case, choice).items():
         value = getattr(choice.settings, name)
@@ -86,23 +90,21 @@ def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:
 
 
 def reasons(case: Case, choice: Choice) -> dict[str, str]:
-    """Return the flags to be shown, in order, with why they are what they are."""
+    """Return the reason for each flag, by name, in the order of the report."""
     chosen, required, writes = choice.settings, choice.figures.required, case.workload.puts_per_second
     catchup, snapshot = chosen.snapshot_catchup_entries, chosen.snapshot_count
     span = f"{format_count(catchup // writes)} s of writes" if writes else "no writes"
     if catchup < min(wanted_catchup(case), case.rules["catchup_seconds"] * writes):
-        span += f", not the {case.rules['catchup_seconds']} s that are wanted"
+        span += f", less than the recommended {case.rules['catchup_seconds']} s"
     follower = "for followers that fall behind" if case.members > 1 else "a single member needs few"
     peak = format_size(required.restart_rss_anon_peak)
-    often = (
-        f"a disk snapshot each {format_count(max(snapshot // writes, 1))} s"
-        if writes
-        else "a disk snapshot now and then"
-    )
+    often = f"a disk snapshot every {format_count(max(snapshot // writes, 1))} s" if writes else "rare disk snapshots"
     if case.constants.raft_compacts_every > 0:
         why_snapshot = f"{often}; bounds the peak after a restart: RssAnon {peak}"
     else:
-        why_snapshot = f"{often}; the log grows to catch-up + this: RssAnon {format_size(required.rss_anon_peak)}"
+        why_snapshot = (
+            f"{often}; the log grows to catch-up + snapshot-count: RssAnon {format_size(required.rss_anon_peak)}"
+        )
     db = format_size(choice.figures.db.size)
     found = {
         "snapshot_catchup_entries": f"{span}, {follower}",
@@ -115,28 +117,28 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
     }
     if chosen.gogc != 100 or "gogc" in case.pinned:
         found["gogc"] = "collects garbage earlier" + (
-            "" if case.has_gomemlimit else "; this release does not know GOMEMLIMIT"
+            "" if case.has_gomemlimit else "; this release does not support GOMEMLIMIT"
         )
     if chosen.gomemlimit is not None:
-        pace = {FREE: "a guard, out of reach of the expected peak", EASY: "holds the heap's peak down"}
-        found["gomemlimit"] = pace.get(choice.level, "holds the heap down hard: more CPU for the collector")
-    found["memory_high"] = "reclaims clean pages before the limit kills"
+        pace = {FREE: "a safety margin above the expected peak", EASY: "limits the heap's peak"}
+        found["gomemlimit"] = pace.get(choice.level, "limits the heap strictly: the garbage collector takes more CPU")
+    found["memory_high"] = "the kernel reclaims clean pages before it kills the member"
     found["memory_max"] = "the budget"
     return found
 
 
 def why_retention(case: Case, chosen: Settings, db: str) -> str:
-    """Say why the history is as long as it is."""
+    """Return the reason for the length of the history."""
     if chosen.auto_compaction_mode == "periodic" and chosen.retention < case.rules["retention_enough"]:
         return f"the longest history that fits: the database reaches {db}"
-    return f"the longest history whose database ({db}) and index are sound"
+    return f"the longest history with a viable database ({db}) and index"
 
 
 def pinned_cost(case: Case, choice: Choice, name: str) -> str:
-    """Say what a setting of the user's costs, against what the plan would choose."""
+    """Return what a pinned setting costs, compared with the value that the plan would choose."""
     other = search(case.unpinned(name))
     if other is None:
-        return "yours; the plan alone would find nothing that fits"
+        return "yours; without it nothing fits"
     free = getattr(other.settings, name)
     if free == getattr(choice.settings, name):
         return "yours; the plan would choose the same"
@@ -150,7 +152,7 @@ def pinned_cost(case: Case, choice: Choice, name: str) -> str:
 
 
 def shown(name: str, value: Any) -> str:
-    """Return a setting's value as a person reads it."""
+    """Return a setting's value as text."""
     if name in ("quota_backend_bytes", "max_request_bytes", "gomemlimit", "memory_high", "memory_max") and value > 0:
         return format_size(value)
     return format_count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The flags that hold a workload to a memory budget, each with its reason.
+"""Plan the flags that keep a workload within a memory budget.
 
-Private to the collection. Pure: bad input raises ValueError. How they are found: _plan/search.py;
-how they are explained: _plan/flags.py; what is said where there are none: _plan/remedies.py.
+Private to the collection. Pure: bad input raises ValueError. _plan/search.py finds the flags, _plan/flags.py gives the reasons,
+and _plan/remedies.py explains why no flags fit.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies im
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import search
 
-# Below these nothing is worth planning.
+# Smaller budgets and volumes are refused.
 LEAST_BUDGET = 64 * MIB
 LEAST_VOLUME = 64 * MIB
 
 
 class PlanInfeasible(ValueError):
-    """No flags hold the workload to the budget; the text says by how much, and what would."""
+    """No flags fit the workload into the budget; the message says by how much, and what would fit."""
 
 
 class Budgets(NamedTuple):
-    """What memory budgets would do, in bytes: the least that any flags fit, and the least at which nothing is given up."""
+    """Memory budgets in bytes: the smallest that fits, and the smallest that trades nothing away."""
 
     least: int
     ample: int
@@ -49,10 +49,10 @@ class Budgets(NamedTuple):
 def plan(
     version: Any, workload: Any, members: Any, budget: Any, settings: Any = None, volume_size: Any = None
 ) -> dict[str, Any]:
-    """Return the flags that hold the workload to the budget, each with its reason.
+    """Return the flags that keep the workload within the budget, each with its reason.
 
-    settings: those that the user gives; they win, and their cost is shown. budget: bytes, or with a unit. volume_size: of
-    the volume that holds the data directory, if it is known; the quota then stays below it.
+    settings: those that the user pins; the plan keeps them and shows their cost. budget: bytes, or with a unit. volume_size:
+    the size of the data directory's volume, if it is known; the quota then stays below it.
     Raises BadInput, UnknownVersion or PlanInfeasible.
     """
     amount = parse_size(budget, "the memory budget")
@@ -64,9 +64,9 @@ def plan(
 
 
 def budgets(version: Any, workload: Any, members: Any, settings: Any = None, volume_size: Any = None) -> Budgets:
-    """Return the budgets that are enough, for someone who has none in mind, in round figures.
+    """Return budgets to propose to a user who gave none, in round figures.
 
-    Raises BadInput, UnknownVersion, or PlanInfeasible where memory is not what is missing.
+    Raises BadInput, UnknownVersion, or PlanInfeasible if more memory does not help.
     """
     case, _assumed = parse_case(version, workload, members, MOST_MEMORY, settings, volume_size)
     if "memory_max" in case.pinned:
@@ -117,8 +117,8 @@ def contradictions(case: Case) -> Iterator[str]:
             )
     if "memory_high" in pinned and pinned["memory_high"] == case.memory_max:
         yield (
-            f"settings.memory_high ({format_size(pinned['memory_high'])}) is all of MemoryMax: it would never take effect; "
-            "make it less, or leave memory_high to the plan"
+            f"settings.memory_high ({format_size(pinned['memory_high'])}) equals MemoryMax and would never take effect: "
+            "lower it, or leave memory_high to the plan"
         )
     if case.volume is not None and pinned.get("quota_backend_bytes", 0) > case.volume:
         quota, volume = format_sizes_distinctly(pinned["quota_backend_bytes"], case.volume)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to say where no flags fit: why, by how much, and which small changes would make it fit.
+"""Explain why no flags fit, by how much, and which small changes would make the workload fit.
 
 Private to the collection. Pure.
 """
@@ -29,24 +29,24 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search impo
 )
 
 GIB = 1024 * MIB
-# Budgets are searched for in steps of this, up to that.
+# The search for a budget takes steps of STEP, up to MOST_MEMORY.
 STEP = 64 * MIB
 MOST_MEMORY = 1 << 44  # 16 TiB
-# What limits memory, as against what decides how much of it etcd takes.
+# The settings that limit memory; the others decide how much memory etcd takes.
 LIMITS = ("memory_max", "memory_high", "gomemlimit")
-# The changes that an error names, at most.
+# An error names at most so many changes.
 REMEDIES = 3
 
 
 class Remedy(NamedTuple):
-    """A change with which a plan exists: what to do, and the case with it done."""
+    """A change that makes a plan possible: what to do, and the changed case."""
 
     text: str
     case: Case
 
 
 def explain(case: Case) -> str:
-    """Say why nothing fits, by how much, and what would fit."""
+    """Return why nothing fits, by how much, and what would fit."""
     full_database = database_problem(case, histories(case))
     if full_database is None:
         limit, name = case.memory_high, "MemoryHigh " if "memory_high" in case.pinned else ""
@@ -55,17 +55,17 @@ def explain(case: Case) -> str:
         if not name:
             limit, needed = case.memory_max, figures.required.memory_max_least
         text = (
-            f"no flags hold this workload to {name}{format_size(limit)}: with the smallest that are sound "
+            f"no flags fit this workload into {name}{format_size(limit)}: with the smallest viable flags "
             f"etcd {case.version} needs {format_size(needed)}, {format_size(max(needed - limit, 0))} more"
         )
     else:
-        text = f"no flags hold this workload: {full_database}"
+        text = f"no flags fit this workload: {full_database}"
     remedies = [remedy.text for _number, remedy in zip(range(REMEDIES), remedies_of(case))]
     return f"{text}. What would fit: {'; or '.join(remedies)}." if remedies else f"{text}."
 
 
 def remedies_of(case: Case) -> Iterator[Remedy]:
-    """Yield changes that make it fit, the smallest first."""
+    """Yield changes that make the workload fit, the smallest first."""
     yield from unpinning(case)
     enough = enough_memory(case)
     if enough is not None:
@@ -81,7 +81,7 @@ def remedies_of(case: Case) -> Iterator[Remedy]:
         split = case.with_workload(value_size=value_size, keys=keys)
         if search(split) is not None:
             yield Remedy(
-                f"each value split into {parts} keys of which a write changes one "
+                f"each value split into {parts} keys, so that a write changes only one "
                 f"(value_size {format_count(value_size)} bytes, keys {format_count(keys)})",
                 split,
             )
@@ -97,7 +97,7 @@ def remedies_of(case: Case) -> Iterator[Remedy]:
 
 
 def fewer(case: Case, name: str) -> Case | None:
-    """Return the case with about as much of this as fits: each step tried is a fifth less than the one before."""
+    """Return the case with about as much of one workload field as fits, in steps of a fifth."""
     steps = [getattr(case.workload, name)]
     while steps[-1] > 1:
         steps.append(steps[-1] * 4 // 5)
@@ -136,7 +136,7 @@ def is_required(case: Case, name: str) -> bool:
 
 
 def larger_volume(case: Case) -> Iterator[Remedy]:
-    """Yield the least volume, in whole GiB, where the volume is what is missing."""
+    """Yield the smallest volume that fits, in whole GiB, if the volume is too small."""
     if case.volume is None or database_problem(case, histories(case)) is None:
         return
     most = case.constants.quota_max * 2
@@ -148,9 +148,9 @@ def larger_volume(case: Case) -> Iterator[Remedy]:
 
 
 def enough_memory(case: Case, accept: Callable[[Choice], bool] = lambda choice: True) -> int | None:
-    """Return the least budget that fits, in a round figure, or None where memory is not what is missing.
+    """Return the smallest budget that fits, in a round figure, or None if more memory does not help.
 
-    accept: what the flags found must fulfil. Pinned limits of memory are left out, or they would be what is missing.
+    accept: a condition that the flags must meet. Pinned limits of memory are ignored, because a larger budget does not lift them.
     """
     free = case.unpinned(*LIMITS)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan for people: what was asked and what was assumed, etcd's own flags beside the planned ones, and why.
+"""The report of a plan: the input with its assumptions, etcd's default flags and the planned ones, and the reasons.
 
 Private to the collection. Pure: plain data in, lines out; bad input raises ValueError.
 """
@@ -21,7 +21,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts impor
     table,
     workload_value,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import estimate, plan, stand_in
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import (
+    estimate,
+    plan,
+    resolve_release,
+)
 
 MEMBERS = 3
 ASSUMED = "assumed"
@@ -30,7 +34,7 @@ _SOURCES = {"computed": "plan", "pinned": "yours", "default": "default"}
 
 
 class Report(NamedTuple):
-    """What is to be shown: the plan, the estimate for etcd's default flags, and what was assumed beside the workload."""
+    """The content of a report: the plan, the estimate for etcd's default flags, and what was assumed outside the workload."""
 
     plan: dict[str, Any]
     defaults: dict[str, Any]
@@ -47,22 +51,22 @@ def prepare(
     volume_size: Any = None,
     unknown_version: str = "refuse",
 ) -> Report:
-    """Return the report for what is known of a cluster; what is None is assumed.
+    """Return the report for a cluster; None stands for an assumed value.
 
-    Without a budget it is the least with which nothing is given up. Raises ValueError as plan() does.
+    Without a budget the report proposes the smallest one that trades nothing away. Raises ValueError as plan() does.
     """
     asked = {"version": version, "members": members, "budget": budget}
     assumed = [name for name, value in asked.items() if value is None]
     version = newest_release() if version is None else version
     members = MEMBERS if members is None else members
     workload = {} if workload is None else workload
-    release, _notes = stand_in(version, unknown_version)
+    release, _notes = resolve_release(version, unknown_version)
     proposed = None
     if budget is None:
         proposed = budgets(release, workload, members, settings, volume_size)
         budget = proposed.ample
     found = plan(version, workload, members, budget, settings, volume_size, unknown_version)
-    # What etcd would do by itself: none of the user's settings, except what decides whether such a put is taken at all.
+    # The defaults ignore the user's settings, but for the one that decides whether etcd accepts such a put.
     own = {"max_request_bytes": found["estimate"]["settings"]["max_request_bytes"]}
     return Report(found, estimate(version, workload, own, members, unknown_version), assumed, proposed)
 
@@ -82,17 +86,17 @@ def title(report: Report) -> str:
 
 
 def summary(report: Report) -> list[str]:
-    """Return in sentences what the plan is good for."""
+    """Return the summary of the plan, in sentences."""
     found, texts = report.plan, []
     if report.budgets is not None:
         texts.append(
-            f"No budget was given: {format_size(report.budgets.ample)} is the least with which followers may miss 30 s of "
-            "writes, Go's garbage collector is not hurried and the whole database stays in memory. "
-            f"With less something is given up, and below {format_size(report.budgets.least)} nothing fits."
+            f"No budget was given: {format_size(report.budgets.ample)} is the smallest budget at which followers may miss 30 s of "
+            "writes, Go's garbage collector has headroom, and the whole database stays in memory. "
+            f"A smaller budget trades some of this away, and below {format_size(report.budgets.least)} nothing fits."
         )
     own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
     over = own - found["memory_max"]
-    verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which MemoryMax holds too"
+    verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which fits MemoryMax too"
     texts.append(
         f"With etcd's default flags a member needs up to {format_size(own)}{verdict}; "
         f"with these flags up to {format_size(planned)}."
@@ -125,17 +129,17 @@ def memory_rows(report: Report) -> list[tuple[str, ...]]:
     own, planned = report.defaults, report.plan["estimate"]
     labels = [
         ("heap_live", "live heap", "what is in use at the peak"),
-        ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; cannot be dropped"),
+        ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; not reclaimable"),
         ("restart_rss_anon_peak", "peak, after a restart", "RssAnon while the write-ahead log is replayed into memory"),
-        ("beside_go", "beside it", "hot pages of the database, the program, and what the kernel keeps"),
-        ("memory_max_least", "MemoryMax needed", "the larger peak and what is beside it, with 5 % of air"),
-        ("defrag_rss_anon_peak", "defragmenting", "RssAnon for a moment; not part of MemoryMax"),
-        ("db_size", "database file", "its pages come and go in what MemoryMax leaves"),
+        ("beside_go", "outside Go", "hot pages of the database, the program, kernel memory"),
+        ("memory_max_least", "MemoryMax needed", "the larger peak and the memory outside Go, with 5 % of margin"),
+        ("defrag_rss_anon_peak", "defragmenting", "RssAnon, briefly; not part of MemoryMax"),
+        ("db_size", "database file", "the page cache takes what MemoryMax leaves"),
     ]
     rows: list[tuple[str, ...]] = [("memory of a member", "etcd's defaults", "this plan", "")]
     rows += [(label, format_size(own[name]), format_size(planned[name]), why) for name, label, why in labels]
-    rows.append(("MemoryHigh", "", format_size(report.plan["memory_high"]), "from here on the kernel reclaims"))
-    rows.append(("MemoryMax", "", format_size(report.plan["memory_max"]), "and from here on it kills"))
+    rows.append(("MemoryHigh", "", format_size(report.plan["memory_high"]), "above it the kernel reclaims pages"))
+    rows.append(("MemoryMax", "", format_size(report.plan["memory_max"]), "above it the kernel kills the member"))
     return rows
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An estimate or a plan as a person reads it.
+"""An estimate or a plan as text.
 
 Private to the collection. Pure.
 """
@@ -14,19 +14,19 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 
-# Columns that a report takes at most, and that its last column has at least.
+# The largest width of a report, and the smallest of its last column.
 WIDTH = 120
 LEAST_WIDTH = 30
 
-_KINDS = {"heap": "", "spike": "for a moment", "restart": "at start", "defrag": "defragmenting", "file": "mapped file"}
+_KINDS = {"heap": "", "spike": "briefly", "restart": "at start", "defrag": "defragmenting", "file": "mapped file"}
 
 _TOTALS = (
     ("heap_live", "live heap", "what is in use at the peak"),
-    ("rss_anon_peak", "RssAnon peak", "what cannot be dropped, garbage included"),
+    ("rss_anon_peak", "RssAnon peak", "not reclaimable, garbage included"),
     ("restart_rss_anon_peak", "RssAnon after a restart", "the write-ahead log is replayed into memory"),
-    ("defrag_rss_anon_peak", "RssAnon, defragmenting", "for a moment"),
-    ("rss_file_peak", "RssFile peak", "mapped database and program; can be dropped and read again"),
-    ("memory_max_least", "MemoryMax at least", "the larger peak, hot pages, kernel, and 5 % of air"),
+    ("defrag_rss_anon_peak", "RssAnon, defragmenting", "briefly"),
+    ("rss_file_peak", "RssFile peak", "mapped database and program; reclaimable"),
+    ("memory_max_least", "MemoryMax at least", "the larger peak, hot pages, kernel, and 5 % of margin"),
     ("memory_max_recommended", "MemoryMax recommended", "the same with room for the whole database"),
 )
 
@@ -51,14 +51,14 @@ def table(rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = (), width:
 
 
 def workload_value(name: str, value: Any) -> str:
-    """Return one value of a workload as a person reads it."""
+    """Return one value of a workload as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return format_size(value) if name.endswith("_size") else format_count(value)
 
 
 def workload_line(figures: dict[str, Any]) -> str:
-    """Return the workload in one line; what was assumed is marked."""
+    """Return the workload in one line; assumed values are marked."""
     parts = []
     for name, value in figures["workload"].items():
         if value is not None:
@@ -76,7 +76,7 @@ def head(figures: dict[str, Any]) -> list[str]:
 
 
 def component_rows(figures: dict[str, Any], parts: Sequence[dict[str, Any]] | None = None) -> list[tuple[str, ...]]:
-    """Return the table of components, its header first. parts: which of them, and in which order, if not all as they come."""
+    """Return the table of components, its header first. parts: the components to show, in this order; by default all of them."""
     rows: list[tuple[str, ...]] = [("component", "low", "high", "", "why")]
     for part in figures["components"] if parts is None else parts:
         kind = _KINDS.get(part["kind"], part["kind"])
@@ -92,7 +92,7 @@ def estimate_text(figures: dict[str, Any]) -> str:
 
 
 def plan_text(plan: dict[str, Any]) -> str:
-    """Return a plan: flags with their reasons, what they lead to, notes."""
+    """Return a plan: flags with their reasons, totals, notes."""
     figures = plan["estimate"]
     rows = [("flag", "value", "", "why")]
     rows += [(flag["name"], flag["text"], flag["source"], flag["reason"]) for flag in plan["flags"]]

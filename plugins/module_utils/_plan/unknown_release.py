@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Estimates and plans of releases that are newer than all that the model knows, for those who ask for them.
+"""Estimates and plans for releases that are newer than every release the model knows, on request.
 
-Private to the collection. Pure: bad input raises ValueError. The newest known release stands in, and the result says so.
+Private to the collection. Pure: bad input raises ValueError. They use the rules of the newest known release, and the result says so.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases i
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
 
-# What to do with a release of a series that is newer than all known ones.
+# The choices for a release of an unknown, newer series.
 CHOICES = ("refuse", "newest")
 _RELEASE = re.compile(r"(?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2}")
 
 
-def stand_in(version: Any, unknown_version: str) -> tuple[str, list[str]]:
-    """Return the release whose rules are to be used, and what has to be said of that.
+def resolve_release(version: Any, unknown_version: str) -> tuple[str, list[str]]:
+    """Return the release whose rules apply, and the notes that this calls for.
 
-    unknown_version: refuse, or newest, which takes the newest known release for one of a newer series of the same major
-    version. Raises UnknownVersion for releases that are older, malformed, or refused; BadInput for another choice.
+    unknown_version: refuse, or newest, which applies the rules of the newest known release to a newer series of the same
+    major version. Raises UnknownVersion for releases that are older, malformed, or refused; BadInput for another choice.
     """
     if unknown_version not in CHOICES:
         raise BadInput(f"unknown_version is {unknown_version!r}: write {' or '.join(CHOICES)}")
@@ -41,12 +41,12 @@ def stand_in(version: Any, unknown_version: str) -> tuple[str, list[str]]:
         if key[0] == last[0] and key[:2] > last[:2]:
             if unknown_version == "refuse":
                 raise UnknownVersion(
-                    f"etcd {version} is not known; known series: {known_versions()}. With unknown_version=newest it is "
-                    f"reckoned with as if it were {newest}"
+                    f"etcd {version} is not known; known series: {known_versions()}. With unknown_version=newest the "
+                    f"model uses the rules of {newest}"
                 )
             note = (
-                f"etcd {version} is newer than all that are known: this is what {newest} would need, "
-                f"and what changed after it is not in it"
+                f"etcd {version} is newer than every known release: these are the figures of {newest}, "
+                f"without later changes"
             )
             return newest, [note]
     series(version)
@@ -57,7 +57,7 @@ def estimate(
     version: Any, workload: Any, settings: Any = None, members: Any = 3, unknown_version: str = "refuse"
 ) -> dict[str, Any]:
     """Return what model_estimate.estimate returns, for releases newer than the model too if unknown_version is newest."""
-    release, notes = stand_in(version, unknown_version)
+    release, notes = resolve_release(version, unknown_version)
     return _named(model_estimate.estimate(release, workload, settings, members), version, notes)
 
 
@@ -71,7 +71,7 @@ def plan(
     unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Return what plan_plan.plan returns, for releases newer than the model too if unknown_version is newest."""
-    release, notes = stand_in(version, unknown_version)
+    release, notes = resolve_release(version, unknown_version)
     try:
         found = plan_plan.plan(release, workload, members, budget, settings, volume_size)
     except plan_plan.PlanInfeasible as error:

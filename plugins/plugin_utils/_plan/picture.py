@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import (
-    BESIDE,
     GARBAGE,
     ITSELF,
+    OUTSIDE_GO,
     PARTS,
     STARTUP,
     Bar,
@@ -46,7 +46,7 @@ COLOURS = {
     STARTUP: ("#009E73", "white"),
     ITSELF: ("#CC79A7", "black"),
     GARBAGE: ("#D9D9D9", "black"),
-    BESIDE: ("#8C8C8C", "black"),
+    OUTSIDE_GO: ("#8C8C8C", "black"),
 }
 LIMIT = "#B00020"
 QUIET = "#555555"

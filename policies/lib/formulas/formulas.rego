@@ -88,7 +88,7 @@ connections(constants, workload) := workload.clients * constants.connection_tls 
 	workload.tls
 } else := workload.clients * constants.connection
 
-# Return the puts under way at once: rate × latency, at most one for each client.
+# Return the puts in flight: rate × latency, at most one for each client.
 requests_in_flight(constants, workload) := min([workload.clients, arithmetic.divide_up(workload.puts_per_second * latency, 1000)]) if {
 	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
 }

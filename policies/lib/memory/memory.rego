@@ -14,7 +14,7 @@ import data.headroom.units
 # The components that are there all the time.
 heap := {"base", "raft_log", "peers", "index", "watches", "connections", "leases", "requests", "write_batch", "freelist"}
 
-# The components that are there for a moment.
+# The components that are there only briefly.
 spikes := {"range_answers"}
 
 # What a member needs, in bytes, with the input that it was computed from.

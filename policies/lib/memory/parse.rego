@@ -92,7 +92,7 @@ retention_amount("periodic", retention) := arithmetic.divide_up(units.parse_dura
 _whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
 
 # Messages about invalid input.
-problems(version, _, _, _) := {sprintf("%v is no etcd version that is known: %v", [version, _known])} if not releases.series(version)
+problems(version, _, _, _) := {sprintf("%v is not a known etcd version: the known series are %v", [version, _known])} if not releases.series(version)
 
 problems(version, given_workload, given_settings, members) := found if {
 	releases.series(version)
@@ -129,7 +129,7 @@ _field_problems(values, what) := set() if {
 		value != null
 		field := fields[name]
 		not _is_valid_value(value, field)
-		text := sprintf("%s.%s is %v, which is no %s%s", [what, name, value, field.kind, _range(field)])
+		text := sprintf("%s.%s is %v, not a valid %s%s", [what, name, value, field.kind, _range(field)])
 	}
 } else := {sprintf("%s must be a map", [what])}
 
@@ -159,7 +159,7 @@ _contradictions(version, work, effective) := (ignored | inverted) | (retention |
 		effective[name] > effective.memory_max
 		[low, high] := units.format_sizes_distinctly(effective[name], effective.memory_max)
 	}
-	retention := {sprintf("settings.auto_compaction_retention is %v, which %s mode does not know", [value, mode]) |
+	retention := {sprintf("settings.auto_compaction_retention is %v, which is not valid in %s mode", [value, mode]) |
 		mode := effective.auto_compaction_mode
 		value := effective.auto_compaction_retention
 		not retention_amount(mode, value)

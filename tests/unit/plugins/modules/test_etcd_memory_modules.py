@@ -47,7 +47,7 @@ def test_everything_returned_is_documented(
             {**PLAN, "workload": {"valuesize": 1}},
             "unknown key 'valuesize', did you mean 'value_size'?",
         ),
-        (etcd_memory_plan, {**PLAN, "budget": "64MB"}, "no flags hold this workload to 64.0 MiB"),
+        (etcd_memory_plan, {**PLAN, "budget": "64MB"}, "no flags fit this workload into 64.0 MiB"),
     ],
 )
 def test_bad_input_fails_with_one_message(

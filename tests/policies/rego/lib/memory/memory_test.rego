@@ -121,13 +121,13 @@ test_size_classes if {
 
 test_problems[text] if {
 	some text, case in {
-		"3.8.0 is no etcd version that is known: 3.5, 3.6, 3.7": {"version": "3.8.0"},
+		"3.8.0 is not a known etcd version: the known series are 3.5, 3.6, 3.7": {"version": "3.8.0"},
 		"workload must be a map": {"workload": []},
-		"workload.keys is 0, which is no count between 1 and 10000000000": {"workload": {"keys": 0}},
-		"workload.value_size is big, which is no size between 0 and 536870912": {"workload": {"value_size": "big"}},
-		"settings.memory_mlock is yes, which is no flag": {"settings": {"memory_mlock": "yes", "gogc": 100}},
-		"settings.auto_compaction_mode is hourly, which is no mode": {"settings": {"auto_compaction_mode": "hourly"}},
-		"settings.auto_compaction_retention is true, which is no retention": {"settings": {"auto_compaction_retention": true}},
+		"workload.keys is 0, not a valid count between 1 and 10000000000": {"workload": {"keys": 0}},
+		"workload.value_size is big, not a valid size between 0 and 536870912": {"workload": {"value_size": "big"}},
+		"settings.memory_mlock is yes, not a valid flag": {"settings": {"memory_mlock": "yes", "gogc": 100}},
+		"settings.auto_compaction_mode is hourly, not a valid mode": {"settings": {"auto_compaction_mode": "hourly"}},
+		"settings.auto_compaction_retention is true, not a valid retention": {"settings": {"auto_compaction_retention": true}},
 		"members is 0: a cluster has between 1 and 99 members": {"members": 0},
 		"settings.gomemlimit has no effect on etcd 3.5.7: GOMEMLIMIT needs 3.5.8 or later": {
 			"version": "3.5.7",
@@ -137,7 +137,7 @@ test_problems[text] if {
 			"gomemlimit": "2GB",
 			"memory_max": "1GB",
 		}},
-		"settings.auto_compaction_retention is 5m, which revision mode does not know": {"settings": {
+		"settings.auto_compaction_retention is 5m, which is not valid in revision mode": {"settings": {
 			"auto_compaction_mode": "revision",
 			"auto_compaction_retention": "5m",
 		}},

@@ -139,7 +139,7 @@ def test_snapshot_count_bounds_steady_memory_on_3_5_only() -> None:
     [
         ({}, "compaction is off: history grows until the quota of 2.0 GiB stops all writes"),
         ({"quota_backend_bytes": -1}, "compaction is off and there is no quota"),
-        ({"gomemlimit": "16MB"}, "GOMEMLIMIT 16.0 MiB is below what the live heap"),
+        ({"gomemlimit": "16MB"}, "GOMEMLIMIT 16.0 MiB is below the "),
         ({"memory_mlock": True}, "memory_mlock keeps the whole database in memory"),
         ({"memory_max": "64MB"}, "MemoryMax 64.0 MiB is below the "),
         ({"quota_backend_bytes": "1MB"}, "the live keys alone take"),

@@ -73,7 +73,7 @@ def test_render_nests_converts_and_leaves_out() -> None:
         ("3.7.3", {"snapshot_countt": 1}, {}, "snapshot_countt: no such setting of etcd, did you mean snapshot_count?"),
         ("3.5.35", {"max_learners": 1}, {}, "max_learners: etcd 3.5.35 has no such setting (only 3.6, 3.7)"),
         ("3.7.3", {"client_crl_file": "/x"}, {}, "no key for it, only the flag --client-crl-file"),
-        ("3.7.3", {"snapshot_count": 1}, {"snapshot-count": 2}, "snapshot-count: given twice"),
+        ("3.7.3", {"snapshot_count": 1}, {"snapshot-count": 2}, "snapshot-count: set twice"),
         ("3.7.3", {"quota_backend_bytes": "lots"}, {}, "quota-backend-bytes: 'lots' must be a whole number"),
         ("3.7.3", {"max_wals": -1}, {}, "max-wals: -1 must be a whole number, not negative"),
     ],
@@ -90,7 +90,7 @@ def test_render_refuses(version: str, settings: dict[str, Any], extra: dict[str,
         (
             "3.7.3",
             {"enable-v2": True},
-            "enable-v2: etcd 3.7.3 knows no such key and would ignore it: the v2 API is gone since 3.6",
+            "enable-v2: etcd 3.7.3 does not have this key and would ignore it: the v2 API is gone since 3.6",
         ),
         (
             "3.6.16",
@@ -100,41 +100,41 @@ def test_render_refuses(version: str, settings: dict[str, Any], extra: dict[str,
         (
             "3.5.35",
             {"snapshot-catchup-entries": 1},
-            "snapshot-catchup-entries: etcd 3.5.35 knows no such key and would ignore it: "
+            "snapshot-catchup-entries: etcd 3.5.35 does not have this key and would ignore it: "
             "it is called experimental-snapshot-catch-up-entries",
         ),
         (
             "3.7.3",
             {"experimental-initial-corrupt-check": True},
-            "experimental-initial-corrupt-check: etcd 3.7.3 knows no such key and would ignore it: "
+            "experimental-initial-corrupt-check: etcd 3.7.3 does not have this key and would ignore it: "
             "use feature-gates: InitialCorruptCheck=true",
         ),
         (
             "3.7.3",
             {"cert-file": "/x"},
-            "cert-file: etcd 3.7.3 knows no such key and would ignore it: it is called client-transport-security.cert-file",
+            "cert-file: etcd 3.7.3 does not have this key and would ignore it: it is called client-transport-security.cert-file",
         ),
         (
             "3.7.3",
             {"peer-transport-security": {"cert_file": "/x"}},
-            "peer-transport-security.cert_file: etcd 3.7.3 knows no such key and would ignore it: "
+            "peer-transport-security.cert_file: etcd 3.7.3 does not have this key and would ignore it: "
             "it is called peer-transport-security.cert-file",
         ),
         (
             "3.5.35",
             {"snapshot-counter": 1},
-            "snapshot-counter: etcd 3.5.35 knows no such key and would ignore it, did you mean snapshot-count?",
+            "snapshot-counter: etcd 3.5.35 does not have this key and would ignore it, did you mean snapshot-count?",
         ),
         (
             "3.7.3",
             {"raft-read-timeout": 1},
-            "raft-read-timeout: etcd 3.7.3 knows no such key and would ignore it: "
+            "raft-read-timeout: etcd 3.7.3 does not have this key and would ignore it: "
             "there is a flag of this name, but the config file has no key for it",
         ),
         (
             "3.5.35",
             {"warning-unary-request-duration": 1},
-            "warning-unary-request-duration: etcd 3.5.35 knows no such key and would ignore it: it is not in 3.5",
+            "warning-unary-request-duration: etcd 3.5.35 does not have this key and would ignore it: it is not in 3.5",
         ),
         (
             "3.7.3",

@@ -70,8 +70,8 @@ def test_a_small_workload_keeps_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_order_of_what_is_given_up(version: str) -> None:
-    """From an ample budget to the least: entries beyond 30 s, then the collector's leisure, then entries, and so on."""
+def test_order_of_what_is_traded_away(version: str) -> None:
+    """Trade away entries beyond 30 s first, then GC headroom, then entries, and so on, as the budget shrinks."""
     bounds = plan_plan.budgets(version, LARGE, 3)
     wanted = 30 * LARGE["puts_per_second"]
     rules = PLAN[version[:3]]
@@ -98,7 +98,7 @@ def test_order_of_what_is_given_up(version: str) -> None:
 def test_old_releases_get_gogc() -> None:
     plan = plan_plan.plan("3.5.5", LARGE, 3, "1GB")
     assert list(plan["environment"]) == ["GOGC"]
-    assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not know GOMEMLIMIT"
+    assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not support GOMEMLIMIT"
 
 
 @pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
@@ -155,7 +155,7 @@ def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, r
             "256MB",
             {},
             [
-                "no flags hold this workload to 256.0 MiB",
+                "no flags fit this workload into 256.0 MiB",
                 "etcd 3.7.3 needs",
                 " more",
                 "a memory budget of",
@@ -196,7 +196,7 @@ def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts
 
 
 def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
-    with pytest.raises(plan_plan.PlanInfeasible, match="no flags hold this workload"):
+    with pytest.raises(plan_plan.PlanInfeasible, match="no flags fit this workload"):
         plan_plan.plan("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
 
 
@@ -235,9 +235,9 @@ def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
         ),
         (
             {"memory_high": "2GB"},
-            ["settings.memory_high (2.0 GiB) is all of MemoryMax", "leave memory_high to the plan"],
+            ["settings.memory_high (2.0 GiB) equals MemoryMax", "leave memory_high to the plan"],
         ),
-        ({"memory_high": "1GB", "memory_max": "1GB"}, ["settings.memory_high (1.0 GiB) is all of MemoryMax"]),
+        ({"memory_high": "1GB", "memory_max": "1GB"}, ["settings.memory_high (1.0 GiB) equals MemoryMax"]),
         (
             {"quota_backend_bytes": "6GB"},
             ["settings.quota_backend_bytes (6.0 GiB) is above the volume's size (5.0 GiB)"],

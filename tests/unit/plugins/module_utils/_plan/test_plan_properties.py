@@ -196,7 +196,7 @@ def test_each_remedy_does_what_it_says(asked: Asked, megabytes: int, pinned: dic
 @settings(parent=quick, max_examples=60)
 @given(asked=ASKED)
 def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
-    """The least works, and a step less does not; at the ample one nothing is given up."""
+    """The smallest budget works and a step less does not; the ample one trades nothing away."""
     version, workload, members = asked
     try:
         proposed = plan_plan.budgets(version, workload, members)

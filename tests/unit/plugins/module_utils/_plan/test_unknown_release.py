@@ -17,12 +17,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unkn
 NEWEST = newest_release()
 
 
-def test_a_newer_series_is_reckoned_with_as_the_newest_known() -> None:
+def test_a_newer_series_gets_the_rules_of_the_newest_known() -> None:
     found = unknown_release.estimate("3.8.1", {}, {}, 3, "newest")
     known = model_estimate.estimate(NEWEST, {}, {}, 3)
     assert (found["version"], found["series"]) == ("3.8.1", NEWEST[:3])
     assert found["notes"][0].startswith(
-        f"etcd 3.8.1 is newer than all that are known: this is what {NEWEST} would need"
+        f"etcd 3.8.1 is newer than every known release: these are the figures of {NEWEST}"
     )
     assert {**found, "version": NEWEST, "notes": found["notes"][1:]} == known
     plan = unknown_release.plan("3.8.1", {}, 3, "2GB", unknown_version="newest")
@@ -34,7 +34,7 @@ def test_a_newer_series_is_reckoned_with_as_the_newest_known() -> None:
 @pytest.mark.parametrize("choice", unknown_release.CHOICES)
 @pytest.mark.parametrize("version", ["3.5.35", NEWEST, "3.7.99"])
 def test_known_series_are_left_alone(version: str, choice: str) -> None:
-    assert unknown_release.stand_in(version, choice) == (version, [])
+    assert unknown_release.resolve_release(version, choice) == (version, [])
     assert unknown_release.plan(version, {}, 3, "2GB", unknown_version=choice) == plan_plan.plan(version, {}, 3, "2GB")
 
 
@@ -44,11 +44,13 @@ def test_known_series_are_left_alone(version: str, choice: str) -> None:
 def test_older_other_and_malformed_versions_stay_errors(version: Any) -> None:
     for choice in unknown_release.CHOICES:
         with pytest.raises(UnknownVersion, match=r"known series: 3\.5"):
-            unknown_release.stand_in(version, choice)
+            unknown_release.resolve_release(version, choice)
 
 
 def test_the_refusal_says_how_to_go_on() -> None:
-    with pytest.raises(UnknownVersion, match=rf"etcd 3\.8\.0 is not known; .*unknown_version=newest .* were {NEWEST}"):
+    with pytest.raises(
+        UnknownVersion, match=rf"etcd 3\.8\.0 is not known; .*unknown_version=newest .* rules of {NEWEST}"
+    ):
         unknown_release.plan("3.8.0", {}, 3, "2GB")
     with pytest.raises(BadInput, match="unknown_version is 'yes': write refuse or newest"):
         unknown_release.estimate("3.8.0", {}, unknown_version="yes")
