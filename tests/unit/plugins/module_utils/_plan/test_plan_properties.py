@@ -92,7 +92,7 @@ def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: d
         if name.upper() in found["environment"]:
             limits[name] = found["environment"][name.upper()]
     again = estimate(version, workload, {**pinned, **found["settings"], **limits}, members)
-    # What is handed out, by the names that etcd and Go take, is what was reckoned with.
+    # The plan, by the names that etcd and Go take, leads to the same figures again.
     assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")} == {
         name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")
     }
