@@ -26,7 +26,9 @@ PAGES = {
 
 def markdown(text: str) -> str:
     """Convert Ansible's documentation markup to Markdown."""
-    text = re.sub(r"\b[CVOEMP]\(((?:[^()\\]|\\.)*)\)", lambda match: f"`{match[1]}`", text)
+    text = re.sub(r"\b(?:O|RV)\((?:[^()]*:)?([^():]*)\)", r"`\1`", text)
+    text = re.sub(r"\b[MP]\(([^()#]*)(?:#[^()]*)?\)", r"`\1`", text)
+    text = re.sub(r"\b[CVE]\(((?:[^()\\]|\\.)*)\)", r"`\1`", text)
     text = re.sub(r"\bI\(([^()]*)\)", r"*\1*", text)
     text = re.sub(r"\bB\(([^()]*)\)", r"**\1**", text)
     text = re.sub(r"\bL\(([^,()]*), *([^()]*)\)", r"[\1](\2)", text)
@@ -62,12 +64,14 @@ def rows(options: dict[str, Any], prefix: str = "") -> list[str]:
     return lines
 
 
-def entry_point(role: str, name: str, spec: dict[str, Any]) -> list[str]:
+def entry_point(name: str, spec: dict[str, Any], main: dict[str, Any]) -> list[str]:
     lines = [] if name == "main" else [f"## Entry point `{name}`", "", markdown(spec["short_description"]) + ".", ""]
     for paragraph in paragraphs(spec.get("description", [])):
         lines += [paragraph, ""]
     options = spec.get("options", {})
-    if options:
+    if name != "main" and options and options == main.get("options"):
+        lines += ["It takes the variables of the role.", ""]
+    elif options:
         lines += [
             "## Variables" if name == "main" else "### Variables",
             "",
@@ -95,11 +99,9 @@ def readme(role: Path) -> str:
     specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]
     main = specs.get("main", next(iter(specs.values())))
     lines = [HEADER, "", f"# {COLLECTION}.{role.name}", "", markdown(main["short_description"]) + ".", ""]
-    if role.name.startswith("_"):
-        lines += ["Private: the collection's other roles use it; its name and variables may change in any release.", ""]
     for name, spec in specs.items():
-        lines += entry_point(role.name, name, spec)
-    if not role.name.startswith("_"):
+        lines += entry_point(name, spec, main)
+    if "Private to the collection" not in str(main.get("description")):
         lines += example(role.name)
     pages = [page for page in PAGES.get(role.name, ()) if (PROJECT / f"docs/{page}.md").exists()]
     links = ", ".join(f"[docs/{page}.md](../../docs/{page}.md)" for page in pages)
