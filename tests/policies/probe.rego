@@ -1,4 +1,4 @@
-# Shows what the resolver makes of the files that conftest hands to it. Only for tests.
+# Returns the resolved inventories as a finding, for tests only.
 package headroom_probe
 
 deny contains json.marshal(data.headroom.inventory.inventories)

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from .drawing import Draw, in_batches
-from .hostile import HOSTILE, folders, others
+from .fuzz import HOSTILE, folders, others
 from .inventories import write
+from .sampling import Draw, in_batches
 from .tools import REPOSITORY, tool
 
 INVENTORIES = Draw("HEADROOM_FUZZ_INVENTORIES", 150)

@@ -22,8 +22,8 @@ import pytest
 
 from bench.lint.inventory import write_folder, write_listed
 
-from .drawing import Draw, in_batches
 from .inventories import Files, ansible_view, any_inventories, inventories, listed, write
+from .sampling import Draw, in_batches
 from .tools import REPOSITORY, resolve, tool
 
 INVENTORIES = Draw("HEADROOM_PROPERTY_INVENTORIES", 500)

@@ -1,7 +1,7 @@
 # METADATA
 # title: Sizes, durations and counts
 # description: |
-#   Read and written as plugins/module_utils/_base/units.py does, to the byte. A function is undefined for what it cannot read.
+#   Parses and formats exactly as plugins/module_utils/_base/units.py does. A parser is undefined for invalid input.
 package headroom.units
 
 import data.headroom.arithmetic
@@ -38,7 +38,7 @@ parse_size(value) := bytes if {
 	bytes := (to_number(whole) * scale) + _fraction_of(fraction, scale)
 }
 
-# A whole number, given as one or as its text.
+# A whole number or its text.
 parse_count(value) := value if _is_integer(value)
 
 parse_count(value) := number if {
@@ -62,7 +62,7 @@ parse_duration(value) := sum(parts) if {
 	]
 }
 
-# Bytes as a person reads them, with one decimal, rounded half up.
+# With one decimal, rounded half up.
 format_size(bytes) := sprintf("%d B", [bytes]) if bytes < 1024
 
 format_size(bytes) := text if {
@@ -74,13 +74,13 @@ format_size(bytes) := text if {
 	text := sprintf("%d.%d %s", [arithmetic.divide_down(tenths, 10), tenths % 10, _units[unit]])
 }
 
-# Two different sizes for one message, [text, text]: as format_size writes them, or in bytes if that would read the same.
+# [text, text] of two sizes in one message, in bytes if format_size() would show different sizes alike.
 format_sizes_distinctly(first, second) := [sprintf("%s bytes", [format_count(first)]), sprintf("%s bytes", [format_count(second)])] if {
 	first != second
 	format_size(first) == format_size(second)
 } else := [format_size(first), format_size(second)]
 
-# A number with its thousands apart: 12,600.
+# With thousands separators, as in 12,600.
 format_count(number) := digits if {
 	digits := sprintf("%d", [number])
 	count(digits) <= 3
@@ -103,7 +103,7 @@ _fraction_of("", _) := 0
 
 _fraction_of(fraction, scale) := arithmetic.divide_down(_digits(fraction) * scale, _tens[count(fraction)]) if fraction != ""
 
-# to_number refuses leading zeros.
+# to_number() refuses leading zeros.
 _digits(text) := to_number(trim_left(text, "0")) if trim_left(text, "0") != ""
 
 _digits(text) := 0 if trim_left(text, "0") == ""

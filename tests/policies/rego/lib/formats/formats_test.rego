@@ -44,7 +44,7 @@ test_format[path] if {
 	expected == {host: variables.statement.format | some host, variables in object.get(found, [path, "hosts"], {})}
 }
 
-# A file of several documents, as manifests often are.
+# Manifests often have several documents in one file.
 test_several_documents if {
 	documents := [
 		{"path": "all.yaml", "contents": {"apiVersion": "v1", "kind": "Service"}},
@@ -55,7 +55,7 @@ test_several_documents if {
 	object.keys(found["all.yaml"].hosts) == {"etcd", "second"}
 }
 
-# Whatever is in there twice: nothing breaks, and nothing is passed over.
+# Documents with equal names are both kept.
 test_same_names if {
 	other := json.patch(_manifest, [{"op": "replace", "path": "/metadata/namespace", "value": "other"}])
 	documents := [{"path": "all.yaml", "contents": _manifest}, {"path": "all.yaml", "contents": other}]
@@ -71,7 +71,7 @@ test_same_variables if {
 	"2" in {entry.value | some entry in manifest.statements(pod).etcd.given}
 }
 
-# An inventory and a file beside it are two, and the file is no part of the inventory.
+# A file beside an inventory is an inventory of its own.
 test_beside_an_inventory if {
 	both := [
 		{"path": "site/hosts.yml", "contents": {"etcd": {"hosts": {"n1": null}}}},
@@ -95,7 +95,7 @@ sizes := [
 	["environment file", _environment, 1, 0],
 ]
 
-# Only where all members are in one file is it a cluster that rules may count.
+# Members form a cluster only if all of them are in one file.
 test_members[note] if {
 	some [note, contents, size, whole] in sizes
 	document := [{"path": "x.yml", "contents": contents}]
@@ -148,7 +148,7 @@ versionless := [
 	[{"command": "etcd"}, "this file does not state it"],
 ]
 
-# Bitnami's scripts have variables of their own; etcd's are etcd's there too.
+# Bitnami's scripts read variables that etcd does not know.
 test_variables_of_the_image if {
 	service := {"image": "bitnami/etcd:3.5.17", "environment": {"ETCD_ROOT_PASSWORD": "x", "ETCD_SNAPSHOT_COUNT": "5", "GOGC": "50"}}
 	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given} == {"ETCD_SNAPSHOT_COUNT", "GOGC"}
@@ -205,7 +205,7 @@ test_quantity[text] if {
 	{expected} == {object.get(manifest.statements(limited).etcd.limit, "bytes", null)}
 }
 
-# Without a command the image's own starts etcd; what is no setting of the model is named as it is.
+# Without a command the image starts etcd. Settings that the model lacks go by their own spelling.
 test_plain_container if {
 	document := {
 		"apiVersion": "v1",
@@ -218,7 +218,7 @@ test_plain_container if {
 	found.unknown.ETCD_STRANGE[0] == "ETCD_STRANGE"
 }
 
-# Two containers of one pod go by their own names.
+# Containers of one pod are told apart by name.
 test_two_containers if {
 	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
 	object.keys(manifest.statements(two)) == {"etcd", "events"}
@@ -261,7 +261,7 @@ test_environment if {
 	found.etcd.members == null
 }
 
-# What files cannot say comes from data, for all of them.
+# data.headroom.assumed completes all files.
 test_assumed if {
 	assumed := {"etcd_version": "3.6.16", "etcd_memory_budget": "2GB", "etcd_workload": {"keys": 5}}
 	found := environment_file.statements(_environment).n1 with data.headroom.assumed as assumed

@@ -17,7 +17,7 @@ test_above[name] if {
 	closure.ancestors(parents) == expected
 }
 
-# More ways than could be gone one by one, and farther than the doubling's first steps.
+# 2^60 paths, and longer than a few doublings.
 test_ladder if {
 	parents := object.union({[0, side]: set() | some side in ["a", "b"]}, {[step, side]: both |
 		some step in numbers.range(1, 60)

@@ -3,7 +3,7 @@ package headroom_test.inventory.folder
 import data.headroom.inventory
 import data.headroom.inventory.folder
 
-# Several files of one inventory → its only result. The comparison with Ansible itself is tests/policies/test_resolver.py.
+# tests/policies/test_resolver.py compares with Ansible itself; these cases cover each rule by name.
 _entries(files) := [{"path": path, "contents": contents} | some path, contents in files]
 
 seen[name] := found if {
@@ -83,7 +83,7 @@ test_layers if {
 
 test_files_in_order if seen["files in order"].hosts.n1 == {"v": "b", "w": "b", "x": "b", "y": "a"}
 
-# x is deeper than its sibling d's children are not: d/e/f lie below it, and the deepest group wins.
+# The deepest group wins.
 test_deep if {
 	seen.deep.hosts.n1 == {"v": "e", "flag": null}
 	seen.deep.groups.b == {"n1"}
@@ -120,7 +120,7 @@ test_host_and_group if {
 	object.keys(found.unknown) == {"db", "n1"}
 }
 
-# Nested deeper than four levels, with the highest priority nowhere: only depth decides.
+# Below four levels without priorities only depth decides.
 test_only_inventory if {
 	files := {"a/hosts.yml": {"etcd": {"hosts": {"n1": {"v": 1}}}}, "a/group_vars/etcd.yml": {"w": "{{ x }}"}}
 	inventory.hosts == {"n1": {"v": 1}} with input as _entries(files)
@@ -138,7 +138,7 @@ test_files_at_the_root if {
 	inventory.inventories["."].hosts == {"n1": {}} with input as _entries({"hosts.yml": {"etcd": {"hosts": "n1"}}})
 }
 
-# The entries of one file come in no fixed order, one of them null; two real documents are refused by Ansible.
+# conftest passes the entries of one file in no fixed order. Ansible refuses two real documents.
 test_documents if {
 	twice := [{"path": "inv/hosts.yml", "contents": null}, {"path": "inv/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}]
 	inventory.hosts == {"n1": {}} with input as twice
@@ -178,14 +178,14 @@ test_refused if {
 	}} with input as _entries(files)
 }
 
-# Ansible refuses a group that contains itself; whatever is made of it here, it comes to an end.
+# Ansible refuses a group that contains itself; here the evaluation must end.
 test_cycle if {
 	files := {"inv/hosts.yml": {"a": {"children": {"b": {"children": {"a": null}}}, "hosts": "n1"}}}
 	inventory.inventories.inv.groups.b == {"n1"} with input as _entries(files)
 	inventory.inventories.inv.refused == {"inv/hosts.yml": {`group "a" contains itself`, `group "b" contains itself`}} with input as _entries(files)
 }
 
-# A group with more groups above it than are put in order: what it says is not known.
+# Above the limit of ancestors the variables of a group are unknown.
 test_entangled if {
 	above := {sprintf("a%d", [number]): {"children": {"below": null}} | some number in numbers.range(1, 51)}
 	files := {"inv/hosts.yml": object.union(above, {
@@ -198,7 +198,7 @@ test_entangled if {
 	found.groups.a1 == {"n1"}
 }
 
-# A host has for itself what a rule asks for: by a port in its name, or under the name of a group.
+# Own variables from a port in the name, or from a group of the same name.
 test_bundles if {
 	files := {
 		"inv/hosts.yml": {"etcd": {"hosts": {"n1:22": null, "n2": {"v": 1}, "n3": null, "n4": null}}, "n4": {"hosts": "n3"}},
@@ -214,7 +214,7 @@ test_bundles if {
 	}
 }
 
-# What has no ending, and what is kept for later, is not read among the files of a host.
+# Files without an ending and backups are not read.
 test_files_in_a_folder if {
 	files := {
 		"inv/hosts.yml": {"etcd": {"hosts": "n1"}},

@@ -44,13 +44,13 @@ test_listed if {
 	}
 }
 
-# What is doubted somewhere is doubted in the text of the whole file: the quick look never passes over anything.
+# is_plain() never misses a value that doubt() finds.
 test_plain[value] if {
 	some value, _ in doubted
 	not values.is_plain({"a": value})
 }
 
-# The quick look takes a quoted "02:30" for a time.
+# A false alarm: is_plain() takes a quoted "02:30" for a time.
 surely := [value | some value in sure; value != "02:30"]
 
 test_plain_sure[value] if {
@@ -68,7 +68,7 @@ test_merge if {
 	found.unknown == {"y": "two values in one file, of which the later one counts"}
 }
 
-# Maps are replaced, never merged; lists and texts that stand where a map stood too.
+# Maps are replaced, never merged, also by lists and texts.
 test_unite if {
 	layers := [values.layer(variables, false) | some variables in [
 		{"a": {"x": 1}, "b": {"x": 1}, "c": 1, "d": "{{ x }}", "e": 1},

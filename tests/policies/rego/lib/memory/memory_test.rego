@@ -16,7 +16,7 @@ _large := {
 	"range_size": "10MB",
 }
 
-# How many old versions the database holds, by what it takes beyond the live keys.
+# How many old revisions the database holds, derived from its size beyond the live keys.
 _history(workload, settings) := (found.in_use - live.in_use) / (live.in_use / object.get(workload, "keys", 10000)) if {
 	found := memory.database("3.7.3", workload, settings)
 	live := memory.database("3.7.3", object.union(workload, {"puts_per_second": 0, "revisions_per_key": null}), {})

@@ -40,7 +40,7 @@ test_quota[note] if {
 	minimal_plan.quota("3.7.3", workload, pinned, limit) == expected
 }
 
-# Beyond five minutes the database has to fit the memory.
+# A history of more than five minutes has to fit into memory.
 test_more_memory_allows_a_longer_history if {
 	minimal_plan.quota("3.7.3", work, {}, 67108864) < minimal_plan.quota("3.7.3", work, {}, 1099511627776)
 }

@@ -1,43 +1,6 @@
 package headroom_test.releases.suggestions
 
 import data.headroom.releases.suggestions
-import data.headroom.releases.value_types
-
-typed := [
-	["text", "string", true],
-	[1, "string", false],
-	[["a"], "strings", true],
-	[["a", 1], "strings", false],
-	["a", "strings", false],
-	[true, "bool", true],
-	["true", "bool", false],
-	[1, "int", true],
-	[-1, "int", true],
-	[1.5, "int", false],
-	["8G", "int", false],
-	[-1, "uint", false],
-	[1, "uint", true],
-	[10, "duration", true],
-	["10s", "duration", false],
-]
-
-test_has_type[note] if {
-	some [value, kind, expected] in typed
-	note := sprintf("%v as %s", [value, kind])
-	{expected} == {true | value_types.has_type(value, kind)} | {false | not value_types.has_type(value, kind)}
-}
-
-test_type_hint if {
-	value_types.hint("8G", "int") == ": that is 8589934592"
-	value_types.hint("10s", "duration") == ": that is 10000000000"
-	value_types.hint("big", "int") == ""
-	value_types.hint(5, "string") == ""
-}
-
-test_type_name if {
-	value_types.describe("key", "duration") == "a whole number of nanoseconds"
-	value_types.describe("flag", "duration") == "a duration with its unit, such as 10s"
-}
 
 remedies := [
 	["3.7.3", "key", "experimental-memory-mlock", "; use memory-mlock"],

@@ -2,7 +2,6 @@ package headroom_test.result
 
 import data.headroom.result
 import data.headroom.testing
-import data.headroom.text
 
 catalog := {"topic/name": {
 	"title": "A title",
@@ -43,24 +42,19 @@ test_location[about] if {
 	{path} == {finding._loc.file | some finding in found}
 }
 
-# Problems with the same text are one line.
+# Problems with equal texts share a finding.
 test_same_text if {
 	problems := {_problem({"etcd-1"}, "etcd_version"), _problem({"etcd-2", "etcd-3"}, "etcd_version")}
 	found := _findings(problems) with input as testing.cluster(3, {})
 	{"topic/name: etcd-1, etcd-2, etcd-3: it is so. Do it"} == {finding.msg | some finding in found}
 }
 
-# A text of 10 MB is cut, with its length.
+# Long values are cut, and their length is shown.
 test_long_text if {
 	long := object.union(_problem({"etcd-1"}, "etcd_version"), {"text": concat("", [sprintf("%d", [number]) | some number in numbers.range(100, 800)])})
 	some found in _findings({long}) with input as testing.example({})
 	count(found.msg) < 1200
 	contains(found.msg, "… (2103 characters in all). Do it")
-}
-
-test_names if {
-	text.hosts({"a", "b", "c", "d"}) == "a, b, c, d"
-	text.hosts({"a", "b", "c", "d", "e"}) == "a, b, c and 2 more"
 }
 
 test_several_inventories if {

@@ -43,7 +43,7 @@ test_kind[note] if {
 	detect.group.inventory == group with input as files
 }
 
-# Where hosts cannot be seen, as in kubespray's INI files, group_vars tell that it is another role's.
+# Without visible hosts, as with kubespray's INI files, group_vars decide.
 test_unseen_hosts if {
 	files := [
 		{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_deployment_type": "host", "etcd_snapshot_count": 5000}},
@@ -60,7 +60,7 @@ _strange := [
 
 _profile(variables) := {"inventory": "inventory", "variables": variables, "unknown": {}}
 
-# Of another role's inventory only what it states is known.
+# In another role's inventory only what is set is known.
 test_unrecognised if {
 	found := dispatch.member(_profile({"etcd_snapshot_count": 5000})) with input as _strange
 	found.settings == {"snapshot_count": 5000}

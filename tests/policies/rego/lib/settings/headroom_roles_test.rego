@@ -31,7 +31,7 @@ test_settings if {
 	found.twice == {}
 }
 
-# One key in two spellings is no conflict, only unclear.
+# A key in two spellings is ambiguous, but not an error.
 test_settings_in_two_spellings if {
 	config := {"client-transport-security": {"cert-file": "x"}, "client-transport-security.cert-file": "y"}
 	member({"etcd_extra_config": config}).settings.cert_file in {"x", "y"}

@@ -80,14 +80,14 @@ test_githubixx if {
 	not found.names.wal_dir
 }
 
-# The role's own map is replaced as a whole.
+# etcd_settings replaces all defaults of the role.
 test_githubixx_own_map if {
 	variables := {"etcd_settings": {"snapshot-count": "5000", "max-wals": "9"}, "etcd_settings_user": {"max-wals": "7"}}
 	found := _member("githubixx.etcd", variables)
 	found.settings == {"snapshot_count": 5000, "max_wals": 7}
 }
 
-# No default is claimed where the map that could replace it is not known.
+# Without the content of etcd_settings no default is certain.
 test_githubixx_unknown if {
 	found := other_roles.statement("githubixx.etcd", {}, {"etcd_settings": "a template inside"}, set())
 	found.given == []

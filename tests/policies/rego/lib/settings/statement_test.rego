@@ -30,7 +30,7 @@ test_member if {
 	not found.config_file
 }
 
-# With a config file the rest is passed over.
+# With a config file etcd ignores flags and environment.
 test_config_file if {
 	files := [{"name": "--config-file", "form": "flag", "spelling": "config-file", "value": "/etc/etcd.yml"}]
 	found := statement.member(_statement(array.concat(given, files), {}))

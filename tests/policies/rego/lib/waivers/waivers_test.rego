@@ -58,7 +58,7 @@ test_scope[note] if {
 
 test_another_rule if count(_denied([_waiver({"rule": "memory/quota_unset"})])) == 1
 
-# What a cluster has as a whole is waived for all of it or not at all.
+# A waiver of a cluster's problem must cover the whole cluster.
 test_whole_cluster if {
 	waiver := _waiver({"rule": "topology/even_members"})
 	one := object.union(object.remove(waiver, {"group"}), {"host": "etcd-1"})
@@ -70,7 +70,7 @@ test_whole_cluster if {
 	{finding.waived.number | some finding in closed} == {1}
 }
 
-# A waiver counts through the day that it names, in UTC: expires, now, whether it counts.
+# A waiver is valid through its last day, in UTC: [expires, now, valid].
 days := [
 	["2026-11-21", "2026-11-21T00:00:00Z", true],
 	["2026-11-21", "2026-11-21T23:59:59Z", true],
@@ -153,7 +153,7 @@ test_unused if {
 	}
 }
 
-# Where the file lies → which of two inventories it counts for.
+# Path of the file → the inventories that it applies to.
 places := [
 	["waivers.yml", {"a", "b"}],
 	["./waivers.yml", {"a", "b"}],
@@ -173,7 +173,7 @@ test_place[path] if {
 	{finding.inventory | some finding in denied} == {"a", "b"} - waived
 }
 
-# Given with --data it counts for all, and for what Ansible lists too.
+# A waiver from --data applies to all inventories, including resolved ones.
 test_data if {
 	listed := {"_meta": {"hostvars": {"n1": _large}}, "etcd": {"hosts": ["n1"]}}
 	denied := large_values.deny with input as listed with data.waivers as [_waiver({})] with time.now_ns as noon
@@ -182,7 +182,7 @@ test_data if {
 	testing.texts(bad) == {`--data: it wants a list named "waivers"`}
 }
 
-# What playbooks/lint.yml finds beside the inventory counts for all that it lints.
+# Waiver files that playbooks/lint.yml embeds apply to everything that it lints.
 test_beside if {
 	files := {"/etc/ansible/.waivers.yml": {"waivers": [_waiver({})]}, "/etc/ansible/waivers.yaml": []}
 	listed := {"_meta": {"hostvars": {"n1": _large}, "waivers": files}, "etcd": {"hosts": ["n1"]}}
@@ -192,7 +192,7 @@ test_beside if {
 	testing.texts(bad) == {`/etc/ansible/waivers.yaml: it wants a list named "waivers"`}
 }
 
-# What is said of files is waived for the group all.
+# Findings about files need a waiver for the group `all`.
 test_findings_without_hosts if {
 	vault := {"path": "inventory/group_vars/all.yml", "contents": "$ANSIBLE_VAULT;1.1;AES256"}
 	waiver := _waiver({"rule": "inventory/unread_file", "group": "all"})
@@ -204,7 +204,7 @@ test_findings_without_hosts if {
 	count(open) == 1
 }
 
-# No finding gets lost: with every waiver that there is for it, each is denied or listed as waived.
+# No finding gets lost: whatever the waiver, it is denied or listed as waived.
 test_all_rules if {
 	files := _with_file("inventory/.waivers.yml", [_waiver({})])
 	open := {finding.code | some finding in headroom.deny} with input as testing.example_of(2, _large)

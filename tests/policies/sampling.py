@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hypothesis draws, as a list: one run of conftest reads many inventories, so that a test takes them in batches."""
+"""Samples of hypothesis strategies as lists, because one run of conftest lints many inventories."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Input that nobody writes: strategies of hypothesis, and what must end in time by name."""
+"""Fuzzed input: hypothesis strategies, and named cases that must end in time."""
 
 from __future__ import annotations
 
