@@ -216,7 +216,7 @@ def test_copies(live: Member, tmp_path: Path) -> None:
         save(live, replace(request, copy_dir=f"{tmp_path}/./a"))
     lost = save(live, replace(request, copy_dir=str(tmp_path / "none")))
     assert lost.failures == [
-        f"there is no copy in {tmp_path / 'none'}: it is not a directory on this host; make it, or mount its volume"
+        f"there is no copy in {tmp_path / 'none'}: it is not a directory on this host: create it, or mount its volume"
     ]
     assert lost.copies == []
     assert backup_check.verify_snapshot(lost.plan.path, tools().etcdutl_path, 60) == lost.metadata
