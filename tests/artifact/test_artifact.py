@@ -120,7 +120,7 @@ def test_deploys_two_clusters_side_by_side(user, clusters):
     assert set(re.findall(r"changed=(\d+)", again)) == {"0"}, again
     changed = run(*site, "-e", "etcd_snapshot_catchup_entries=123", cwd=folder, env=env)
     # One update step for both, since they belong to different clusters.
-    assert len(re.findall(r"included: .*turn\.yml", changed)) == 1, changed
+    assert len(re.findall(r"included: .*update_member\.yml", changed)) == 1, changed
     assert all(re.search(rf"{name} +: ok=\d+ +changed=[1-9]", changed) for name in clusters), changed
 
 

@@ -109,7 +109,7 @@ def test_check_mode_of_defrag_reports_its_decision():
         found = headroom(host, "defrag --check")
         assert found["result"] == "skipped" and "would be defragmented" in found["reason"], found
     last = headroom(leader(), "defrag --check")
-    assert re.search(r"after etcd-\d, etcd-\d, after etcd-\d leads in its place", last["reason"]), last
+    assert re.search(r"after etcd-\d, etcd-\d, after etcd-\d takes over as leader", last["reason"]), last
     assert all(free(status) > 0.5 for status in statuses().values())
 
 

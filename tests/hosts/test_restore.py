@@ -93,9 +93,12 @@ def module_site():
 
 
 WRONG = {
-    "not confirmed": ({}, r"Say so with -e etcd_restore_confirm=example \(it is not set\)"),
+    "not confirmed": ({}, r"Confirm it with -e etcd_restore_confirm=example\s+\(it is not set\)"),
     "another cluster's name": ({"etcd_restore_confirm": "prod"}, r"etcd_restore_confirm=example\s+\(it is prod\)"),
-    "no snapshot": ({"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": ""}, r"Say which snapshot"),
+    "no snapshot": (
+        {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": ""},
+        r"etcd_restore_snapshot is not set\. Name a snapshot",
+    ),
     "nobody has it": (
         {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": "/var/backups/none.db"},
         r"/var/backups/none\.db is neither on etcd-1, etcd-2, etcd-3 nor on the controller",
@@ -158,10 +161,10 @@ def test_check_mode_shows_every_change_and_makes_none(site, backup):
 def test_an_interrupted_restore_is_resumed(site, backup):
     """It is killed while it prepares data, replaces data and starts members; site.yml refuses to run in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
-    interrupted("restore", "Make the data beside the old", **asked)
+    interrupted("restore", "Prepare the new data beside the old", **asked)
     assert members_healthy(site) == 3
-    interrupted("restore", "Put the data in its place", **asked)
-    interrupted("restore", "Start etcd", **asked)
+    interrupted("restore", "Activate the new data", **asked)
+    interrupted("restore", "Start the member", **asked)
     stopped = site.play()
     assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output
     assert set(stopped.changed.values()) <= {0}
