@@ -43,7 +43,7 @@ class Filling:
 
     @classmethod
     def of(cls, size: int, free: float) -> Filling:
-        """Return the filling for a database of at least this many bytes, of which this share is free."""
+        """Return the filling for a database of at least this many bytes with this share of them free."""
         records = size // RECORD + 1
         return cls(round(records * (1 - free)), round(records * free))
 

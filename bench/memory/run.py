@@ -253,7 +253,7 @@ def main() -> int:
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
     parser.add_argument(
-        "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where etcd keeps its data meanwhile"
+        "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where etcd keeps its data during the runs"
     )
     options = parser.parse_args()
     versions = {version.rpartition(".")[0]: version for version in releases()}

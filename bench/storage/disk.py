@@ -78,7 +78,7 @@ class Disk:
             raise NoDisk(f"{self.device} does not take the I/O scheduler {name}: {error.strerror}") from error
         active = parse_scheduler((self.queue / "scheduler").read_text())[0]
         if active != name:
-            raise NoDisk(f"{self.device} was told to use the I/O scheduler {name}, but uses {active}")
+            raise NoDisk(f"{self.device} was set to the I/O scheduler {name}, but uses {active}")
 
 
 @contextlib.contextmanager

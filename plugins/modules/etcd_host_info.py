@@ -84,7 +84,7 @@ options:
         required: true
         suboptions:
           name:
-            description: The name under which it is returned.
+            description: Key of the entry in the result.
             type: str
             required: true
           certificate:

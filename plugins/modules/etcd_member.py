@@ -205,7 +205,7 @@ def holder(params: dict[str, Any]) -> lock.Holder:
 
 
 def take_lock(link: Connection, params: dict[str, Any]) -> str:
-    """Take the cluster's lock. Returns why it is not to be had yet, or an empty string."""
+    """Acquire the cluster's lock. Returns why it is unavailable, or an empty string."""
     try:
         lock.acquire_lock(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
     except lock.NoSpaceError:

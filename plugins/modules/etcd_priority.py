@@ -166,7 +166,7 @@ lasting:
   description: How long the priority lasts, and what makes it last.
   type: str
   returned: success
-  sample: etcd.service sets it anew at each start if a drop-in of the unit says so.
+  sample: etcd.service sets it again at each start if a drop-in of the unit says so.
 """
 
 import os
@@ -208,7 +208,7 @@ def keeper(pid: int) -> owners.Home:
     """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
     home = owners.read_home(pid)
     if home.kind == "service" and systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
-        # The unit may be that of a container's systemd, of which this host's knows nothing.
+        # The unit may belong to a container's systemd, unknown to the host's.
         beyond = home.container and not owners.is_beside(pid)
         return replace(home, kind="container" if beyond else "other")
     return home

@@ -61,7 +61,7 @@ def test_a_unit_written_by_hand_gets_a_drop_in(site, unit):
 
     run = play(site, etcd_priority_unit=UNIT)
     assert run.code == 0 and run.changed[HOST] > 0, run.output
-    assert f"{UNIT} sets it anew at each start" in run.output
+    assert f"{UNIT} sets it again at each start" in run.output
     assert unit() == pid and priorities(site, pid) == ALL, "at once, without a restart"
     found = f"find /sys/fs/cgroup -path '*/{UNIT}/cpu.weight' -o -path '*/{UNIT}/cpu.shares'"
     seen = site.on(HOST, f"systemctl show -P IOWeight {UNIT}; {found} | xargs cat").split()

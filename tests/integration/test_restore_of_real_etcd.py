@@ -255,7 +255,7 @@ def rescue_tools(version: str) -> backup_rescue.Tools:
 
 
 def test_a_snapshot_from_the_files_of_killed_members(saved: Saved, tmp_path: Path) -> None:
-    """Writes that were told to be safe a moment before all members were killed: in the WAL of most, in no database yet.
+    """Writes that etcd acknowledged a moment before all members were killed: in the WAL of most, in no database yet.
 
     Of the very last one a killed member may not know that it was committed: raft notes that with the one after it.
     """

@@ -83,7 +83,7 @@ def test_keeps_lines_and_columns(tmp_path: Path) -> None:
     extract(prose)
     assert prose.rendered(prose.text).split("\n") == [
         "",
-        "       Return a whole sentence.",
+        "    ¦  Return a whole sentence.",
         "                for a reason",
         "",
     ]

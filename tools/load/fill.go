@@ -15,7 +15,7 @@ const (
 	writers   = 8
 )
 
-// fill writes keys of which some stay and the others are deleted again, in turns over the whole database, and compacts: what the deleted ones
+// fill writes keys, deletes some of them evenly over the whole database, and compacts: what the deleted ones
 // took becomes free pages.
 func fill(o options) error {
 	client, err := clientv3.New(clientv3.Config{Endpoints: o.endpoints, DialTimeout: 10 * time.Second})

@@ -56,7 +56,7 @@ class Prose:
 
 
 def blank_code(text: str) -> str:
-    return CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    return CODE.sub(lambda match: re.sub(r"[^\n]", "_", match[0]), text)
 
 
 def is_sentence(text: str) -> bool:
@@ -81,6 +81,7 @@ def from_python(prose: Prose) -> None:
             if is_sentence(prose.between(first, last)):
                 prose.add(first, last)
                 blank_quotes(prose, first, last)
+                prose.text[first[0]][first[1]] = "¦"  # ends the sentence before
             return
         for child in ast.iter_child_nodes(node):
             visit(child)

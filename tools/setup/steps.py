@@ -34,7 +34,7 @@ class Step:
     """Maps a path below .headroom to its target in the cache."""
 
     def run(self) -> float:
-        """Make the result unless another run has made it meanwhile; return the seconds taken."""
+        """Make the result unless another run has made it since; return the seconds taken."""
         began = time.monotonic()
         log = CACHE / "logs" / f"{self.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -99,22 +99,20 @@ def is_beside(pid: int, proc: str = "/proc") -> bool:
 def lasting(home: Home) -> str:
     """How long a priority lasts that is set on the running process, and what makes it last: a sentence."""
     if home.kind == "service":
-        return f"{home.unit} sets it anew at each start if a drop-in of the unit says so."
+        return f"{home.unit} sets it again at each start if a drop-in of the unit says so."
     if home.kind == "pod":
         return (
-            f"It does not last: the pod's container {home.container[:12]} loses it when it is started anew, and Kubernetes has "
+            f"It does not last: the pod's container {home.container[:12]} loses it when it restarts, and Kubernetes has "
             "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
         )
     if home.kind == "container" and home.unit and home.container not in home.unit:
         return f"It lasts if {home} sets it at each start: run this within the container, where it can have a drop-in."
     if home.kind == "container":
         return (
-            f"It does not last: container {home.container[:12]} loses it when it is started anew. Engines can give a "
+            f"It does not last: container {home.container[:12]} loses it when it restarts. Engines can give a "
             "container a weight (--blkio-weight, --cpu-shares), but no I/O priority; set it again after each start."
         )
-    return (
-        "It does not last: this is no unit's main process, so the priority ends with it. Run etcd as a unit of systemd."
-    )
+    return "It does not last: the process is not the main process of a unit, so the priority ends with it. Run etcd as a systemd unit."
 
 
 def disks(pid: int, proc: str = "/proc", sysfs: str = "/sys") -> list[dict[str, Any]]:
@@ -163,7 +161,7 @@ def effect(found: Sequence[dict[str, Any]], io_class: str) -> list[str]:
 
 def _sentence(disk: str | None, volume: str, scheduler: str | None, io_class: str) -> str:
     if scheduler is None:
-        return f"The I/O scheduler below etcd's {volume} is not to be seen: whether the I/O priority counts is unknown."
+        return f"The I/O scheduler of etcd's {volume} volume is not visible, so it is unknown whether the I/O priority has an effect."
     if scheduler == "bfq":
         return f"bfq on {disk} heeds the I/O priority within a control group; between groups it goes by their weights."
     if scheduler != "mq-deadline":

@@ -45,7 +45,7 @@ MOST_NAMED = 8
 
 
 class PriorityError(ValueError):
-    """A priority that cannot be meant, must not be, or could not be set; the text says why and what to do."""
+    """An invalid or refused priority, or one that could not be set; the text names the reason and the fix."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Thread:
 
 
 def wanted(io_class: str | None, io_level: int | None, nice: int | None) -> Priority:
-    """The priority that was asked for. Raises PriorityError where it must not be or cannot be meant."""
+    """Return the requested priority. Raises PriorityError if it is invalid or refused."""
     if io_class == "realtime":
         raise PriorityError(
             "io_class is realtime, which is refused: while such a thread writes, nothing else on the disk gets its turn, "
@@ -118,7 +118,7 @@ def read_threads(pid: int) -> list[Thread]:
         try:
             nice = os.getpriority(os.PRIO_PROCESS, tid)
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # it has ended since
         io_class, io_level = io_priority(tid)
         found.append(Thread(tid, Priority(io_class or None, io_level, nice)))
     return found
@@ -127,7 +127,7 @@ def read_threads(pid: int) -> list[Thread]:
 def bring(pid: int, goal: Priority) -> list[Thread]:
     """Give every thread the priority; returns the threads as they then are.
 
-    Goes on until a pass finds nothing to do, because threads may be started meanwhile. Raises PriorityError if the
+    Goes on until a pass finds nothing to do, because threads may start during a pass. Raises PriorityError if the
     kernel refuses, or if there are still others after many passes.
     """
     for _turn in range(MOST_PASSES):

@@ -47,7 +47,7 @@ _STATUS_SIZES = {
 
 
 def read_process(root: Path, pid: int) -> dict[str, Any] | None:
-    """Describe a process; None if it has ended meanwhile. Sizes are bytes; what may not be read is None.
+    """Describe a process; None if it has ended. Sizes are bytes; what may not be read is None.
 
     ``rss_peak`` is the largest RSS since the process started (VmHWM).
     """

@@ -152,7 +152,7 @@ def readable(line: str) -> str:
 def cause(lines: list[str]) -> str:
     """Return the line of a readable tail that most likely says why etcd ended: the gravest, and of those the last.
 
-    Looks at one start after the other, the last first: a process that is told to stop logs errors, too.
+    Looks at one start after the other, the last first: a process that systemd stops logs errors, too.
     """
     end = len(lines)
     while end:

@@ -56,7 +56,7 @@ class Knob:
 
 
 def check(option: str, weight: int) -> None:
-    """Raise PriorityError where a weight cannot be meant."""
+    """Raise PriorityError if a weight is invalid."""
     if not 1 <= weight <= LARGEST:
         raise PriorityError(f"{option} is {weight}, but must be 1 to {LARGEST}; {USUAL} is what everything else has.")
 

@@ -51,7 +51,7 @@ def test_scheduler(text: str, expected: tuple[str | None, list[str]]) -> None:
         ("TYPE=LVM2_member\nUSAGE=raid\n", "LVM2_member RAID or LVM member"),
         ("TYPE=swap\nUSAGE=other\n", "swap signature"),
         ("TYPE=crypto_LUKS\nUSAGE=crypto\n", "crypto_LUKS encrypted volume"),
-        # A partition's probe names its table's entry: that is no signature of its own.
+        # A partition's probe names its entry in the table, which is not a signature.
         ("DEVNAME=/dev/vda1\nPART_ENTRY_SCHEME=gpt\nPART_ENTRY_NUMBER=1\n", None),
     ],
 )

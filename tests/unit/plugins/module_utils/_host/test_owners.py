@@ -76,10 +76,10 @@ def test_home_in_words(case: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("case", "text"),
     [
-        ("unit, v2", "etcd.service sets it anew at each start if a drop-in"),
+        ("unit, v2", "etcd.service sets it again at each start if a drop-in"),
         ("docker, cgroupfs", "does not last: container 4c0f4c0f4c0f"),
         ("pod, cgroupfs", "does not last: the pod's container 4c0f4c0f4c0f"),
-        ("login", "does not last: this is no unit's main process"),
+        ("login", "does not last: the process is not the main process of a unit"),
     ],
 )
 def test_lasting(case: str, text: str) -> None:
@@ -104,7 +104,7 @@ def disk(name: str, scheduler: str | None) -> dict[str, Any]:
         ("mq-deadline", "idle", False, "mq-deadline on sda heeds the class idle."),
         ("none", "best-effort", True, "The I/O scheduler none on sda ignores I/O priorities"),
         ("kyber", "idle", True, "The I/O scheduler kyber on sda ignores I/O priorities"),
-        (None, "best-effort", False, "below etcd's data is not to be seen"),
+        (None, "best-effort", False, "of etcd's data volume is not visible"),
     ],
 )
 def test_effect(scheduler: str | None, io_class: str, ignored: bool, text: str) -> None:

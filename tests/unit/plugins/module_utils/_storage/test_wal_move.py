@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the log is, and moving it: complete, or interrupted at any step and gone on with, but never lost."""
+"""Where the log is, and moving it: completed, or interrupted at any step and resumed, but never lost."""
 
 from __future__ import annotations
 
