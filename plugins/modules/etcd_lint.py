@@ -71,14 +71,14 @@ denied:
   type: list
   elements: str
   sample:
-    - "compaction/off: etcd-1: auto-compaction-retention is not set, and etcd's default keeps every revision ever written"
+    - "compaction/off: etcd-1: auto-compaction-retention is not set, and by default etcd keeps every revision ever written"
 warned:
   description: The warnings, one line each.
   returned: when linted
   type: list
   elements: str
   sample:
-    - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate no more failures than 1. Add or remove a member"
+    - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate only as many failures as 1. Add or remove a member"
 msg:
   description: The number of denials and warnings, or why nothing was linted.
   returned: always

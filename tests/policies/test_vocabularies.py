@@ -55,16 +55,16 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "files/milvus-compose.yml": {
         "memory/snapshot_count": "milvus-compose.yml: etcd: snapshot-count is 50,000 (ETCD_SNAPSHOT_COUNT)",
-        "security/plain_http": "http://0.0.0.0:2379 is plain HTTP beyond this host (--listen-client-urls)",
+        "security/plain_http": "http://0.0.0.0:2379 is plain HTTP, and open to other hosts (--listen-client-urls)",
         "version/data_corruption": "etcd 3.5.18",
     },
     "files/apisix-compose.yml": {
-        "inventory/unknown_value": 'the version is not known (the image "bitnami/etcd:latest" names no release)',
+        "inventory/unknown_value": 'the version is unknown (the image "bitnami/etcd:latest" names no release)',
         "compaction/off": "auto-compaction-retention is not set",
     },
     "files/etcd.conf.yml": {
-        "inventory/unknown_value": "the version is not known (this file does not state it)",
-        "flags/wrong_type": 'quota-backend-bytes is "8G", and etcd reads a whole number: that is 8589934592',
+        "inventory/unknown_value": "the version is unknown (this file does not state it)",
+        "flags/wrong_type": 'quota-backend-bytes is "8G", but etcd expects a whole number: that is 8589934592',
         "flags/unknown_setting": '"snapshot-counter"',
     },
     "files/etcd.env": {
@@ -148,7 +148,7 @@ def test_what_files_cannot_say(tmp_path: Path) -> None:
     data.write_text(yaml.dump({"headroom": {"assumed": assumed}}), encoding="utf-8")
     arguments = ("--data", "policies/data", "--data", str(data))
     found = by_rule(lint(EXAMPLES / "files" / "etcd.conf.yml", arguments=arguments))
-    assert "etcd 3.7.3 knows no setting" in found["flags/unknown_setting"]
+    assert "etcd 3.7.3 has no setting" in found["flags/unknown_setting"]
     assert "assumed.etcd_memory_budget" in found["memory/limit_below_estimate"]
     assert "inventory/unknown_value" not in found
     # What a file says itself counts more.
@@ -219,7 +219,7 @@ def test_not_misread(name: str, tmp_path: Path) -> None:
         found
     ), found
     if name == "another role":
-        assert "the rest of the settings is not known" in found["inventory/unknown_value"]
+        assert "the rest of the settings is unknown" in found["inventory/unknown_value"]
         assert found["inventory/unknown_value"].count("\n") == 1
 
 

@@ -93,7 +93,7 @@ def lint_examples() -> Findings:
 
 def thresholds() -> dict[str, tuple[str, str]]:
     """Return each threshold with its value, as written, and the comment above it."""
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     comment: list[str] = []
     inside = False
     values: list[str] = []

@@ -48,7 +48,7 @@ def table(rules: Rules) -> str:
     denials = sum(about["custom"]["severity"] == "deny" for about in rules.values())
     parts = [f"{len(rules)} rules: {denials} deny, {len(rules) - denials} warn.\n"]
     for topic in sorted(topics):
-        rows = [f"### {topic}\n", "| rule | | what should hold |", "|---|---|---|"]
+        rows = [f"### {topic}\n", "| rule | severity | what should hold |", "|---|---|---|"]
         for name in topics[topic]:
             custom = rules[name]["custom"]
             rows.append(f"| [`{name}`]({name}.md) | {custom['severity']} | {rules[name]['title']} |")
@@ -86,7 +86,7 @@ def page(name: str, about: dict[str, Any], findings: Findings) -> str:
         console(linted, [finding for finding in bad if finding["code"] == name]),
     ]
     if others:
-        parts.append("It also has findings of " + ", ".join(f"[`{code}`](../{code}.md)" for code in others) + ".\n")
+        parts.append("It also breaks " + ", ".join(f"[`{code}`](../{code}.md)" for code in others) + ".\n")
     parts += ["## Good\n", example("good"), "## Fix\n", f"{custom['fix']}.\n"]
     if used := used_thresholds(name):
         rows = [f"| `{limit}` | {limits[limit][0]} | {limits[limit][1]} |" for limit in used]
@@ -118,7 +118,7 @@ def thresholds_page(rules: Rules) -> str:
         + "\n".join(
             [
                 "# Thresholds\n",
-                "Limits that are a choice. Yours go into a file of your own, as far as they differ:\n",
+                "These limits are a choice. To change some, put them into a file of your own:\n",
                 "```yaml\nheadroom:\n  thresholds:\n    large_value_bytes: 262144\n```\n",
                 "```console\n$ conftest test inventory --data policies/data --data mine.yml\n"
                 '$ ansible-playbook playbooks/lint.yml -i inventory -e \'{"etcd_lint_data": ["mine.yml"]}\'\n```\n',
@@ -132,12 +132,12 @@ def thresholds_page(rules: Rules) -> str:
 
 
 def defects_page() -> str:
-    """Return the page of what was found in public roles, with what the linter says of each."""
+    """Return the page of defects found in public roles, with the linter's findings."""
     found = lint(SHAPES)
     parts = [
         "# Defects of real roles\n",
-        "Each of these stood in a public role or in an inventory for one. They are reduced to what matters; "
-        "`tests/policies/test_examples.py` sees that each is caught.\n",
+        "Each of these defects was found in a public role or in an inventory for one, and is reduced to the lines that matter. "
+        "`tests/policies/test_examples.py` checks that the linter finds each of them.\n",
     ]
     for folder in sorted(path for path in SHAPES.iterdir() if path.is_dir()):
         text = (folder / "hosts.yml").read_text(encoding="utf-8").removeprefix("---\n")
@@ -152,11 +152,11 @@ def defects_page() -> str:
 
 
 def examples_page() -> str:
-    """Return the page of the examples of other roles and of files that configure etcd, with what the linter says of each."""
+    """Return the page of the examples of other roles and of files that configure etcd, with the linter's findings."""
     parts = [
         "# Examples\n",
-        "Inventories of other roles and files that configure etcd themselves, each small and with what its kind often has; "
-        "`tests/policies/test_vocabularies.py` sees that all is found.\n",
+        "Small inventories of other roles and files that configure etcd directly, with settings that are common in each. "
+        "`tests/policies/test_vocabularies.py` checks the findings.\n",
     ]
     for path in [*sorted(EXAMPLES.glob("*/inventory")), *sorted((EXAMPLES / "files").iterdir())]:
         findings = [finding for found in lint(path).values() for finding in found]

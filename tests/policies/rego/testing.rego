@@ -32,4 +32,4 @@ texts(findings) := {text |
 }
 
 # The same with every size replaced by the word SIZE.
-any_size(findings) := {regex.replace(text, `[0-9][0-9.,]* [KMGTP]?i?B`, "SIZE") | some text in texts(findings)}
+any_size(findings) := {regex.replace(text, `[0-9][0-9.,]* (?:[KMGTP]?i?B|bytes)`, "SIZE") | some text in texts(findings)}

@@ -1,8 +1,8 @@
 # METADATA
-# title: A retention has its unit
+# title: A retention has a unit
 # description: |
-#   In periodic mode a bare number is hours, not minutes or revisions: 5 keeps the history of five hours, which peaks at
-#   six, in the database and in the index.
+#   In periodic mode etcd reads a bare number as hours, not as minutes or revisions: 5 keeps five hours of history, six
+#   at the peak, in the database and in the index.
 # custom:
 #   id: compaction/bare_hours
 #   severity: warn
@@ -18,14 +18,14 @@ warn contains finding if some finding in result.findings("compaction/bare_hours"
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 
-	# An API server compacts every five minutes, whatever this says.
+	# A Kubernetes API server compacts every five minutes, whatever the retention.
 	not profile.etcd.kubernetes
 	name := profile.etcd.names.auto_compaction_retention
 	not "auto_compaction_mode" in profile.etcd.unknown
 	object.get(profile.etcd.settings, "auto_compaction_mode", "periodic") == "periodic"
 	value := sprintf("%v", [profile.etcd.settings.auto_compaction_retention])
 	regex.match(`^[1-9][0-9]*$`, value)
-	text := sprintf("%s is %s, which periodic mode takes for %s", [name, value, _hours(value)])
+	text := sprintf("%s is %s, which etcd reads as %s in periodic mode", [name, value, _hours(value)])
 }
 
 _hours("1") := "1 hour"

@@ -1,12 +1,12 @@
 # METADATA
-# title: Old revisions are dropped
+# title: Old revisions are compacted
 # description: |
-#   etcd keeps every revision of every key until it is told to compact. Without compaction the index and the database grow
-#   with each write until the quota ends all writes. Only a Kubernetes API server compacts by itself.
+#   etcd keeps every revision of every key until it is compacted. Without compaction, the index and the database grow
+#   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself.
 # custom:
 #   id: compaction/off
 #   severity: deny
-#   fix: Set auto-compaction-retention, for example to 5m, or state etcd_workload and leave it to the plan
+#   fix: Set auto-compaction-retention, for example to 5m, or set etcd_workload and let the plan choose it
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction
 package headroom.rules.compaction.off
 
@@ -22,11 +22,11 @@ problems contains result.problem(profile, about, text) if {
 	[about, text] := _off(profile.etcd)
 }
 
-_off(etcd) := [name, sprintf("%s is %v, so every revision ever written is kept", [name, value])] if {
+_off(etcd) := [name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])] if {
 	value := etcd.settings.auto_compaction_retention
 	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
 	name := etcd.names.auto_compaction_retention
-} else := ["etcd_auto_compaction_retention", "auto-compaction-retention is not set, and etcd's default keeps every revision ever written"] if {
+} else := ["etcd_auto_compaction_retention", "auto-compaction-retention is not set, and by default etcd keeps every revision ever written"] if {
 	settings.is_unplanned(etcd)
 	settings.is_unset(etcd, "auto_compaction_retention")
 }

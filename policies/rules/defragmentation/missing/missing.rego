@@ -1,12 +1,12 @@
 # METADATA
-# title: Free pages are given back
+# title: Members are defragmented
 # description: |
-#   Compaction only marks pages as free. They count against the quota, and they stay in the file, until the member is
-#   defragmented. Role etcd_maintenance does that, unless it is told not to.
+#   Compaction only marks pages as free. They stay in the file, and count against the quota, until the member is
+#   defragmented. The role etcd_maintenance defragments members unless it is turned off.
 # custom:
 #   id: defragmentation/missing
 #   severity: warn
-#   fix: Leave etcd_maintenance_defrag_enabled on, or see to it otherwise and waive this rule
+#   fix: Leave etcd_maintenance_defrag_enabled on, or defragment by other means and waive this rule
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#defragmentation
 package headroom.rules.defragmentation.missing
 
@@ -20,5 +20,5 @@ problems contains result.problem(place, "etcd_maintenance_defrag_enabled", text)
 	some place in clusters.host_profiles
 	stated := place.facts.defragmentation
 	settings.is_false(stated)
-	text := sprintf("nobody defragments this member (etcd_maintenance_defrag_enabled is %v)", [stated])
+	text := sprintf("this member is not defragmented (etcd_maintenance_defrag_enabled is %v)", [stated])
 }

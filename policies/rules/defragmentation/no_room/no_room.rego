@@ -1,12 +1,12 @@
 # METADATA
-# title: A defragmentation has room on the disk
+# title: The volume has room for a defragmentation
 # description: |
-#   A defragmentation writes the database anew beside the old one before it replaces it. On a volume that holds the quota
-#   but not twice of it, it fails halfway, and a full disk stops the member.
+#   A defragmentation writes a copy of the database before it replaces the old file. On a volume smaller than twice the
+#   quota it can fail halfway, and a full disk stops the member.
 # custom:
 #   id: defragmentation/no_room
 #   severity: warn
-#   fix: Give the data volume twice the quota, and raise etcd_storage_data_min_size to that
+#   fix: Give the data volume twice the quota, and raise etcd_storage_data_min_size to match
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#defragmentation; server/storage/backend (defrag)
 package headroom.rules.defragmentation.no_room
 
@@ -25,7 +25,7 @@ problems contains result.problem(profile, "etcd_storage_data_min_size", text) if
 	is_number(size)
 	[quota, origin] := _quota(profile.etcd)
 	2 * quota > size
-	text := sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), and a defragmentation of %s at the quota (%s) needs %s", [
+	text := sprintf("the data volume may be as small as %s (etcd_storage_data_min_size), but defragmenting a database at its quota of %s (%s) needs %s", [
 		units.format_size(size),
 		units.format_size(quota),
 		origin,
@@ -33,7 +33,7 @@ problems contains result.problem(profile, "etcd_storage_data_min_size", text) if
 	])
 }
 
-# Where a plan chooses, it knows the volume and chooses a quota that leaves room.
+# A plan knows the volume, and chooses a quota that leaves room.
 _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0

@@ -1,12 +1,12 @@
 # METADATA
 # title: The data has a volume of its own
 # description: |
-#   On a shared volume the logs, the images and the backups of others delay every fsync of etcd, and fill the disk under
-#   it. A volume of its own also stops etcd from starting on the empty folder of one that is not mounted.
+#   On a shared volume, the logs, images and backups of other services delay etcd's fsyncs and can fill the disk. With a
+#   dedicated volume, etcd also refuses to start on the empty mount point when the volume is not mounted.
 # custom:
 #   id: disk/not_dedicated
 #   severity: warn
-#   fix: Set etcd_storage_data_device to a volume for etcd alone
+#   fix: Set etcd_storage_data_device to a volume that only etcd uses
 #   source: https://etcd.io/docs/v3.6/op-guide/hardware/#disks
 package headroom.rules.disk.not_dedicated
 
@@ -19,5 +19,5 @@ problems contains result.problem(place, "etcd_storage_data_device", text) if {
 	some place in clusters.host_profiles
 	not "data_device" in place.unknown
 	place.facts.data_device in {null, ""}
-	text := "the data lies on whatever volume its folder is on (etcd_storage_data_device is not set)"
+	text := "the data has no volume of its own (etcd_storage_data_device is not set)"
 }

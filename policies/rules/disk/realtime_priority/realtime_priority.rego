@@ -1,8 +1,8 @@
 # METADATA
 # title: etcd does not starve its host
 # description: |
-#   In the realtime I/O class everything else waits as long as etcd has something to write: the logs, the shell of who
-#   wants to help, and the kernel's own writeback. Best effort at level 0 comes first without that.
+#   In the realtime I/O class, everything else on the host waits while etcd has data to write: logging, your shell, and
+#   the kernel's own writeback. Best effort at priority 0 also puts etcd first, without starving the rest.
 # custom:
 #   id: disk/realtime_priority
 #   severity: deny
@@ -21,6 +21,6 @@ problems contains result.problem(place, place.names.io_class, text) if {
 	text := sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)])
 }
 
-_nice(place) := sprintf(" and the nice value %v (%s)", [place.facts.nice, place.names.nice]) if {
+_nice(place) := sprintf(" and the nice value is %v (%s)", [place.facts.nice, place.names.nice]) if {
 	place.facts.nice != null
 } else := ""

@@ -1,8 +1,8 @@
 # METADATA
-# title: Data and WAL have a device each
+# title: Data and WAL are on separate devices
 # description: |
-#   A WAL device is there so that an fsync of the log does not wait for the database. The same device named twice gives
-#   one filesystem and no second queue.
+#   A separate WAL device keeps the log's fsyncs from waiting for writes to the database. Naming one device twice gives
+#   one filesystem and one queue.
 # custom:
 #   id: disk/same_device
 #   severity: deny
@@ -20,5 +20,5 @@ problems contains result.problem(place, "etcd_storage_wal_device", text) if {
 	device := place.facts.data_device
 	not device in {null, ""}
 	device == place.facts.wal_device
-	text := sprintf("data and WAL name the same device, %v (etcd_storage_wal_device)", [device])
+	text := sprintf("data and WAL are on the same device, %v (etcd_storage_wal_device)", [device])
 }

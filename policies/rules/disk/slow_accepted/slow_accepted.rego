@@ -1,9 +1,9 @@
 # METADATA
-# title: The disk is held to what etcd needs
+# title: The disk is fast enough for etcd
 # description: |
-#   etcd answers a write when a majority has it on disk. A disk whose slowest fsyncs take longer than 10 ms costs every
-#   client that time, and costs the cluster its leader when they pile up. Data and WAL on one such disk wait for each
-#   other too.
+#   etcd acknowledges a write once a majority of the members has it on disk. If the slowest fsyncs take longer than 10
+#   ms, every client waits that long, and when they pile up the cluster loses its leader. Data and WAL on one slow disk
+#   also wait for each other.
 # custom:
 #   id: disk/slow_accepted
 #   severity: warn
@@ -24,16 +24,16 @@ problems contains result.problem(place, about, text) if {
 	text := sprintf("%s%s", [accepted, _shared(place.facts)])
 }
 
-_accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that failed the check is used all the same (etcd_storage_accept_slow_disk is true)"] if {
+_accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that fails the check is accepted (etcd_storage_accept_slow_disk is true)"] if {
 	settings.is_true(place.facts.slow_disk_accepted)
-} else := ["etcd_storage_check_enabled", "the disk is not measured (etcd_storage_check_enabled is false)"] if {
+} else := ["etcd_storage_check_enabled", "the disk is not benchmarked (etcd_storage_check_enabled is false)"] if {
 	settings.is_false(place.facts.disk_check)
 } else := ["etcd_storage_fsync_p99_max_ms", text] if {
 	limit := to_number(place.facts.fsync_p99_max_ms)
 	limit > threshold.fsync_p99_max_ms
-	text := sprintf("an fsync may take %v ms (etcd_storage_fsync_p99_max_ms), over %v ms", [limit, threshold.fsync_p99_max_ms])
+	text := sprintf("an fsync may take %v ms (etcd_storage_fsync_p99_max_ms), over the limit of %v ms", [limit, threshold.fsync_p99_max_ms])
 }
 
-_shared(facts) := ", and the WAL shares it with the data" if {
+_shared(facts) := ", and WAL and data share the disk" if {
 	facts.wal_device in {null, ""}
 } else := ""

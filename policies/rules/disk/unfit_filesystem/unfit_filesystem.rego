@@ -1,8 +1,8 @@
 # METADATA
-# title: The data lies on a local disk that stays
+# title: Data and WAL are on a persistent local disk
 # description: |
-#   What is acknowledged must be on a disk. tmpfs and overlay lose it with a reboot or with the container; a network file
-#   system answers an fsync when it likes, or without having written.
+#   Acknowledged writes must be on disk. tmpfs and overlay lose them at a reboot or when the container is removed; a
+#   network file system may answer an fsync late, or before it has written.
 # custom:
 #   id: disk/unfit_filesystem
 #   severity: deny
@@ -18,12 +18,12 @@ deny contains finding if some finding in result.findings("disk/unfit_filesystem"
 problems contains result.problem(place, place.names[fact], text) if {
 	some place in clusters.host_profiles
 	some fact, why in _unfit(place.facts)
-	text := sprintf("%s is %v, %s", [place.names[fact], place.facts[fact], why])
+	text := sprintf("%s is %v, which is %s", [place.names[fact], place.facts[fact], why])
 }
 
 _unfit(facts) := object.union_n([
 	{fact: "memory, not a disk" | some fact in _directories; regex.match(`^/(dev/shm|run|var/run)(/|$)`, facts[fact])},
-	{fact: "emptied at a reboot" | some fact in _directories; regex.match(`^(/var)?/tmp(/|$)`, facts[fact])},
+	{fact: "emptied at boot" | some fact in _directories; regex.match(`^(/var)?/tmp(/|$)`, facts[fact])},
 	{fact: "memory, not a disk" | some fact in _devices; regex.match(`^/dev/z?ram[0-9]`, facts[fact])},
 	{fact: "a network file system" | some fact in _devices; regex.match(`^([^/]+:/|//)`, facts[fact])},
 	{fact: why | some fact in ["data_fstype"]; why := _filesystems[facts[fact]]},
@@ -35,6 +35,6 @@ _devices := ["data_device", "wal_device"]
 
 _filesystems := object.union_n([
 	{name: "memory, not a disk" | some name in ["tmpfs", "ramfs", "emptyDir"]},
-	{name: "gone with the container" | some name in ["overlay", "aufs"]},
+	{name: "deleted with the container" | some name in ["overlay", "aufs"]},
 	{name: "a network file system" | some name in ["nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "9p", "fuse.sshfs", "fuse.s3fs"]},
 ])

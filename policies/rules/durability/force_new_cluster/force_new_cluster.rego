@@ -1,12 +1,12 @@
 # METADATA
-# title: A member does not found a new cluster at each start
+# title: A member does not form a new cluster at every start
 # description: |
-#   force-new-cluster throws all other members out and goes on alone. It is for the one start of a recovery; left in the
-#   configuration, the next restart splits the cluster again.
+#   force-new-cluster removes all other members and goes on with one. It is meant for a single start during a recovery;
+#   left in the configuration, it splits the cluster again at the next restart.
 # custom:
 #   id: durability/force_new_cluster
 #   severity: deny
-#   fix: Remove force-new-cluster, and hand it over by hand in a recovery
+#   fix: Remove force-new-cluster, and pass it by hand during a recovery
 #   source: https://etcd.io/docs/v3.6/op-guide/recovery/
 package headroom.rules.durability.force_new_cluster
 
@@ -20,5 +20,5 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.force_new_cluster
 	settings.is_true(profile.etcd.settings.force_new_cluster)
-	text := sprintf("force-new-cluster is on (%s): each start throws the other members out", [name])
+	text := sprintf("force-new-cluster is on (%s), so every start removes all other members", [name])
 }

@@ -1,12 +1,12 @@
 # METADATA
-# title: There is a backup, and it is restored
+# title: Backups are taken, and drills restore them
 # description: |
-#   A cluster that lost its majority comes back from a snapshot or not at all, and a key that was deleted is deleted on
-#   all members. A backup that was never restored is a hope: drills try it.
+#   A cluster that has lost its majority can only be recovered from a snapshot, and a key that was deleted is deleted on
+#   all members. A backup that was never restored may not work: drills try it.
 # custom:
 #   id: durability/no_backup
 #   severity: warn
-#   fix: Set etcd_maintenance_backup_dir and leave backups and drills on, or see to it otherwise and waive this rule
+#   fix: Set etcd_maintenance_backup_dir and leave backups and drills on, or back up by other means and waive this rule
 #   source: https://etcd.io/docs/v3.6/op-guide/recovery/#snapshotting-the-keyspace
 package headroom.rules.durability.no_backup
 
@@ -21,12 +21,12 @@ problems contains result.problem(place, about, text) if {
 	[about, text] := _missing(place)
 }
 
-# As role etcd_maintenance has it: on, but without a directory there are none, and drills follow backups.
-_missing(place) := ["etcd_maintenance_backup_enabled", sprintf("nobody backs this member up (etcd_maintenance_backup_enabled is %v)", [place.facts.backup])] if {
+# The defaults of the role etcd_maintenance: backups are on but need a directory, and drills follow the backups.
+_missing(place) := ["etcd_maintenance_backup_enabled", sprintf("this member is not backed up (etcd_maintenance_backup_enabled is %v)", [place.facts.backup])] if {
 	settings.is_false(place.facts.backup)
-} else := ["etcd_maintenance_backup_dir", "nobody backs this member up (etcd_maintenance_backup_dir is not set, and without it no backups are taken)"] if {
+} else := ["etcd_maintenance_backup_dir", "this member is not backed up (etcd_maintenance_backup_dir is not set)"] if {
 	not "backup_dir" in place.unknown
 	place.facts.backup_dir in {null, ""}
-} else := ["etcd_maintenance_drill_enabled", sprintf("its backups are never restored (etcd_maintenance_drill_enabled is %v)", [place.facts.drill])] if {
+} else := ["etcd_maintenance_drill_enabled", sprintf("no drill restores its backups (etcd_maintenance_drill_enabled is %v)", [place.facts.drill])] if {
 	settings.is_false(place.facts.drill)
 }

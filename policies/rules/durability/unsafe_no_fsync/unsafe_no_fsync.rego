@@ -1,12 +1,12 @@
 # METADATA
-# title: What is acknowledged is on disk
+# title: Acknowledged writes are on disk
 # description: |
-#   unsafe-no-fsync acknowledges writes that are in memory only. A host that loses power then comes back with a log that
-#   has holes, and etcd cannot join its own cluster with it.
+#   With unsafe-no-fsync, etcd acknowledges writes that are only in memory. After a power loss the log has holes, and
+#   the member cannot rejoin its cluster.
 # custom:
 #   id: durability/unsafe_no_fsync
 #   severity: deny
-#   fix: Remove unsafe-no-fsync, and use a faster disk if fsync is the trouble
+#   fix: Remove unsafe-no-fsync; if fsync is too slow, use a faster disk
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/#unsafe-features
 package headroom.rules.durability.unsafe_no_fsync
 
@@ -20,5 +20,5 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
 	settings.is_true(profile.etcd.settings.unsafe_no_fsync)
-	text := sprintf("unsafe-no-fsync is on (%s): a loss of power loses writes that were acknowledged", [name])
+	text := sprintf("unsafe-no-fsync is on (%s), so a power loss loses acknowledged writes", [name])
 }

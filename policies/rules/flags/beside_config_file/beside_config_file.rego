@@ -1,12 +1,12 @@
 # METADATA
-# title: What is written is read
+# title: etcd reads every setting
 # description: |
-#   With a config file etcd passes over its flags and its whole environment, and only says so in one line of its log.
-#   Settings that stand there are not in effect.
+#   With a config file, etcd ignores its flags and its whole environment, and only logs one line about it. The settings
+#   there have no effect.
 # custom:
 #   id: flags/beside_config_file
 #   severity: deny
-#   fix: Move all settings into the config file, or do without it
+#   fix: Move all settings into the config file, or do without the config file
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/; server/etcdmain/config.go
 package headroom.rules.flags.beside_config_file
 
@@ -24,5 +24,5 @@ problems contains result.problem(profile, file, text) if {
 		not lower(replace(trim_prefix(entry.spelling, "ETCD_"), "_", "-")) in {"config-file", "gogc", "gomemlimit"}
 	])
 	count(ignored) > 0
-	text := sprintf("etcd is given a config file (%s), so it passes over %s", [file, concat(", ", ignored)])
+	text := sprintf("etcd has a config file (%s), so it ignores %s", [file, concat(", ", ignored)])
 }

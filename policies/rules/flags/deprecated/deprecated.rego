@@ -1,12 +1,12 @@
 # METADATA
-# title: No setting is about to disappear
+# title: No setting is about to be removed
 # description: |
-#   3.6 still takes the experimental-* settings under their old names; 3.7 passes over them in a config file without a
-#   word and exits on the flags. Who upgrades with them loses them.
+#   3.6 still accepts the experimental-* settings under their old names. 3.7 silently ignores them in a config file and
+#   exits on the flags, so an upgrade loses them.
 # custom:
 #   id: flags/deprecated
 #   severity: warn
-#   fix: "Use the new name now: this release takes both"
+#   fix: "Use the new name now: this release accepts both"
 #   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/; embed.Config of each release
 package headroom.rules.flags.deprecated
 
@@ -22,5 +22,5 @@ problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	remedy := model.series[releases.series(profile.etcd.version)].deprecated[spelling.as_flag(entry.form, entry.spelling)]
-	text := sprintf("%q (%s) is deprecated in etcd %s and gone in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
+	text := sprintf("%q (%s) is deprecated in etcd %s and removed in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
 }

@@ -1,8 +1,8 @@
 # METADATA
-# title: A setting is set once
+# title: Each setting is set once
 # description: |
-#   etcd exits if the same setting comes as a flag and in its environment. Elsewhere one of the two is lost, and which one
-#   is hard to remember.
+#   etcd exits if a setting is given both as a flag and in the environment. In other combinations, one of the two
+#   silently wins.
 # custom:
 #   id: flags/twice
 #   severity: deny

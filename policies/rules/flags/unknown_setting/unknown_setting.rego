@@ -1,13 +1,13 @@
 # METADATA
-# title: Every setting is one that the version knows
+# title: The release knows every setting
 # description: |
-#   etcd passes over an unknown key of its config file in silence, only warns of an unknown variable in its environment, and exits on an
-#   unknown flag. So a setting that was renamed or removed is gone, or keeps the member from starting. All experimental-* settings are
-#   gone in 3.7, and the v2 API in 3.6.
+#   etcd silently ignores an unknown key in its config file, only warns about an unknown environment variable, and exits
+#   on an unknown flag. So a renamed or removed setting has no effect, or keeps the member from starting. 3.7 removed
+#   all experimental-* settings, and 3.6 removed the v2 API.
 # custom:
 #   id: flags/unknown_setting
 #   severity: deny
-#   fix: Spell it as this version does, or remove it
+#   fix: Spell it as this release does, or remove it
 #   source: embed.Config of each release; https://etcd.io/docs/v3.6/upgrades/
 package headroom.rules.flags.unknown_setting
 
@@ -24,7 +24,7 @@ problems contains result.problem(profile, entry.name, text) if {
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)
 	not spelling.is_known(profile.etcd.version, entry.form, entry.spelling)
-	text := sprintf("%s knows no setting %q (%s): %s%s", [
+	text := sprintf("%s has no setting %q (%s): %s%s", [
 		subject,
 		entry.spelling,
 		entry.name,
@@ -35,5 +35,5 @@ problems contains result.problem(profile, entry.name, text) if {
 
 _subject(version) := sprintf("etcd %s", [version]) if releases.series(version)
 
-# Where the release is not known: what none of them knows.
-_subject(null) := "etcd, whatever its release,"
+# If the release is unknown, only settings that no release has are found.
+_subject(null) := "etcd, in any known release,"

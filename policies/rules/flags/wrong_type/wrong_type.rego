@@ -1,11 +1,11 @@
 # METADATA
-# title: Every setting has the type that etcd reads
+# title: Every setting has the type that etcd expects
 # description: |
-#   etcd exits at the start on a value of a wrong type: a quota of "8G" is a text, and etcd wants the number of bytes.
+#   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
 # custom:
 #   id: flags/wrong_type
 #   severity: deny
-#   fix: Write the value in the type that etcd reads
+#   fix: Write the value in the type that etcd expects
 #   source: embed.Config of each release
 package headroom.rules.flags.wrong_type
 
@@ -21,7 +21,7 @@ problems contains result.problem(profile, entry.name, text) if {
 	some entry in profile.etcd.given
 	kind := spelling.type_of(profile.etcd.version, entry.form, entry.spelling)
 	not spelling.is_readable(entry.form, kind, entry.value)
-	text := sprintf("%s is %s, and etcd reads %s%s", [
+	text := sprintf("%s is %s, but etcd expects %s%s", [
 		entry.name,
 		json.marshal(entry.value),
 		value_types.describe(entry.form, kind),

@@ -1,13 +1,13 @@
 # METADATA
-# title: The members can be seen
+# title: The inventory has etcd members
 # description: |
-#   A linter that sees no etcd member has nothing to say, and must not say that all is well. conftest.toml passes over INI
-#   inventories, because conftest stops at nearly all of them; files without an ending are passed over by conftest itself;
-#   dynamic and vaulted inventories exist only while Ansible runs.
+#   A linter that sees no etcd member cannot check anything, and must not pass. conftest.toml excludes INI inventories,
+#   because conftest fails on nearly all of them; conftest itself skips files without an extension; dynamic and vaulted
+#   inventories can only be read while Ansible runs.
 # custom:
 #   id: inventory/no_members
 #   severity: deny
-#   fix: "If the group has another name, set etcd_group; INI, dynamic and vaulted inventories are read by `ansible-playbook playbooks/lint.yml -i INVENTORY`"
+#   fix: If the group has another name, set etcd_group; `ansible-playbook playbooks/lint.yml -i INVENTORY` reads INI, dynamic and vaulted inventories
 #   source: docs/policies/README.md
 package headroom.rules.inventory.no_members
 
@@ -30,9 +30,9 @@ problems contains problem if {
 
 problems contains problem if {
 	count(inventory.names) == 0
-	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no inventory in YAML or JSON here"}
+	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no YAML or JSON inventory here"}
 }
 
-_text(name, group) := sprintf("no host is in group %q", [group]) if {
+_text(name, group) := sprintf("group %q has no hosts", [group]) if {
 	files.listed[name]
-} else := sprintf("no host of group %q can be seen in the YAML and JSON inventory files of %s", [group, name])
+} else := sprintf("no host of group %q is in the YAML and JSON inventory files of %s", [group, name])

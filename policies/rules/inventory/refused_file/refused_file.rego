@@ -1,12 +1,12 @@
 # METADATA
-# title: Ansible can read every file
+# title: Ansible can parse every inventory file
 # description: |
-#   Ansible takes what it read of such a file before it stopped, warns, and goes on: hosts and variables are missing
-#   without an error.
+#   Ansible keeps what it parsed of such a file before the error, warns, and goes on: hosts and variables are missing
+#   without a failure.
 # custom:
 #   id: inventory/refused_file
 #   severity: deny
-#   fix: Mend the file; `ansible-inventory --list` shows what Ansible makes of it
+#   fix: Fix the file; `ansible-inventory --list` shows what Ansible parsed
 #   source: ansible/plugins/inventory/yaml.py
 package headroom.rules.inventory.refused_file
 

@@ -1,9 +1,9 @@
 # METADATA
 # title: Every value that matters is known
 # description: |
-#   What cannot be resolved is unknown, never a pass and never a guess: templates and vaults are text until Ansible runs,
-#   conftest loses the order of keys in one file, and some scalars of YAML mean two things. Rules that need the value do
-#   not speak for these hosts.
+#   A value that cannot be resolved is unknown: it never passes a rule and is never guessed. Templates and vaults are
+#   only text until Ansible runs, conftest loses the order of the keys within a file, and some YAML scalars are
+#   ambiguous. Rules that need the value skip these hosts.
 # custom:
 #   id: inventory/unknown_value
 #   severity: warn
@@ -25,4 +25,4 @@ problems contains result.problem(found, "etcd_cluster_name", _text("etcd_cluster
 	some found in clusters.without_cluster
 }
 
-_text(variable, reason) := sprintf("%s is not known (%s), and rules that need it are silent", [variable, reason])
+_text(variable, reason) := sprintf("%s is unknown (%s), so rules that need it are skipped", [variable, reason])

@@ -1,12 +1,11 @@
 # METADATA
-# title: Every file can be read here
+# title: The linter can read every file
 # description: |
-#   What such a file sets or which hosts it names is not seen by the folder form of this linter, so all the other rules
-#   speak without it.
+#   The linter cannot see which variables or hosts such a file defines, so all other rules run without them.
 # custom:
 #   id: inventory/unread_file
 #   severity: warn
-#   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault's password if there is one
+#   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault password if there is one
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file
 

@@ -1,12 +1,12 @@
 # METADATA
 # title: The log covers a short absence of a follower
 # description: |
-#   The catch-up entries are the time that a follower may be away, divided by the rate of writes. Below half a minute a
+#   The catch-up entries, divided by the write rate, are the time that a follower may be away. Below half a minute, the
 #   restart of a member is enough for it to be sent the whole database.
 # custom:
 #   id: memory/catchup_below_writes
 #   severity: warn
-#   fix: Raise snapshot-catchup-entries, or leave it to the plan
+#   fix: Raise snapshot-catchup-entries, or let the plan choose it
 #   source: etcd_memory_plan keeps 30 s of writes where they fit; https://etcd.io/docs/v3.6/tuning/#snapshot-tuning
 package headroom.rules.memory.catchup_below_writes
 
@@ -25,11 +25,11 @@ problems contains result.problem(profile, name, text) if {
 	entries >= threshold.catchup_entries_min
 	writes := units.parse_count(profile.etcd.workload.puts_per_second)
 	entries < writes * threshold.catchup_seconds
-	text := sprintf("%s is %s, at %s writes a second %d s of them, under %d s", [
+	text := sprintf("%s is %s, which is %d s of writes at %s writes per second, under the minimum of %d s", [
 		name,
 		units.format_count(entries),
-		units.format_count(writes),
 		floor(entries / writes),
+		units.format_count(writes),
 		threshold.catchup_seconds,
 	])
 }

@@ -2,12 +2,12 @@
 # title: Followers can catch up from the log
 # description: |
 #   A follower that misses more entries than the leader keeps is sent the whole database instead, while writes go on and
-#   the log grows. With fewer than about a hundred entries every blink of the network does that. Only a single member
+#   the log grows. With fewer than about a hundred entries, every network glitch triggers that. Only a single member
 #   needs none.
 # custom:
 #   id: memory/catchup_too_few
 #   severity: deny
-#   fix: Set snapshot-catchup-entries to 30 s of writes, 100 at least
+#   fix: Set snapshot-catchup-entries to 30 s of writes, and to 100 at least
 #   source: server/etcdserver/raft.go (compaction does not wait for followers); the floor of etcd_memory_plan
 package headroom.rules.memory.catchup_too_few
 
@@ -25,7 +25,7 @@ problems contains result.problem(profile, name, text) if {
 	entries := units.parse_count(profile.etcd.settings.snapshot_catchup_entries)
 	entries > 0
 	entries < threshold.catchup_entries_min
-	text := sprintf("%s is %d in a cluster of %d members, under %d: a follower that blinks is sent the whole database", [
+	text := sprintf("%s is %d in a cluster of %d members, under the minimum of %d: a follower that is briefly away is sent the whole database", [
 		name,
 		entries,
 		profile.members,

@@ -1,9 +1,9 @@
 # METADATA
-# title: Clients leave room for the rest
+# title: Clients leave memory for the rest
 # description: |
-#   Each connection, each watch stream and each watcher costs memory on the member that it is connected to, and a client
-#   that reconnects in a loop multiplies them. Beyond a quarter of the limit they, and not the data, decide whether the
-#   member lives.
+#   Each connection, watch stream and watcher costs memory on the member that it is connected to, and clients that
+#   reconnect in a loop multiply them. Beyond a quarter of the limit, the clients rather than the data decide whether
+#   the member survives.
 # custom:
 #   id: memory/client_share
 #   severity: warn
@@ -33,7 +33,7 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	workload := parse.workload(profile.etcd.workload)
 	bytes := formulas.watches(constants, workload) + formulas.connections(constants, workload)
 	bytes * 1000 > limit * threshold.client_share_permille
-	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), more than %d %%", [
+	text := sprintf("%s connections, %s watch streams and %s watchers (etcd_workload) take up to %s of %s (%s), over the limit of %d %%", [
 		units.format_count(workload.clients),
 		units.format_count(workload.watch_streams),
 		units.format_count(workload.watchers),
@@ -44,10 +44,11 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	])
 }
 
-# Reading a workload is dear, and hardly anybody needs it here: only where it could matter if each of them took more than any does.
+# Parsing a workload is expensive and rarely needed here, so an upper bound is checked first: none of the clients takes more than `each`.
 _perhaps(workload, limit) if {
 	number := sum([units.parse_count(workload[name]) | some name in ["clients", "watch_streams", "watchers"]])
 	(number * each) * 1000 > limit * threshold.client_share_permille
 }
 
+# Bytes; a test holds it above the model's figures.
 each := 262144

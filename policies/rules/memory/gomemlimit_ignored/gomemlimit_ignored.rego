@@ -1,8 +1,7 @@
 # METADATA
 # title: GOMEMLIMIT has an effect
 # description: |
-#   GOMEMLIMIT came with Go 1.19. Releases of etcd before 3.5.8 were built with an older one, which ignores it without a
-#   word: the limit is not there.
+#   GOMEMLIMIT came with Go 1.19. Releases of etcd before 3.5.8 were built with an older Go, which silently ignores it.
 # custom:
 #   id: memory/gomemlimit_ignored
 #   severity: deny
@@ -23,5 +22,5 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.gomemlimit
 	since := model.series[releases.series(profile.etcd.version)].gomemlimit_since
 	semver.compare(profile.etcd.version, since) < 0
-	text := sprintf("%s is %v, and etcd %s ignores it: it needs %s", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since])
+	text := sprintf("%s is %v, but etcd %s ignores it: it needs %s or newer", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since])
 }

@@ -1,12 +1,12 @@
 # METADATA
-# title: GOMEMLIMIT lies between the live heap and the limit
+# title: GOMEMLIMIT is between the live heap and the memory limit
 # description: |
-#   Below what lives in the heap Go collects without pause and etcd stands still. Above the memory limit it has no effect:
-#   the kernel kills first.
+#   With GOMEMLIMIT below the live heap, Go collects garbage all the time and etcd stalls. Above the memory limit it has
+#   no effect: the kernel kills etcd first.
 # custom:
 #   id: memory/gomemlimit_range
 #   severity: deny
-#   fix: Set GOMEMLIMIT to about nine tenths of the memory limit, or leave it to the plan
+#   fix: Set GOMEMLIMIT to about nine tenths of the memory limit, or let the plan choose it
 #   source: https://go.dev/doc/gc-guide#Memory_limit, and model/memory.yml (gomemlimit_floor)
 package headroom.rules.memory.gomemlimit_range
 
@@ -24,10 +24,11 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.gomemlimit
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes > profile.etcd.limit.bytes
-	text := sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills before it has an effect", [
+	[given, limit] := units.format_sizes_distinctly(bytes, profile.etcd.limit.bytes)
+	text := sprintf("%s is %s, over the memory limit of %s (%s), so the kernel kills etcd before it takes effect", [
 		name,
-		units.format_size(bytes),
-		units.format_size(profile.etcd.limit.bytes),
+		given,
+		limit,
 		profile.etcd.limit.name,
 	])
 }
@@ -38,12 +39,13 @@ problems contains result.problem(profile, name, text) if {
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
 	bytes <= profile.etcd.limit.bytes
 	live := profile.estimate.heap_live
-	least := formulas.smallest_heap(model.constants[profile.estimate.series], live, 0)
-	bytes < least
-	text := sprintf("%s is %s, under the %s that the live heap of %s wants, so Go collects without pause", [
+	floor_bytes := formulas.smallest_heap(model.constants[profile.estimate.series], live, 0)
+	bytes < floor_bytes
+	[given, minimum] := units.format_sizes_distinctly(bytes, floor_bytes)
+	text := sprintf("%s is %s, under the minimum of %s for a live heap of %s, so Go collects garbage all the time", [
 		name,
-		units.format_size(bytes),
-		units.format_size(least),
+		given,
+		minimum,
 		units.format_size(live),
 	])
 }

@@ -1,12 +1,12 @@
 # METADATA
 # title: Go knows the memory limit
 # description: |
-#   Go lets the heap grow to twice what lives in it before it collects, whatever the limit of the unit or of the container
-#   is. GOMEMLIMIT makes it collect earlier when memory is short, instead of being killed.
+#   By default, Go lets the heap grow to twice its live data before it collects, whatever the limit of the unit or of
+#   the container. With GOMEMLIMIT it collects earlier when memory is short, instead of being killed.
 # custom:
 #   id: memory/gomemlimit_unset
 #   severity: warn
-#   fix: Set GOMEMLIMIT to about nine tenths of the limit, or state etcd_workload and leave it to the plan
+#   fix: Set GOMEMLIMIT to about nine tenths of the limit, or set etcd_workload and let the plan choose it
 #   source: https://go.dev/doc/gc-guide#Memory_limit; etcd has no flag for it
 package headroom.rules.memory.gomemlimit_unset
 
@@ -27,7 +27,7 @@ problems contains result.problem(profile, limit.name, text) if {
 	limit := profile.etcd.limit
 	series := releases.series(profile.etcd.version)
 	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
-	text := sprintf("the limit is %s (%s) and GOMEMLIMIT is not set, so the heap may grow to twice what lives in it", [
+	text := sprintf("the memory limit is %s (%s) but GOMEMLIMIT is not set, so the heap may grow to twice its live data", [
 		units.format_size(limit.bytes),
 		limit.name,
 	])

@@ -1,12 +1,12 @@
 # METADATA
-# title: Large values do not change all the time
+# title: Large values do not change often
 # description: |
-#   Every version of a key stays in the database until it is compacted, and every change passes through the raft log. A
-#   large value of which often only a part changes costs its whole size each time.
+#   Every version of a key stays in the database until it is compacted, and every change passes through the raft log.
+#   Changing a part of a large value costs its whole size each time.
 # custom:
 #   id: memory/large_history
 #   severity: warn
-#   fix: Split the value into several keys, so that a change writes only what changed
+#   fix: Split the value into several keys, so that a change rewrites only one of them
 #   source: the measurements in model/memory.yml (database, raft log)
 package headroom.rules.memory.large_history
 
@@ -23,10 +23,11 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	versions := units.parse_count(profile.etcd.workload.revisions_per_key)
 	versions > 1
 	size * versions > threshold.history_bytes_per_key
-	text := sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s for each key, over %s", [
+	[total, limit] := units.format_sizes_distinctly(size * versions, threshold.history_bytes_per_key)
+	text := sprintf("%s versions (etcd_workload.revisions_per_key) of a value of %s are %s per key, over the limit of %s", [
 		units.format_count(versions),
 		units.format_size(size),
-		units.format_size(size * versions),
-		units.format_size(threshold.history_bytes_per_key),
+		total,
+		limit,
 	])
 }

@@ -1,12 +1,12 @@
 # METADATA
 # title: Values are small
 # description: |
-#   etcd keeps the last thousands of writes in memory, whole, on every member: the mean value's size is what multiplies. A value of
-#   1 MB costs 5 GB at 3.6's defaults before a single reader has come.
+#   Every member keeps the last thousands of writes in memory, in full, so the mean value size is multiplied: with 3.6's
+#   defaults, values of 1 MB cost 5 GB before the first client reads.
 # custom:
 #   id: memory/large_values
 #   severity: deny
-#   fix: Split the value into several keys, or keep it elsewhere and only its address in etcd
+#   fix: Split the value into several keys, or store it elsewhere and only its address in etcd
 #   source: https://github.com/etcd-io/etcd/issues/13889, and the measurements in model/memory.yml
 package headroom.rules.memory.large_values
 
@@ -21,8 +21,5 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile in clusters.profiles
 	bytes := units.parse_size(profile.etcd.workload.value_size)
 	bytes > threshold.large_value_bytes
-	text := sprintf("values of %s (etcd_workload.value_size) are over %s", [
-		units.format_size(bytes),
-		units.format_size(threshold.large_value_bytes),
-	])
+	text := sprintf("values of %s (etcd_workload.value_size) are over the limit of %s", units.format_sizes_distinctly(bytes, threshold.large_value_bytes))
 }

@@ -1,13 +1,13 @@
 # METADATA
-# title: The memory limit holds what etcd will need
+# title: The memory limit covers what etcd needs
 # description: |
-#   A member that reaches its limit is killed, replays its log at the start, needs even more for that, and is killed
-#   again. The estimate counts the heap at its peak, the start, the pages of the database that must stay, and what the
-#   kernel keeps.
+#   A member that reaches its limit is killed. At the next start it replays its log, which needs even more memory, and
+#   it is killed again. The estimate covers the heap at its peak, the start, the pages of the database that must stay in
+#   memory, and the kernel's share.
 # custom:
 #   id: memory/limit_below_estimate
 #   severity: deny
-#   fix: "Give more memory, make values fewer or smaller, or run a newer version: etcd_memory_estimate shows each part"
+#   fix: Give more memory, use fewer or smaller values, or run a newer release; etcd_memory_estimate shows each part
 #   source: https://github.com/etcd-io/etcd/issues/17763, and model/memory.yml for what each part costs
 package headroom.rules.memory.limit_below_estimate
 
@@ -23,14 +23,15 @@ problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least
 	needed > limit
+	[required, available] := units.format_sizes_distinctly(needed, limit)
 
-	# memory/restart_spike's.
+	# memory/restart_spike reports those.
 	not estimates.fails_only_at_restart(profile)
-	text := sprintf("etcd %s needs %s at its peak (%s) and has %s (%s)%s", [
+	text := sprintf("etcd %s needs %s at its peak (%s) but has %s (%s)%s", [
 		profile.etcd.version,
-		units.format_size(needed),
+		required,
 		_largest(profile.estimate.components),
-		units.format_size(limit),
+		available,
 		profile.etcd.limit.name,
 		estimates.assumptions(profile),
 	])

@@ -1,13 +1,13 @@
 # METADATA
-# title: A locked database may be locked
+# title: A locked database fits the memlock limit
 # description: |
-#   memory-mlock keeps the whole database in memory. The kernel allows that up to a limit, LimitMEMLOCK of a unit or
-#   ulimits.memlock of a container: etcd starts while the database is small, and no more once it has grown. Headroom's own unit
-#   sets no such limit where memory-mlock is on: there MemoryMax is the bound.
+#   memory-mlock keeps the whole database in memory. The kernel allows that up to LimitMEMLOCK of a unit or
+#   ulimits.memlock of a container: etcd starts while the database is small, and fails once it has grown. Headroom's own
+#   unit sets no such limit when memory-mlock is on, and is bounded by MemoryMax.
 # custom:
 #   id: memory/mlock
 #   severity: deny
-#   fix: Raise ulimits.memlock to the quota at least, or leave memory-mlock off
+#   fix: Raise ulimits.memlock to at least the quota, or turn memory-mlock off
 #   source: https://github.com/etcd-io/bbolt, Options.Mlock; mlock(2), RLIMIT_MEMLOCK
 package headroom.rules.memory.mlock
 
@@ -28,11 +28,10 @@ problems contains result.problem(profile, name, text) if {
 	is_number(allowed)
 	quota := _quota(profile.etcd)
 	allowed < quota
-	text := sprintf("%s is on, and the container may lock %s (ulimits.memlock), less than a quota of %s", [
-		name,
-		units.format_size(allowed),
-		units.format_size(quota),
-	])
+	text := sprintf("%s is on, but the container may lock only %s (ulimits.memlock), less than the quota of %s", array.concat(
+		[name],
+		units.format_sizes_distinctly(allowed, quota),
+	))
 }
 
 _quota(etcd) := bytes if {

@@ -1,8 +1,8 @@
 # METADATA
 # title: The data fits the quota
 # description: |
-#   A database that reaches its quota takes no more writes, on every member, until it is compacted, defragmented and its
-#   alarm disarmed. Live keys and the history that compaction keeps must fit; above 8 GiB no quota is sound.
+#   A database that reaches its quota accepts no writes, on any member, until it is compacted and defragmented and the
+#   alarm is disarmed. Live keys and the history that compaction keeps must fit; a quota above 8 GiB is no way out.
 # custom:
 #   id: memory/quota_below_data
 #   severity: deny
@@ -24,16 +24,17 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 	profile.etcd.planned
 	settings := profile.estimate.settings
 
-	# Without compaction no quota is enough: compaction/off speaks of that.
+	# Without compaction no quota is enough: compaction/off reports that.
 	parse.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
 	quota := _bytes(profile.estimate)
 	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
 	needed := memory.database(profile.etcd.version, profile.etcd.workload, unlimited).in_use
 	needed > quota
-	text := sprintf("live keys and a history of %v take %s of database, and the quota is %s (%s)", [
+	[required, available] := units.format_sizes_distinctly(needed, quota)
+	text := sprintf("live keys and a history of %v take %s in the database, over the quota of %s (%s)", [
 		settings.auto_compaction_retention,
-		units.format_size(needed),
-		units.format_size(quota),
+		required,
+		available,
 		_origin(profile.etcd),
 	])
 }
@@ -47,4 +48,4 @@ _bytes(estimate) := model.constants[estimate.series].quota_default if estimate.s
 
 _origin(etcd) := name if {
 	name := etcd.names.quota_backend_bytes
-} else := "the largest that the plan may choose"
+} else := "the largest that a plan can choose"

@@ -1,8 +1,8 @@
 # METADATA
-# title: The quota is within what etcd is tested for
+# title: The quota is within the tested range
 # description: |
-#   etcd warns at its start above 8 GiB. A database of that size takes long to send to a new member, to defragment and to
-#   restore, and all of it is mapped into memory at the start.
+#   etcd warns at start if the quota is above 8 GiB. A database of that size takes long to send to a new member, to
+#   defragment and to restore, and all of it is mapped into memory at start.
 # custom:
 #   id: memory/quota_over_8_gib
 #   severity: warn
@@ -22,9 +22,6 @@ problems contains result.problem(profile, name, text) if {
 	bytes := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	bytes > threshold.quota_bytes
 	name := profile.etcd.names.quota_backend_bytes
-	text := sprintf("a quota of %s (%s) is over %s", [
-		units.format_size(bytes),
-		name,
-		units.format_size(threshold.quota_bytes),
-	])
+	[given, limit] := units.format_sizes_distinctly(bytes, threshold.quota_bytes)
+	text := sprintf("a quota of %s (%s) is over the limit of %s", [given, name, limit])
 }

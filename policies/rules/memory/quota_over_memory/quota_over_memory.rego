@@ -1,8 +1,8 @@
 # METADATA
-# title: The database fits beside the heap
+# title: The database fits in memory next to the heap
 # description: |
-#   The database is mapped into memory. One that is larger than what the heap leaves is read from the disk again and
-#   again, and a member that thrashes loses its elections long before the kernel kills it.
+#   The database is mapped into memory. If it is larger than what the heap leaves, it is read from disk again and again,
+#   and a thrashing member loses elections long before the kernel kills it.
 # custom:
 #   id: memory/quota_over_memory
 #   severity: deny
@@ -24,17 +24,19 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
 	_chosen(profile, quota)
-	text := sprintf("a quota of %s is over the %s that the heap (%s) leaves of %s (%s)", [
-		units.format_size(quota),
-		units.format_size(max([left, 0])),
+	[given, available] := units.format_sizes_distinctly(quota, max([left, 0]))
+	[_, limit] := units.format_sizes_distinctly(max([left, 0]), profile.etcd.limit.bytes)
+	text := sprintf("a quota of %s is over the %s that a heap of %s leaves of %s (%s)", [
+		given,
+		available,
 		units.format_size(profile.estimate.rss_anon_peak),
-		units.format_size(profile.etcd.limit.bytes),
+		limit,
 		profile.etcd.limit.name,
 	])
 }
 
-# With a workload the expected size of the database is known, and the plan itself allows as much quota as that needs, at least etcd's
-# default: only more than that is somebody's choice.
+# With a workload, the plan itself allows the quota that the expected database needs, and at least etcd's default. Only a larger
+# quota is the user's choice.
 _chosen(profile, _) if not profile.etcd.planned
 
 _chosen(profile, quota) if {

@@ -1,12 +1,12 @@
 # METADATA
-# title: The database has a bound
+# title: The size of the database is limited
 # description: |
-#   A negative quota is none at all. The quota is what keeps the database from filling the disk, and a member whose disk
-#   is full cannot even compact.
+#   A negative quota means no quota. The quota keeps the database from filling the disk, and a member with a full disk
+#   cannot even compact.
 # custom:
 #   id: memory/quota_unlimited
 #   severity: deny
-#   fix: Set quota-backend-bytes to what memory and disk can hold, 8 GiB at most
+#   fix: Set quota-backend-bytes to a size that fits memory and disk, 8 GiB at most
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
 package headroom.rules.memory.quota_unlimited
 
@@ -20,5 +20,5 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	units.parse_count(profile.etcd.settings.quota_backend_bytes) < 0
 	name := profile.etcd.names.quota_backend_bytes
-	text := sprintf("%s is %v: no quota at all, so the database grows until the disk is full", [name, profile.etcd.settings.quota_backend_bytes])
+	text := sprintf("%s is %v, which means no quota, so the database grows until the disk is full", [name, profile.etcd.settings.quota_backend_bytes])
 }

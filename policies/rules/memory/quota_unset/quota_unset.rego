@@ -1,12 +1,12 @@
 # METADATA
-# title: The database has a quota that was chosen
+# title: The quota is set
 # description: |
-#   Without a quota etcd stops taking writes at 2 GiB, whatever the disk and the memory could hold, and a cluster that
-#   reaches it is read-only until somebody compacts, defragments and disarms the alarm.
+#   Without a quota, etcd stops writes at 2 GiB, however large the disk and the memory are, and the cluster stays
+#   read-only until someone compacts, defragments and disarms the alarm.
 # custom:
 #   id: memory/quota_unset
 #   severity: warn
-#   fix: Set quota-backend-bytes, or state etcd_workload and leave it to the plan
+#   fix: Set quota-backend-bytes, or set etcd_workload and let the plan choose it
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
 package headroom.rules.memory.quota_unset
 
@@ -24,5 +24,5 @@ problems contains result.problem(profile, "etcd_quota_backend_bytes", text) if {
 	settings.is_unplanned(profile.etcd)
 	settings.is_unset(profile.etcd, "quota_backend_bytes")
 	series := releases.series(profile.etcd.version)
-	text := sprintf("quota-backend-bytes is not set, so etcd's default of %s ends all writes", [units.format_size(model.constants[series].quota_default)])
+	text := sprintf("quota-backend-bytes is not set, so writes stop at etcd's default of %s", [units.format_size(model.constants[series].quota_default)])
 }

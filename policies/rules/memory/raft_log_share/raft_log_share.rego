@@ -1,13 +1,13 @@
 # METADATA
-# title: The raft log leaves room for the rest
+# title: The raft log leaves memory for the rest
 # description: |
-#   The raft log is held in memory, whole, by every member: up to the catch-up entries on 3.6 and later, and up to
-#   snapshot-count more on 3.5, where it is a sawtooth. With large values it outgrows everything else, and Go's heap may
-#   be twice what lives in it.
+#   Every member holds the raft log in memory, in full: up to the catch-up entries on 3.6 and later, and up to
+#   snapshot-count more on 3.5, where it rises and falls like a sawtooth. With large values it outgrows everything else,
+#   and Go's heap may be twice its live data.
 # custom:
 #   id: memory/raft_log_share
 #   severity: deny
-#   fix: Lower snapshot-catchup-entries (on 3.5 snapshot-count too), make values smaller or give more memory
+#   fix: Lower snapshot-catchup-entries (and on 3.5 snapshot-count), make values smaller, or give more memory
 #   source: https://github.com/etcd-io/etcd/issues/13889, and model/memory.yml for the rule of each version
 package headroom.rules.memory.raft_log_share
 
@@ -24,7 +24,7 @@ problems contains result.problem(profile, _about(profile.etcd), text) if {
 	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
-	text := sprintf("the raft log takes up to %s (%s) of %s (%s), more than %d %%%s", [
+	text := sprintf("the raft log takes up to %s (%s) of %s (%s), over the limit of %d %%%s", [
 		units.format_size(bytes),
 		memory.raft_log_reason(profile.estimate),
 		units.format_size(limit),
@@ -34,7 +34,7 @@ problems contains result.problem(profile, _about(profile.etcd), text) if {
 	])
 }
 
-# The variable that decides most.
+# The pinned setting that decides most.
 _about(etcd) := stated[0] if {
 	stated := [etcd.names[setting] | some setting in ["snapshot_catchup_entries", "snapshot_count"]; etcd.names[setting]]
 	count(stated) > 0

@@ -1,14 +1,14 @@
 # METADATA
-# title: The snapshot count suits the version and the values
+# title: snapshot-count suits the release and the values
 # description: |
-#   On 3.5 the snapshot count is the height of the raft log's sawtooth in memory. Since 3.6 it no longer bounds memory in
-#   steady state, but a restart still replays up to that many entries into memory at once, and the WAL on disk grows with
-#   it. etcd itself went from 100000 down to 10000 in 3.6. Where the workload is stated its values are counted, else the
-#   number of entries alone.
+#   On 3.5, up to snapshot-count entries of the raft log accumulate in memory. Since 3.6 it no longer bounds memory
+#   while etcd runs, but a restart still replays up to that many entries at once, and the WAL on disk grows with it.
+#   etcd itself lowered its default from 100000 to 10000 in 3.6. The rule counts bytes if the workload is set, and
+#   entries otherwise.
 # custom:
 #   id: memory/snapshot_count
 #   severity: warn
-#   fix: Lower snapshot-count, or leave it to the plan
+#   fix: Lower snapshot-count, or let the plan choose it
 #   source: https://github.com/etcd-io/etcd/pull/18826
 package headroom.rules.memory.snapshot_count
 
@@ -43,7 +43,7 @@ _stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), na
 	entries := model.settings.snapshot_count[series].default
 }
 
-_excess(profile, entries) := sprintf("with values of %s that is %s of log, more than %d %% of %s (%s)", [
+_excess(profile, entries) := sprintf("which with values of %s is %s of log, over %d %% of %s (%s)", [
 	units.format_size(value),
 	units.format_size(bytes),
 	floor(threshold.raft_log_share_permille / 10),
@@ -56,11 +56,11 @@ _excess(profile, entries) := sprintf("with values of %s that is %s of log, more 
 	bytes * 1000 > limit * threshold.raft_log_share_permille
 }
 
-_excess(profile, entries) := sprintf("over %s", [units.format_count(threshold.snapshot_count)]) if {
+_excess(profile, entries) := sprintf("over the limit of %s", [units.format_count(threshold.snapshot_count)]) if {
 	not profile.etcd.workload.value_size
 	entries > threshold.snapshot_count
 }
 
-_effect("3.5") := "so much piles up in memory before it is dropped"
+_effect("3.5") := "that many entries accumulate in memory before etcd drops them"
 
-_effect(series) := "a restart replays so much into memory" if series != "3.5"
+_effect(series) := "a restart replays that many entries into memory" if series != "3.5"

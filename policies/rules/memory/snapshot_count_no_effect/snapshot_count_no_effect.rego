@@ -1,13 +1,12 @@
 # METADATA
-# title: Memory is saved where it is spent
+# title: Memory is saved with the right setting
 # description: |
-#   Up to 3.5 a lower snapshot-count was the way to save memory, and most advice still says so. Since 3.6 the log in
-#   memory is as long as the catch-up entries, whatever snapshot-count is: that bounds only what a restart replays, and
-#   the WAL on disk.
+#   Up to 3.5, a lower snapshot-count saved memory, and most advice still says so. Since 3.6, only the catch-up entries
+#   decide how long the log in memory is; snapshot-count only bounds what a restart replays, and the WAL on disk.
 # custom:
 #   id: memory/snapshot_count_no_effect
 #   severity: warn
-#   fix: Lower snapshot-catchup-entries instead, or state etcd_workload and leave both to the plan
+#   fix: Lower snapshot-catchup-entries instead, or set etcd_workload and let the plan choose both
 #   source: https://github.com/etcd-io/etcd/pull/18826
 package headroom.rules.memory.snapshot_count_no_effect
 
@@ -30,7 +29,7 @@ problems contains result.problem(profile, name, text) if {
 	entries < model.settings.snapshot_count[series].default
 	settings.is_unplanned(profile.etcd)
 	settings.is_unset(profile.etcd, "snapshot_catchup_entries")
-	text := sprintf("%s is %s, which saves no memory on etcd %s while it runs: %s entries are kept for slow followers (snapshot-catchup-entries, not set)", [
+	text := sprintf("%s is %s, which saves no memory while etcd %s runs: it keeps %s entries for slow followers (snapshot-catchup-entries is not set)", [
 		name,
 		units.format_count(entries),
 		profile.etcd.version,

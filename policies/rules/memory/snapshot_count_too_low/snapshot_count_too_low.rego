@@ -1,12 +1,12 @@
 # METADATA
-# title: Snapshots are not taken all the time
+# title: Snapshots are not taken too often
 # description: |
-#   Every snapshot-count writes etcd makes a snapshot on disk: it serialises its state and syncs a file. Below some
-#   hundred entries these are spikes of CPU and fsync many times a minute.
+#   etcd writes a snapshot to disk every snapshot-count writes: it serialises its state and syncs a file. Below a few
+#   hundred entries, that causes spikes of CPU and fsync many times a minute.
 # custom:
 #   id: memory/snapshot_count_too_low
 #   severity: warn
-#   fix: Raise snapshot-count, or leave it to the plan
+#   fix: Raise snapshot-count, or let the plan choose it
 #   source: the floors of etcd_memory_plan; https://etcd.io/docs/v3.6/tuning/#snapshot-tuning
 package headroom.rules.memory.snapshot_count_too_low
 
@@ -23,17 +23,17 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
-	least := _least(releases.series(profile.etcd.version))
-	entries < least
-	text := sprintf("%s is %s, under %s: a snapshot each %s writes", [
+	minimum := _minimum(releases.series(profile.etcd.version))
+	entries < minimum
+	text := sprintf("%s is %s, under the minimum of %s: etcd takes a snapshot every %s writes", [
 		name,
 		units.format_count(entries),
-		units.format_count(least),
+		units.format_count(minimum),
 		units.format_count(entries),
 	])
 }
 
-# On 3.5 a snapshot holds the v2 store too.
-_least("3.5") := threshold.snapshot_count_min_3_5
+# On 3.5 a snapshot also holds the v2 store.
+_minimum("3.5") := threshold.snapshot_count_min_3_5
 
-_least(series) := threshold.snapshot_count_min if series != "3.5"
+_minimum(series) := threshold.snapshot_count_min if series != "3.5"

@@ -1,12 +1,12 @@
 # METADATA
-# title: The workload and the settings can be read
+# title: The workload and the settings can be parsed
 # description: |
-#   A size that is no size, or a key of the workload that nobody knows, stops the deployment later, and no other rule about memory can
-#   speak before it is mended.
+#   An invalid size or an unknown key of the workload stops the deployment later, and no other rule about memory can run
+#   until it is fixed.
 # custom:
 #   id: memory/unreadable
 #   severity: deny
-#   fix: Write it as the documentation has it; sizes are numbers of bytes or such as 100KB, 2GB
+#   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB
 #   source: the documentation of etcd_memory_estimate
 package headroom.rules.memory.unreadable
 
@@ -21,7 +21,7 @@ deny contains finding if some finding in result.findings("memory/unreadable", pr
 problems contains result.problem(profile, "etcd_workload", text) if {
 	some profile, problems in estimates.invalid
 	some problem in problems
-	not _said_elsewhere(profile.etcd, problem)
+	not _reported_elsewhere(profile.etcd, problem)
 	text := strings.replace_n(_as_written(profile.etcd), problem)
 }
 
@@ -30,15 +30,15 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	budget := profile.variables.etcd_memory_budget
 	not budget in {null, ""}
 	not units.parse_size(budget)
-	text := sprintf("etcd_memory_budget is %v, which is no size", [budget])
+	text := sprintf("etcd_memory_budget is %v, which is not a valid size", [budget])
 }
 
-# version/unknown and version/end_of_life; memory/gomemlimit_ignored and memory/gomemlimit_range.
-_said_elsewhere(etcd, _) if not releases.series(etcd.version)
+# Reported by version/unknown and version/end_of_life, and by memory/gomemlimit_ignored and memory/gomemlimit_range.
+_reported_elsewhere(etcd, _) if not releases.series(etcd.version)
 
-_said_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
+_reported_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
 
-# The model's names, as the user spells them.
+# The model's names for settings → the user's.
 _as_written(etcd) := object.union(
 	{sprintf("settings.%s", [setting]): name | some setting, name in etcd.names},
 	{"workload.": "etcd_workload."},

@@ -1,12 +1,12 @@
 # METADATA
-# title: A zero says what it means
+# title: Zero is not used to mean none
 # description: |
-#   etcd takes 0 for snapshot-count and for the catch-up entries as its default, not as none: who writes 0 to save memory
-#   gets 10000 (100000 on 3.5) and 5000 entries.
+#   For snapshot-count and for the catch-up entries, etcd takes 0 as its default, not as none: setting 0 to save memory
+#   gives 10000 (100000 on 3.5) and 5000 entries.
 # custom:
 #   id: memory/zero_is_default
 #   severity: warn
-#   fix: Write the number that is meant, or leave it out
+#   fix: Write the number that you mean, or leave it out
 #   source: "etcdserver of each release: DefaultSnapshotCount, DefaultSnapshotCatchUpEntries"
 package headroom.rules.memory.zero_is_default
 
@@ -24,5 +24,5 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names[setting]
 	units.parse_count(profile.etcd.settings[setting]) == 0
 	entries := model.settings[setting][releases.series(profile.etcd.version)].default
-	text := sprintf("%s is 0, which etcd %s takes for its default of %s", [name, profile.etcd.version, units.format_count(entries)])
+	text := sprintf("%s is 0, for which etcd %s uses its default of %s", [name, profile.etcd.version, units.format_count(entries)])
 }

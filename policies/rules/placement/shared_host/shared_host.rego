@@ -1,12 +1,12 @@
 # METADATA
 # title: etcd has its host to itself
 # description: |
-#   What else runs on the host takes pages of the database out of memory, waits for the same disk, and may make the kernel
-#   kill. etcd feels it first: an fsync that is late is a leader that is lost.
+#   Other workloads on the host evict pages of the database from memory, compete for the disk, and can trigger the OOM
+#   killer. etcd suffers first: one slow fsync can cost the cluster its leader.
 # custom:
 #   id: placement/shared_host
 #   severity: warn
-#   fix: Move etcd to hosts of its own, or waive this rule where both have limits and disks of their own
+#   fix: Move etcd to dedicated hosts, or waive this rule where both have limits and disks of their own
 #   source: https://etcd.io/docs/v3.6/op-guide/hardware/; the thresholds (heavy_groups) for the groups that count
 package headroom.rules.placement.shared_host
 
@@ -28,7 +28,7 @@ problems contains problem if {
 		"inventory": name,
 		"hosts": shared,
 		"about": group,
-		"text": sprintf("also in group %q, whose work takes memory and disk from etcd", [group]),
+		"text": sprintf("also in group %q, whose workload competes with etcd for memory and disk", [group]),
 	}
 }
 

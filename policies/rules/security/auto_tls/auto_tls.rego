@@ -1,12 +1,12 @@
 # METADATA
-# title: Certificates come from a CA
+# title: Certificates are issued by a CA
 # description: |
-#   With auto-tls every member signs its own certificate, anew after some time. No client can check it, so anybody can
-#   stand in between; it hides, and proves nothing.
+#   With auto-tls, every member signs its own certificate, and renews it from time to time. No client can verify it, so
+#   a man in the middle goes unnoticed: the traffic is encrypted, but nobody is authenticated.
 # custom:
 #   id: security/auto_tls
 #   severity: warn
-#   fix: Use certificates of a CA (role etcd_tls makes one)
+#   fix: Use certificates issued by a CA (the role etcd_tls sets one up)
 #   source: https://etcd.io/docs/v3.6/op-guide/security/#example-4-automatic-self-signed-transport-security
 package headroom.rules.security.auto_tls
 
@@ -21,5 +21,5 @@ problems contains result.problem(profile, name, text) if {
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]
 	settings.is_true(profile.etcd.settings[setting])
-	text := sprintf("%s is on (%s): nobody can check who answers", [replace(setting, "_", "-"), name])
+	text := sprintf("%s is on (%s), so nobody can verify its certificates", [replace(setting, "_", "-"), name])
 }

@@ -1,8 +1,8 @@
 # METADATA
-# title: Who connects shows a certificate
+# title: Clients and peers present a certificate
 # description: |
-#   Without client-cert-auth TLS only hides what is said, not from whom: whoever reaches the port may read and write
-#   everything, unless etcd's own users are set up. The same at the peer port lets anyone join.
+#   Without client-cert-auth, TLS only encrypts: anyone who reaches the port can read and write everything, unless
+#   etcd's own users are set up. At the peer port, anyone can join the cluster.
 # custom:
 #   id: security/client_cert_auth
 #   severity: deny
@@ -20,7 +20,7 @@ problems contains result.problem(profile, about, text) if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)
-	text := sprintf("%s %s, so whoever reaches the %s port is let in", [replace(setting, "_", "-"), how, port])
+	text := sprintf("%s %s, so anyone who reaches the %s port gets access", [replace(setting, "_", "-"), how, port])
 }
 
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
@@ -28,7 +28,7 @@ _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting],
 	settings.is_false(etcd.settings[setting])
 }
 
-# The role sets it; elsewhere etcd's default is off. Without https there is nothing to show a certificate to: security/plain_http.
+# The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
 	object.get(etcd, "format", "headroom") != "headroom"
 	settings.is_unset(etcd, setting)

@@ -1,12 +1,12 @@
 # METADATA
-# title: Nothing travels in the clear
+# title: All traffic is encrypted
 # description: |
-#   etcd holds the secrets of what it serves. On plain HTTP everyone on the way reads them, and whoever reaches a peer
-#   port can join the cluster. Loopback is no way.
+#   etcd often stores secrets. Over plain HTTP, anyone on the network path can read them, and anyone who reaches a peer
+#   port can join the cluster. Loopback addresses are exempt.
 # custom:
 #   id: security/plain_http
 #   severity: deny
-#   fix: Use https with certificates for clients and peers (etcd_tls_enabled is the default of the role)
+#   fix: Use https with certificates for clients and peers (the role's default, etcd_tls_enabled)
 #   source: https://etcd.io/docs/v3.6/op-guide/security/
 package headroom.rules.security.plain_http
 
@@ -19,16 +19,16 @@ deny contains finding if some finding in result.findings("security/plain_http", 
 problems contains result.problem(place, place.names.tls, text) if {
 	some place in clusters.host_profiles
 	settings.is_false(place.facts.tls)
-	text := sprintf("clients and peers speak plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
+	text := sprintf("clients and peers use plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
 }
 
 problems contains result.problem(profile, profile.etcd.names[setting], text) if {
 	some profile in clusters.profiles
 	some setting, url in _plain_urls(profile.etcd)
-	text := sprintf("%s is plain HTTP beyond this host (%s)", [trim_space(url), profile.etcd.names[setting]])
+	text := sprintf("%s is plain HTTP, and open to other hosts (%s)", [trim_space(url), profile.etcd.names[setting]])
 }
 
-# Setting → the first of its URLs that is plain HTTP beyond this host.
+# Setting → the first of its URLs that uses plain HTTP and is no loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
 	some setting in ["advertise_client_urls", "initial_advertise_peer_urls", "listen_client_urls", "listen_peer_urls"]
 	urls := [url |

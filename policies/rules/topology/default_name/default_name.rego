@@ -1,12 +1,12 @@
 # METADATA
 # title: A member has a name of its own
 # description: |
-#   "default" is what etcd calls a member that nobody named. Two of them cannot be in one cluster, and a data dir that was
-#   made by one is taken for that of another.
+#   etcd names a member "default" if nobody else does. Two such members cannot be in one cluster, and one may take the
+#   other's data directory for its own.
 # custom:
 #   id: topology/default_name
 #   severity: deny
-#   fix: Leave etcd_name out (it is the name of the host), or give each member a name of its own
+#   fix: Leave etcd_name out (it defaults to the host's name), or give each member a name of its own
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/#member
 package headroom.rules.topology.default_name
 
@@ -21,6 +21,6 @@ problems contains problem if {
 		"inventory": inventory,
 		"hosts": {host},
 		"about": "etcd_name",
-		"text": "the member is called \"default\" (etcd_name), as every member without a name is",
+		"text": "the member is named \"default\" (etcd_name), as is every member without a name",
 	}
 }

@@ -1,12 +1,13 @@
 # METADATA
-# title: An election waits for ten heartbeats
+# title: The election timeout is at least ten heartbeats
 # description: |
-#   An election timeout of a few heartbeats takes a short pause of the disk or of the network for the death of the leader.
-#   Ten leave room; the heartbeat itself is about the round trip between members.
+#   With an election timeout of a few heartbeats, a short pause of the disk or of the network counts as the death of the
+#   leader. Ten heartbeats leave a margin; the heartbeat interval itself should be about the round-trip time between
+#   members.
 # custom:
 #   id: topology/election_ratio
 #   severity: warn
-#   fix: Set election-timeout to ten times heartbeat-interval, and heartbeat-interval to the round trip (100 ms suits one site)
+#   fix: Set election-timeout to ten times heartbeat-interval, and heartbeat-interval to the round-trip time (100 ms suits one site)
 #   source: https://etcd.io/docs/v3.6/tuning/#time-parameters
 package headroom.rules.topology.election_ratio
 
@@ -23,7 +24,7 @@ problems contains result.problem(profile, election_origin, text) if {
 	[election, election_origin] := settings.effective_number(profile.etcd, "election_timeout")
 	election < heartbeat * threshold.election_ratio
 
-	# Below that etcd does not start at all: topology/election_refused.
+	# Below five heartbeats etcd does not start: topology/election_refused reports that.
 	election >= heartbeat * 5
 	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)", [
 		election,

@@ -1,11 +1,11 @@
 # METADATA
-# title: etcd starts with these timings
+# title: etcd accepts the timings
 # description: |
-#   etcd exits at its start if the election timeout is below five heartbeats, or above 50 s.
+#   etcd exits at start if the election timeout is below five heartbeats, or above 50 s.
 # custom:
 #   id: topology/election_refused
 #   severity: deny
-#   fix: Set election-timeout to ten times heartbeat-interval, 50000 at most
+#   fix: Set election-timeout to ten times heartbeat-interval, and to 50000 at most
 #   source: server/embed/config.go (Config.Validate)
 package headroom.rules.topology.election_refused
 

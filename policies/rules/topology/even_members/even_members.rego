@@ -1,8 +1,8 @@
 # METADATA
 # title: A cluster has an odd number of members
 # description: |
-#   A cluster works while more than half of its members do. One member more than an odd number tolerates no further
-#   failure: it only adds one more that can fail, and one more that every write waits for.
+#   A cluster works while more than half of its members do. One member more than an odd number does not tolerate one
+#   more failure: it only adds a member that can fail, and that writes may have to wait for.
 # custom:
 #   id: topology/even_members
 #   severity: warn
@@ -18,5 +18,5 @@ warn contains finding if some finding in result.findings("topology/even_members"
 problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", text) if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) % 2 == 0
-	text := sprintf("cluster %q has %d members, which tolerate no more failures than %d", [cluster, count(hosts), count(hosts) - 1])
+	text := sprintf("cluster %q has %d members, which tolerate only as many failures as %d", [cluster, count(hosts), count(hosts) - 1])
 }

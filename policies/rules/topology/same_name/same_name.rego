@@ -1,8 +1,8 @@
 # METADATA
 # title: No two members of a cluster share a name
 # description: |
-#   A member finds itself in the list of the cluster by its name. Two with the same one do not start, or start as each
-#   other.
+#   A member finds itself in the cluster's member list by its name. Two members with one name do not start, or start as
+#   each other.
 # custom:
 #   id: topology/same_name
 #   severity: deny
@@ -15,7 +15,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/same_name", problems)
 
-# Hosts differ in name, so without a name of its own for one of them nothing need be compared.
+# Names default to the hosts' names, which differ: without an explicit name there is nothing to compare.
 problems contains result.cluster_problem(inventory, sharing, "etcd_name", text) if {
 	count(clusters.names) > 0
 	some [inventory, cluster], hosts in clusters.members
@@ -26,5 +26,5 @@ problems contains result.cluster_problem(inventory, sharing, "etcd_name", text) 
 	name != "default"
 	sharing := {host | some host in hosts; named[host] == name}
 	count(sharing) > 1
-	text := sprintf("%d members of cluster %q are called %q (etcd_name)", [count(sharing), cluster, name])
+	text := sprintf("%d members of cluster %q are named %q (etcd_name)", [count(sharing), cluster, name])
 }

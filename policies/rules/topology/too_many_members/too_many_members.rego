@@ -1,12 +1,12 @@
 # METADATA
 # title: A cluster has at most seven members
 # description: |
-#   Every write waits for a majority and is sent to all: more members make a cluster slower, not safer. Five survive two
-#   failures, which is what clusters are run for.
+#   The leader sends every write to all members and waits for a majority: more members make a cluster slower, not safer.
+#   Five members survive two failures, which is enough for nearly every cluster.
 # custom:
 #   id: topology/too_many_members
 #   severity: deny
-#   fix: Run five members; let more readers come through etcd grpc-proxy, or make a second cluster
+#   fix: Run five members; serve more readers through etcd grpc-proxy, or split the data over several clusters
 #   source: https://etcd.io/docs/v3.6/faq/#what-is-maximum-cluster-size
 package headroom.rules.topology.too_many_members
 
@@ -19,5 +19,5 @@ deny contains finding if some finding in result.findings("topology/too_many_memb
 problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", text) if {
 	some [inventory, cluster], hosts in clusters.members
 	count(hosts) > threshold.members_max
-	text := sprintf("cluster %q has %d members, over %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max])
+	text := sprintf("cluster %q has %d members, over the limit of %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max])
 }

@@ -1,8 +1,8 @@
 # METADATA
 # title: All members have the same quota
 # description: |
-#   The member with the smallest quota raises the alarm that ends the writes of all. The others' larger quota is never
-#   used.
+#   The member with the smallest quota raises an alarm that stops writes on all members. The larger quotas of the others
+#   are never used.
 # custom:
 #   id: topology/uneven_quota
 #   severity: warn
@@ -25,10 +25,10 @@ problems contains result.cluster_problem(inventory, clusters.members[[inventory,
 		some part in parts
 		bytes := _quota(part.etcd)
 	])
-	text := sprintf("cluster %q mixes quotas: %s, and the smallest ends the writes of all", [cluster, mixture])
+	text := sprintf("cluster %q mixes quotas: %s, and the smallest stops writes on all members", [cluster, mixture])
 }
 
-# 0 and nothing at all are etcd's default, unless a plan chooses.
+# Without a plan, 0 and an unset quota mean etcd's default.
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
@@ -38,5 +38,5 @@ _quota(etcd) := bytes if {
 	not _unlimited(etcd)
 }
 
-# memory/quota_unlimited's.
+# memory/quota_unlimited reports these.
 _unlimited(etcd) if units.parse_count(etcd.settings.quota_backend_bytes) < 0

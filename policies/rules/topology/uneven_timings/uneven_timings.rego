@@ -1,8 +1,8 @@
 # METADATA
 # title: All members have the same timings
 # description: |
-#   A follower with a short election timeout calls elections against a leader whose heartbeat is slow enough for it: the
-#   cluster loses its leader again and again without a fault anywhere.
+#   A follower with a shorter election timeout calls elections while the leader's heartbeats are still on time: the
+#   cluster loses its leader again and again although nothing is broken.
 # custom:
 #   id: topology/uneven_timings
 #   severity: deny

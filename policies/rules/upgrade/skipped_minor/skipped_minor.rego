@@ -1,12 +1,13 @@
 # METADATA
 # title: An upgrade goes from one minor version to the next
 # description: |
-#   etcd migrates its data from one minor version to the next, and members further apart refuse to work together.
+#   etcd migrates its data only from one minor version to the next, and members that are further apart refuse to work
+#   together.
 # custom:
 #   id: upgrade/skipped_minor
 #   severity: deny
 #   with: [version/mixed]
-#   fix: Upgrade the whole cluster to the minor version in between first
+#   fix: First upgrade the whole cluster to the minor version in between
 #   source: https://etcd.io/docs/v3.6/upgrades/
 package headroom.rules.upgrade.skipped_minor
 

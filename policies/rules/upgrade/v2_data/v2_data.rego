@@ -1,8 +1,8 @@
 # METADATA
-# title: There is no v2 data when 3.6 comes
+# title: No v2 data is left before the upgrade to 3.6
 # description: |
-#   3.6 has no v2 API and refuses to start on a store that holds v2 data. As long as enable-v2 is on, clients may write
-#   some.
+#   3.6 has no v2 API and refuses to start if the store holds v2 data. While enable-v2 is on, clients can write such
+#   data.
 # custom:
 #   id: upgrade/v2_data
 #   severity: warn
@@ -22,5 +22,5 @@ problems contains result.problem(profile, name, text) if {
 	releases.series(profile.etcd.version) == "3.5"
 	name := profile.etcd.names.enable_v2
 	settings.is_true(profile.etcd.settings.enable_v2)
-	text := sprintf("enable-v2 is on (%s), and 3.6 does not start on v2 data", [name])
+	text := sprintf("enable-v2 is on (%s), but 3.6 does not start with v2 data", [name])
 }

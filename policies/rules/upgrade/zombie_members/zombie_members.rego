@@ -1,13 +1,13 @@
 # METADATA
-# title: Removed members stay removed over an upgrade
+# title: Removed members stay removed after an upgrade
 # description: |
-#   3.6 takes its list of members from another place than 3.5 did. Releases of 3.5 before 3.5.26 let the two differ, and
-#   an upgrade brings members back that were removed long ago: the majority is counted with the dead.
+#   3.6 reads its member list from a different place than 3.5. Releases before 3.5.26 let the two differ, so an upgrade
+#   can bring back members that were removed long ago, and they count towards the quorum.
 # custom:
 #   id: upgrade/zombie_members
 #   severity: deny
 #   with: [version/mixed, version/vulnerable, version/watch_leak]
-#   fix: Upgrade the whole cluster to the newest 3.5 first, then to 3.6
+#   fix: First upgrade the whole cluster to the newest 3.5, then to 3.6
 #   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
 package headroom.rules.upgrade.zombie_members
 

@@ -1,8 +1,8 @@
 # METADATA
-# title: The version does not corrupt data
+# title: The release does not corrupt data
 # description: |
-#   Some releases lose or corrupt data under load, on a kill or during a defragmentation. No setting avoids that; only
-#   another release does.
+#   Some releases lose or corrupt data under load, after a kill, or during a defragmentation. No setting avoids that;
+#   only an upgrade does.
 # custom:
 #   id: version/data_corruption
 #   severity: deny

@@ -1,7 +1,7 @@
 # METADATA
-# title: The series still gets fixes
+# title: The series is maintained
 # description: |
-#   A series that is not maintained any more keeps its bugs, those that lose data among them, and its open CVEs.
+#   A series that is no longer maintained keeps its bugs, including those that lose data, and its open CVEs.
 # custom:
 #   id: version/end_of_life
 #   severity: deny
@@ -19,7 +19,7 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	[major, minor] := releases.end_of_life(profile.etcd.version)
-	text := sprintf("etcd %s is of series %d.%d, which gets no fixes any more; the oldest that does is %d.%d", [
+	text := sprintf("etcd %s belongs to series %d.%d, which is no longer maintained; the oldest maintained series is %d.%d", [
 		profile.etcd.version,
 		major,
 		minor,

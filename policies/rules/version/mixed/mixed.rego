@@ -1,12 +1,12 @@
 # METADATA
 # title: All members run the same release
 # description: |
-#   Members of different releases are the state of an upgrade that is under way. Left so, the cluster runs with the
-#   features of the oldest, and a member that is replaced may come up as either.
+#   Members of different releases are normal during an upgrade. A cluster that stays that way has only the features of
+#   the oldest release, and a replaced member may come up as either.
 # custom:
 #   id: version/mixed
 #   severity: warn
-#   fix: Set etcd_version for the whole cluster; the role rolls it out one member at a time
+#   fix: Set etcd_version for the whole cluster; the role upgrades one member at a time
 #   source: https://etcd.io/docs/v3.6/upgrades/
 package headroom.rules.version.mixed
 

@@ -1,8 +1,8 @@
 # METADATA
-# title: The version is a release that is known
+# title: The version is a known release
 # description: |
-#   What a release calls its settings, what it defaults to and what it needs differs; without a full release number
-#   nothing of that can be checked. In YAML a number such as 3.10 is 3.1: quote it.
+#   Releases differ in the names, the defaults and the requirements of their settings; without a full release number
+#   none of these can be checked. YAML reads the number 3.10 as 3.1: quote it.
 # custom:
 #   id: version/unknown
 #   severity: deny
@@ -24,19 +24,19 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	version != null
 	not releases.series(version)
 
-	# That is version/end_of_life's.
+	# version/end_of_life reports these.
 	not releases.end_of_life(version)
 	text := sprintf("etcd_version is %s, %s", [version, _what(version)])
 }
 
 _newest := concat(", ", [release.newest | some release in model.series])
 
-_what(version) := sprintf("written without the v: %s", [bare]) if {
+_what(version) := sprintf("which has a leading v; write %s", [bare]) if {
 	bare := trim_prefix(version, "v")
 	startswith(version, "v")
 	releases.series(bare)
-} else := sprintf("which names no release; name a full one, such as %s, the newest that is known of %s", [newest, version]) if {
+} else := sprintf("which is not a full release number, such as %s, the newest known release of %s", [newest, version]) if {
 	newest := model.series[version].newest
-} else := sprintf("of a series that is not known; the newest that are: %s", [_newest]) if {
+} else := sprintf("of an unknown series; the newest known releases are %s", [_newest]) if {
 	regex.match(`^[0-9]+\.[0-9]+\.[0-9]+$`, version)
-} else := sprintf("which is no release; the newest that are known: %s", [_newest])
+} else := sprintf("which is not a release; the newest known releases are %s", [_newest])

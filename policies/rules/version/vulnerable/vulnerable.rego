@@ -1,7 +1,7 @@
 # METADATA
-# title: The version has no known vulnerability
+# title: The release has no known vulnerability
 # description: |
-#   Some releases let a client do what it may not, whatever the configuration. Only another release ends that.
+#   Some releases let a client do what it has no permission for, whatever the configuration. Only an upgrade fixes that.
 # custom:
 #   id: version/vulnerable
 #   severity: deny

@@ -1,8 +1,8 @@
 # METADATA
-# title: Watches show what their user may read
+# title: Watches only show what their user may read
 # description: |
-#   In some releases a watch shows keys that its user may not read. That matters only where etcd's own users and roles are
-#   in use, which no inventory says.
+#   In some releases, a watch shows keys that its user has no permission to read. This matters only where etcd's own
+#   users and roles are in use, which an inventory does not show.
 # custom:
 #   id: version/watch_leak
 #   severity: warn

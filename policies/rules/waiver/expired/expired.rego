@@ -1,12 +1,12 @@
 # METADATA
-# title: No waiver outlives its date
+# title: No waiver is past its date
 # description: |
-#   A waiver is a decision for a while. When its day has passed the finding is back, and the waiver says so until somebody
-#   decides anew.
+#   A waiver is a decision for a limited time. After its last day the finding counts again, and this rule denies until
+#   someone decides anew.
 # custom:
 #   id: waiver/expired
 #   severity: deny
-#   fix: Mend what it waived, or decide anew and set another date
+#   fix: Fix what it waived, or decide anew and set another date
 #   source: docs/policies/waivers.md
 package headroom.rules.waiver.expired
 

@@ -1,7 +1,7 @@
 # METADATA
-# title: Every waiver can be read
+# title: Every waiver is valid
 # description: |
-#   A waiver that nobody can read waives nothing, and who wrote it believes that it does.
+#   An invalid waiver waives nothing, although its author believes that it does.
 # custom:
 #   id: waiver/malformed
 #   severity: deny

@@ -1,7 +1,7 @@
 # METADATA
-# title: Every waiver waives something
+# title: Every waiver matches a finding
 # description: |
-#   A waiver without a finding hides the next one: what it was written for is mended, or its host, group or cluster has
+#   A waiver without a finding would hide the next one: either the problem is fixed, or its host, group or cluster has
 #   another name.
 # custom:
 #   id: waiver/unused

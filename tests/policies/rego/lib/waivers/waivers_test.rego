@@ -32,7 +32,7 @@ _warned(list) := found if {
 test_waived_is_listed if {
 	count(_denied([_waiver({})])) == 0
 	some finding in _warned([_waiver({})])
-	finding.msg == "waived: memory/large_values: etcd-1, etcd-2: values of 1.0 MiB (etcd_workload.value_size) are over 100.0 KiB (until 2026-12-31: until the blobs move)"
+	finding.msg == "waived: memory/large_values: etcd-1, etcd-2: values of 1.0 MiB (etcd_workload.value_size) are over the limit of 100.0 KiB (until 2026-12-31: until the blobs move)"
 	finding.waived == {"file": "inventory/.waivers.yml", "number": 1, "reason": "until the blobs move", "expires": "2026-12-31"}
 	finding.code == "memory/large_values"
 }
