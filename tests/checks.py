@@ -89,6 +89,7 @@ FAST = [
     pytest("set-up", "tests/setup"),
     pytest("generators", "tests/tools"),
     Check("architecture", "python -m tools.architecture --check"),
+    Check("prose", "python -m tools.prose"),
     Check("role docs", "python -m tools.role_readmes --check"),
     pytest("bench", "tests/bench"),
     pytest("alert rules", "tests/alerts"),

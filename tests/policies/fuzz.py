@@ -204,7 +204,7 @@ waivers = st.fixed_dictionaries(
 
 @st.composite
 def folders(draw: st.DrawFn) -> dict[str, Any]:
-    """An inventory folder, path → content, of which nothing can be taken for granted but that it has an etcd group."""
+    """Draw an inventory folder, path → content; only its etcd group is certain."""
     files: dict[str, Any] = {
         "hosts.yml": {
             "etcd": {"hosts": {"n1": draw(variables), "n2": None, "n3": draw(variables)}, "vars": draw(variables)}

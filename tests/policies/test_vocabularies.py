@@ -124,7 +124,7 @@ def test_file_is_named() -> None:
 
 
 def test_inventory_beside_files(tmp_path: Path) -> None:
-    """Files below the same folder are no part of the inventory, and it is no part of them."""
+    """Files in the same folder do not belong to the inventory, nor it to them."""
     write(
         tmp_path,
         {

@@ -155,7 +155,7 @@ merge(definitions) := layer(definition.variables, definition.plain) if {
 
 _merge_file(definitions) := overlay([
 	layer({name: value | some name, found in by_name; count(found) == 1; some value in found}, false),
-	unknown({name | some name, found in by_name; count(found) > 1}, "two values in one file, of which the later one counts"),
+	unknown({name | some name, found in by_name; count(found) > 1}, "two values in one file; the later one counts"),
 ]) if {
 	by_name := {name: found |
 		some definition in definitions

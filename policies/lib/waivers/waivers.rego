@@ -60,7 +60,7 @@ _problems(waiver) := {sprintf("is no mapping of %s", [concat(", ", sort(_keys))]
 	missing := {sprintf("has no %s", [key]) | some key in (_keys - _scopes); not _filled(object.get(waiver, key, null))}
 	scope := {"wants one of host, group and cluster, with a name" | not _has_one_scope(waiver)}
 	of_rule := {text | text := _problem_of_rule(waiver.rule)}
-	date := {sprintf("expires on %q, which is no date such as 2027-03-31", [waiver.expires]) | _filled(waiver.expires); not _is_date(waiver.expires)}
+	date := {sprintf("expires on %q, which is not a date such as 2027-03-31", [waiver.expires]) | _filled(waiver.expires); not _is_date(waiver.expires)}
 }
 
 _filled(value) if {

@@ -2,11 +2,11 @@
 # title: No waiver is past its date
 # description: |
 #   A waiver is a decision for a limited time. After its last day the finding counts again, and this rule denies until
-#   someone decides anew.
+#   someone reviews the waiver.
 # custom:
 #   id: waiver/expired
 #   severity: deny
-#   fix: Fix what it waived, or decide anew and set another date
+#   fix: Fix what it waived, or review the waiver and set a new date
 #   source: docs/policies/waivers.md
 package headroom.rules.waiver.expired
 

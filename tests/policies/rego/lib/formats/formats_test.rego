@@ -218,7 +218,7 @@ test_plain_container if {
 	found.unknown.ETCD_STRANGE[0] == "ETCD_STRANGE"
 }
 
-# Containers of one pod are told apart by name.
+# The containers of a pod are distinguished by name.
 test_two_containers if {
 	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
 	object.keys(manifest.statements(two)) == {"etcd", "events"}

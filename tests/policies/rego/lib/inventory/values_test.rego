@@ -65,7 +65,7 @@ test_merge if {
 		{"rank": 1, "plain": true, "variables": {"v": 2, "y": 2}},
 	}))
 	found.known == {"v": 2, "w": 1, "x": {"b": 2}}
-	found.unknown == {"y": "two values in one file, of which the later one counts"}
+	found.unknown == {"y": "two values in one file; the later one counts"}
 }
 
 # Maps are replaced, never merged, also by lists and texts.

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Links between pages lead somewhere, and the map of the code names every folder and only what exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGES = subprocess.run(
+    ["git", "ls-files", "*.md"], cwd=PROJECT, capture_output=True, text=True, check=True
+).stdout.split()
+MAP = (PROJECT / "docs/architecture.md").read_text()
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    page = PROJECT / name
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" in link:
+            continue
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_named_paths_exist(name: str) -> None:
+    """Paths in backquotes are relative to the project, or to plugins/module_utils."""
+    paths = re.findall(r"`([\w./-]+/[\w./-]*|_\w+/[\w./]+)`", (PROJECT / name).read_text())
+    roots = (PROJECT, PROJECT / "plugins/module_utils")
+    ids_of_rules = ("memory/large_values",)
+    missing = [path for path in paths if not any((root / path).exists() for root in roots)]
+    assert [path for path in missing if not path.startswith((*ids_of_rules, ".headroom"))] == []
+
+
+def test_the_map_names_every_folder() -> None:
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    top = {path.split("/")[0] + "/" for path in listing if "/" in path and not path.startswith(".")}
+    rooms = {"/".join(path.split("/")[:3]) + "/" for path in listing if path.startswith("plugins/module_utils/")}
+    ignored = {"changelogs/", "docs/", "inventory/", "meta/", "requirements/", "plugins/"}
+    assert {folder for folder in top | rooms if folder not in ignored and f"`{folder}" not in MAP} == set()
