@@ -139,8 +139,8 @@ options:
         type: path
         required: true
       fsync_p99_max_ms:
-        description: The limit of the 99th percentile in milliseconds.
-        type: float
+        description: The limit of the 99th percentile in milliseconds, a number. With an invalid one there is no result.
+        type: raw
         default: 10
   cluster:
     description: How to reach the cluster. It is asked only if a member lives in O(data_dir) and C(etcdctl) is installed.
@@ -173,8 +173,8 @@ options:
         type: float
         default: 3.0
       fsync_p99_max_ms:
-        description: The limit that RV(disk_live) compares WAL fsyncs with, in milliseconds.
-        type: float
+        description: The limit that RV(disk_live) compares WAL fsyncs with, in milliseconds, a number.
+        type: raw
         default: 10
   priority:
     description: The priority that every thread of O(unit) should have.
@@ -561,20 +561,21 @@ def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str
 
 
 def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the recorded benchmark of each directory, None where there is none."""
+    """Return the recorded benchmark of each directory, None where there is none or the limit is invalid."""
     found: dict[str, Any] = {}
     for item in asked:
-        limits = verdict.parse_limits(item["fsync_p99_max_ms"], None)
         found[item["path"]] = None
-        if os.path.isdir(item["path"]):
+        if not os.path.isdir(item["path"]):
+            continue
+        try:
+            limits = verdict.parse_limits(float(item["fsync_p99_max_ms"]), None)
             volume = disk_check.Volume(item["path"])
-            kept = disk_check.recorded_check(volume, STATE_DIR, fio.PROFILES["etcd"], limits)
-            found[item["path"]] = kept and {
-                **volume.facts(),
-                "limit_us": limits.fail_us,
-                "warn_us": limits.warn_us,
-                **kept,
-            }
+        except (TypeError, ValueError):
+            continue  # role etcd_storage reports it, with all other problems of the host
+        stored = disk_check.recorded_check(volume, STATE_DIR, fio.PROFILES["etcd"], limits)
+        if stored:
+            limit = {"limit_us": limits.fail_us, "warn_us": limits.warn_us}
+            found[item["path"]] = {**volume.facts(), **limit, **stored}
     return found
 
 
@@ -583,7 +584,7 @@ def disk_latencies(asked: dict[str, Any]) -> dict[str, Any]:
     endpoint = asked["endpoints"][0]
     try:
         page = live_latency.parse_metrics(http_api.fetch_metrics(connection_from_params(asked), endpoint))
-        fsync = verdict.parse_limits(asked["fsync_p99_max_ms"], None)
+        fsync = verdict.parse_limits(float(asked["fsync_p99_max_ms"]), None)
         commit = verdict.parse_limits(COMMIT_P99_MAX_MS, COMMIT_P99_MAX_MS, "commit")
         return live_latency.as_result(live_latency.latency_since_start(page, time.time()), fsync, commit, endpoint)
     except (ValueError, OSError) as problem:
@@ -651,7 +652,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
 
 def main() -> None:
     """Read what was asked for and return it."""
-    limit = {"type": "float", "default": 10}
+    limit = {"type": "raw", "default": 10}
     module = AnsibleModule(
         argument_spec={
             **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 
 def start_times(site):
     """Return the start time of each member's process, in the kernel's ticks."""
