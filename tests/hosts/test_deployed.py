@@ -24,6 +24,14 @@ def test_second_run_and_check_change_nothing(site):
         assert set(run.changed.values()) == {0}, run.output
 
 
+@pytest.mark.parametrize("tag", ["lint", "storage", "tls", "members", "maintenance", "report"])
+def test_each_part_alone_changes_nothing(site, tag):
+    run = site.play("--tags", tag)
+    assert run.code == 0, run.output
+    assert set(run.changed.values()) == {0}, run.output
+    assert ("members healthy" in run.output) is (tag == "report"), run.output
+
+
 def test_a_rolling_update_loses_no_write(site):
     # All lab hosts share one disk, which can stall for seconds on its own: a second attempt tells a stall from a lost write.
     for entries in (320, 321):
