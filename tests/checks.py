@@ -86,6 +86,7 @@ FAST = [
     ),
     Check("import layers", "lint-imports --no-cache", r"(\d+) kept", r"(\d+) broken"),
     pytest("model", "tests/model"),
+    pytest("playbooks", "tests/playbooks"),
     pytest("set-up", "tests/setup"),
     pytest("generators", "tests/tools"),
     Check("architecture", "python -m tools.architecture --check"),
