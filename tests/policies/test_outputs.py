@@ -230,7 +230,12 @@ def test_workflow() -> None:
     """Pinned by version, and it calls what there is."""
     path = REPOSITORY / "docs" / "examples" / "github-actions.yml"
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
-    steps = workflow["jobs"]["lint"]["steps"]
+    jobs = workflow["jobs"]
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    # A pull request may change scripts of the inventory: what runs them has no token and no write permission.
+    assert jobs["resolved"]["permissions"] == {"contents": "read"} and "push" in jobs["resolved"]["if"]
+    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkouts and all(step["with"]["persist-credentials"] is False for step in checkouts)
     uses = [step["uses"] for step in steps if "uses" in step]
     assert uses
     assert all(re.search(r"@v?\d", name) for name in uses), uses
