@@ -220,8 +220,21 @@ def test_leftovers_of_killed_backups_are_removed(live: Member, place: Server, tm
     saved = save(live, asked(tmp_path / "a", place.bucket))
     assert place.lying() == {young} | files(saved.copies[0])
     assert parts() == 1
-    kept.abort_stale_uploads(time.time() + DAY)
+    kept.abort_stale_uploads(time.time() + DAY, store.name_pattern("etcd"))
     assert parts() == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["report.tar", "etcd-other.db", "other-20200105T000000Z.db", "etcd-20200105T000000Z.db.part"]
+)
+def test_uploads_of_others_are_left_alone(place: Server, name: str) -> None:
+    """Other programs may use the bucket, with the same prefix too."""
+    objects = backup_bucket.connect(place.bucket)
+    upload = {"Bucket": NAME, "Key": place.bucket.prefix + name}
+    begun = objects._client.create_multipart_upload(**upload)
+    objects.abort_stale_uploads(time.time() + DAY, store.name_pattern("etcd"))
+    listed = objects._client.list_multipart_uploads(Bucket=NAME, Prefix=place.bucket.prefix).get("Uploads", [])
+    assert [one["UploadId"] for one in listed] == [begun["UploadId"]]
 
 
 def test_a_timed_out_upload_leaves_nothing(

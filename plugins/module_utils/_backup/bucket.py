@@ -227,13 +227,17 @@ class Objects:
         with _translate_errors(self.bucket):
             self._client.delete_object(Bucket=self.bucket.name, Key=self._key(name))
 
-    def abort_stale_uploads(self, before: float) -> None:
-        """Abort unfinished uploads begun before this time: their parts are invisible, but stored and billed."""
+    def abort_stale_uploads(self, before: float, names: re.Pattern[str]) -> None:
+        """Abort unfinished uploads begun before this time, whose parts are invisible but stored and billed.
+
+        names: the pattern of the names of this cluster's snapshots, because others may use the bucket with the same prefix.
+        """
         with _translate_errors(self.bucket):
             asked = {"Bucket": self.bucket.name, "Prefix": self.bucket.prefix}
             for page in self._client.get_paginator("list_multipart_uploads").paginate(**asked):
                 for one in page.get("Uploads", []):
-                    if one["Initiated"].timestamp() < before:
+                    name = one["Key"][len(self.bucket.prefix) :]
+                    if names.fullmatch(name) and one["Initiated"].timestamp() < before:
                         self._client.abort_multipart_upload(
                             Bucket=self.bucket.name, Key=one["Key"], UploadId=one["UploadId"]
                         )

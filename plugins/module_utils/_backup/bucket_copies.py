@@ -175,8 +175,8 @@ def _remove(objects: Objects, name: str) -> None:
 
 def _remove_leftovers(objects: Objects, entries: dict[str, Entry], prefix: str, before: float) -> None:
     """Remove the leftovers of killed backups: unfinished uploads, and records without a snapshot."""
-    objects.abort_stale_uploads(before)
     ours = store.name_pattern(prefix)
+    objects.abort_stale_uploads(before, ours)
     for name, entry in entries.items():
         start, suffix = os.path.splitext(name)
         if suffix in store.RECORDS and ours.fullmatch(start) and start not in entries and entry.written < before:
