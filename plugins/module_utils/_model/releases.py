@@ -42,6 +42,14 @@ class BadConfig(ValueError):
     """A config that this version of etcd would refuse or silently ignore; the text lists every problem."""
 
 
+# Settings that a deployed member must never have, whether or not the linter ran. Rules durability/* of the linter deny them too.
+DATA_LOSS = {
+    "force-new-cluster": "every start would remove all other members from the cluster: remove it; after a loss of quorum, "
+    "run the playbook restore_lost_quorum",
+    "unsafe-no-fsync": "a crash would lose writes that etcd has acknowledged: remove it",
+}
+
+
 def known_versions() -> str:
     """Return the known series with their newest releases, for messages."""
     return ", ".join(f"{name} (newest {release['newest']})" for name, release in SERIES.items())
@@ -221,6 +229,7 @@ def render_config(version: str, settings: dict[str, Any], extra: dict[str, Any] 
             _put(config, entry["key"], _converted(setting, value, entry["type"]))
     problems += _merge(config, extra or {}, "")
     problems += check_config(version, config)
+    problems += [f"{key}: {why}" for key, why in DATA_LOSS.items() if config.get(key) is True]
     if problems:
         raise BadConfig("; ".join(problems))
     return config

@@ -167,7 +167,7 @@ def test_deprecated_keys_still_work() -> None:
 
 @pytest.mark.parametrize("series", list(SERIES))
 def test_every_setting_renders_to_a_key_that_the_series_knows(series: str) -> None:
-    values = {"string": "x", "strings": ["x"], "bool": True, "uint": 1, "int": 1, "duration": 1}
+    values = {"string": "x", "strings": ["x"], "bool": False, "uint": 1, "int": 1, "duration": 1}
     for name, entry in SETTINGS.items():
         here = entry.get(series)
         if here is not None and here["key"] is not None:
@@ -208,3 +208,12 @@ def test_known_bugs_name_the_fix() -> None:
 def test_upgrades(running: str, target: str, problem: str) -> None:
     found = releases.check_upgrade(running, target)
     assert re.search(problem, found) if problem else found == ""
+
+
+@pytest.mark.parametrize("version", ["3.5.35", "3.6.16", "3.7.3"])
+@pytest.mark.parametrize("key", ["force-new-cluster", "unsafe-no-fsync"])
+def test_settings_that_lose_data_are_refused(version: str, key: str) -> None:
+    """Whether or not the linter ran."""
+    with pytest.raises(releases.BadConfig, match=f"{key}: .*remove it"):
+        releases.render_config(version, {}, {key: True})
+    assert releases.render_config(version, {}, {key: False}) == {key: False}
