@@ -129,9 +129,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
     host_problems,
     parse_config,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_state
 
+# The timers' Python where the module's own is in a virtual environment that somebody else may write to.
+INTERPRETERS = ("/usr/bin/python3", "/usr/libexec/platform-python")
 PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
 LAUNCHER = """#!{python} -I
 # Managed by etcdops.headroom: changes here are overwritten.
@@ -168,7 +171,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def program_files(lib_dir: str, launcher: str) -> Files:
+def program_files(lib_dir: str, launcher: str, python: str) -> Files:
     """Return the program's files: its launcher, and the modules of this collection that are loaded in this process.
 
     Each directory above the modules is a package of its own, so that no other ansible_collections on the host is found.
@@ -178,12 +181,14 @@ def program_files(lib_dir: str, launcher: str) -> Files:
         loader = getattr(module, "__loader__", None)
         if not name.startswith(f"{PACKAGE}._") or loader is None or hasattr(module, "__path__"):
             continue
+        if name == choose_interpreter.__module__:  # only this module needs it
+            continue
         found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
         directory = lib_dir
         for part in name.split(".")[:-1]:
             directory = os.path.join(directory, part)
             found[os.path.join(directory, "__init__.py")] = ("", 0o644)
-    text = LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=PACKAGE)
+    text = LAUNCHER.format(python=python, lib_dir=lib_dir, package=PACKAGE)
     return {**found, launcher: (text, 0o755)}
 
 
@@ -271,7 +276,11 @@ def main() -> None:
     params = module.params
     config = validated_config(module)
     shown = shown_files(params)
-    wanted = {**program_files(params["lib_dir"], params["program"]), **shown, **credentials_file(params)}
+    try:
+        python = choose_interpreter([sys.executable, *INTERPRETERS])
+    except ValueError as error:
+        module.fail_json(msg=f"{error}. Nothing was changed.")
+    wanted = {**program_files(params["lib_dir"], params["program"], python), **shown, **credentials_file(params)}
     try:
         before = {path: read_file(path) for path in wanted}
         changed = [path for path, content in wanted.items() if before[path] != content]

@@ -21,7 +21,7 @@ before = set(sys.modules)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program
 needed = [name for name in set(sys.modules) - before if name.startswith(package + "._") and not hasattr(sys.modules[name], "__path__")]
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_maintenance
-files = etcd_maintenance.program_files("/lib", "/launcher")
+files = etcd_maintenance.program_files("/lib", "/launcher", "/usr/bin/python3")
 print(json.dumps([sorted(needed), sorted(files)]))
 """
 
@@ -29,7 +29,9 @@ print(json.dumps([sorted(needed), sorted(files)]))
 def install(folder: Path) -> Path:
     """Write the program below a folder; return its launcher."""
     launcher = folder / "headroom"
-    for name, (text, mode) in etcd_maintenance.program_files(str(folder / "lib"), str(launcher)).items():
+    for name, (text, mode) in etcd_maintenance.program_files(
+        str(folder / "lib"), str(launcher), sys.executable
+    ).items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -60,7 +62,7 @@ def test_nothing_is_installed_that_the_program_does_not_import() -> None:
 def test_modules_of_the_flat_layout_are_obsolete(tmp_path: Path) -> None:
     params = {"lib_dir": str(tmp_path / "lib"), "credentials_file": str(tmp_path / "credentials")}
     install(tmp_path)
-    wanted = etcd_maintenance.program_files(params["lib_dir"], str(tmp_path / "headroom"))
+    wanted = etcd_maintenance.program_files(params["lib_dir"], str(tmp_path / "headroom"), sys.executable)
     assert etcd_maintenance.obsolete_files(params, wanted) == []
     flat = tmp_path / "lib" / Path(*etcd_maintenance.PACKAGE.split(".")) / "_etcd_lock.py"
     flat.write_text("")
