@@ -121,6 +121,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.text.converters import to_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
@@ -183,7 +184,7 @@ def program_files(lib_dir: str, launcher: str, python: str) -> Files:
             continue
         if name == choose_interpreter.__module__:  # only this module needs it
             continue
-        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (loader.get_source(name), 0o644)
+        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (to_text(loader.get_source(name)), 0o644)
         directory = lib_dir
         for part in name.split(".")[:-1]:
             directory = os.path.join(directory, part)
