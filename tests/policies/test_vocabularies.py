@@ -224,9 +224,10 @@ def test_not_misread(name: str, tmp_path: Path) -> None:
 
 
 def test_variables_of_the_roles_are_known() -> None:
-    """What the roles have is nothing strange in an inventory."""
+    """An inventory with variables of the public roles has Headroom's format."""
     variables: set[str] = set()
-    for path in REPOSITORY.glob("roles/*/meta/argument_specs.yml"):
+    public = [path for path in REPOSITORY.glob("roles/*/meta/argument_specs.yml") if path.parts[-3] != "etcd_host"]
+    for path in public:
         for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"].values():
             variables |= set(entry.get("options", {}))
     hosts = [{"path": "i/hosts.yml", "contents": {"etcd": {"hosts": {"n1": dict.fromkeys(variables, 1)}}}}]
