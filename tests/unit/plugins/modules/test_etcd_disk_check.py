@@ -294,8 +294,11 @@ def test_interrupted_run_leaves_no_files(fio: Path, disk: Path, tmp_path: Path) 
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": collections},
     ) as module:
+        # The module sleeps once it waits for fio; before that, a signal may come between fio's start and the code that ends it.
+        stat = Path(f"/proc/{module.pid}/stat")
         for _attempt in range(200):
-            if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8"):
+            started = (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(encoding="utf-8")
+            if started and stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S":
                 break
             time.sleep(0.05)
         child = int((tmp_path / "pid").read_text(encoding="utf-8"))
