@@ -2,7 +2,8 @@
 """Run the project's checks and count them; the last line is `N passed, N failed`.
 
 `run.py check` runs the fast ones, `run.py all` every one, `run.py NAME…` the named ones; `run.py --list` lists them. Two checks with lab
-hosts run side by side, as they wait for hosts most of the time; the others run beside them at low priority.
+hosts run side by side, as they wait for hosts most of the time; the others run beside them at low priority. Checks that count failed
+writes follow, one at a time.
 """
 
 from __future__ import annotations
@@ -113,6 +114,12 @@ def describe(result: Result, output: str, log: Path) -> str:
 
 
 def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
+    """Run the checks side by side, then those that need the machine for themselves."""
+    shared = [check for check in hosts if not check.alone]
+    return run_lanes(shared, others) + [run(check) for check in hosts if check.alone]
+
+
+def run_lanes(hosts: list[Check], others: list[Check]) -> list[Result]:
     """Run checks with hosts in lanes of their own, the others on the remaining CPUs, and on all once the hosts are done."""
     waiting_hosts, waiting = deque(hosts), deque(others)
     results: list[Result] = []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,13 @@ def test_two_checks_with_hosts_run_beside_the_others(logs: Path) -> None:
     assert len(results) == 8 and not any(one.failed for one in results)
     assert at_once(logs, "host") == 2
     assert at_once(logs, "") >= 3
+
+
+def test_a_check_that_needs_the_machine_runs_after_all_others(logs: Path) -> None:
+    alone = dataclasses.replace(journal(logs, "alone", 0.1), alone=True)
+    run.run_all([alone, journal(logs, "host", 0.2)], [journal(logs, f"cpu{number}", 0.2) for number in range(3)])
+    lines = (logs / "journal").read_text().split("\n")
+    assert lines[-3:] == ["begin alone", "end alone", ""] and len(lines) == 11
 
 
 def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixture[str]) -> None:
