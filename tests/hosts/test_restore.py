@@ -195,6 +195,8 @@ def test_restore_after_the_loss_of_quorum(site, backup):
     assert refused.code != 0 and "has its quorum (3 of 3 members are healthy)" in re.sub(r"\s+", " ", refused.output)
     assert set(refused.changed.values()) <= {0}
     put(site, "etcd-1", "/acknowledged/")
+    # A member records that a write is committed with the writes that follow: without these, --force-new-cluster may drop the last one.
+    put(site, "etcd-1", "/later/", 2)
     site.on("etcd-1", "systemctl kill -s KILL etcd; systemctl stop etcd")
     for host in ("etcd-2", "etcd-3"):
         site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
