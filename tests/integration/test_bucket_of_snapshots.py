@@ -234,6 +234,7 @@ def test_uploads_of_others_are_left_alone(place: Server, name: str) -> None:
     begun = objects._client.create_multipart_upload(**upload)
     objects.abort_stale_uploads(time.time() + DAY, store.name_pattern("etcd"))
     listed = objects._client.list_multipart_uploads(Bucket=NAME, Prefix=place.bucket.prefix).get("Uploads", [])
+    objects._client.abort_multipart_upload(**upload, UploadId=begun["UploadId"])
     assert [one["UploadId"] for one in listed] == [begun["UploadId"]]
 
 
