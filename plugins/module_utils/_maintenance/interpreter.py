@@ -35,7 +35,7 @@ def untrusted(path: str, owner: int = ROOT) -> str:
     """
     if not os.path.isabs(path) or not os.access(path, os.X_OK):
         return "is not the absolute path of a program"
-    for start in {path, os.path.realpath(path)}:
+    for start in (path, os.path.realpath(path)):
         part = start
         while True:
             reason = _replaceable(part, owner)
