@@ -66,8 +66,10 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
     if tls.IMPORT_ERROR:
         # Before the first run has installed the library there are no certificates to read, but there may be a CA.
         present = bool(authority or installed) or any(text for text, _key in texts.values())
-        reason = missing_library if present else "it does not exist"
-        unread = {name: tls.CertificateFinding([reason]) for name in texts}
+        unread = {
+            name: tls.CertificateFinding([missing_library if text else "it does not exist"])
+            for name, (text, _key) in texts.items()
+        }
         missing = tls.CertificateFinding([] if authority else ["it does not exist"])
         return _result(unread, missing, readable=not present, installed=False, replaces=False)
     renew_before = timedelta(days=asked["renew_before"])

@@ -1,0 +1,111 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role etcd_tls on this machine, in a temporary directory, without etcd."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+class Host:
+    """A host with its own directory of certificates, and a controller with a CA."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.authority = folder / "ca"
+        self.installed = folder / "etc" / "tls"
+
+    def run(self, *options: str, tasks: str = "main", **variables: Any) -> subprocess.CompletedProcess[str]:
+        """Run an entry point of the role."""
+        given = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+            "etcd_tls_ca_dir": str(self.authority),
+            "etcd_tls_dir": str(self.installed),
+            "etcd_config_file": str(self.folder / "etc" / "etcd.yml"),
+            "etcd_data_dir": str(self.folder / "data"),
+            "etcd_user": "root",
+            "etcd_user_group": "root",
+            "etcd_address": "192.0.2.11",
+            **variables,
+        }
+        role = {"name": "etcdops.headroom.etcd_tls", "tasks_from": tasks}
+        play = {
+            "name": "Issue certificates",
+            "hosts": "n1",
+            "gather_facts": False,
+            "become": os.geteuid() != 0,
+            "tasks": [{"name": "Run the role", "ansible.builtin.import_role": role}],
+        }
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given}}}))
+        (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
+        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml"), *options]
+        return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+
+    def issue(self, **variables: Any) -> int:
+        """Run the role; return how many tasks changed something."""
+        done = self.run(**variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return int(re.findall(r"changed=(\d+)", done.stdout)[0])
+
+    def refusal(self, **variables: Any) -> str:
+        """Run the role, which must fail without a change; return its output in one line."""
+        done = self.run(**variables)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert re.findall(r"changed=(\d+)", done.stdout) == ["0"], done.stdout
+        return " ".join(done.stdout.split())
+
+
+def openssl(*words: str | Path) -> str:
+    """Run openssl and return its output."""
+    return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
+
+
+def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365) -> None:
+    """Make the CA's key and certificate, as the controller keeps them."""
+    folder.mkdir(exist_ok=True)
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    files = ("-keyout", folder / "ca.key", "-out", folder / "ca.crt")
+    openssl("req", "-x509", *curve, *files, "-days", str(days), "-subj", f"/CN={name}")
+
+
+@pytest.fixture(name="host")
+def one_host(tmp_path: Path) -> Host:
+    """A host and a CA that is made already."""
+    host = Host(tmp_path)
+    make_authority(host.authority)
+    return host
+
+
+@pytest.mark.parametrize("days", [365, 10], ids=["valid for long", "near its end"])
+def test_a_ca_without_its_key_is_never_replaced(host: Host, days: int) -> None:
+    make_authority(host.authority, days=days)
+    (host.authority / "ca.key").unlink()
+    before = (host.authority / "ca.crt").read_bytes()
+    message = host.refusal()
+    assert "ca.key does not exist, but the CA" in message and "Nothing was changed" in message
+    assert ("CA: it expires on" in message) is (days == 10)
+    assert (host.authority / "ca.crt").read_bytes() == before and not (host.authority / "ca.key").exists()
+
+
+def test_a_key_of_another_ca_signs_nothing(host: Host) -> None:
+    make_authority(host.folder / "other")
+    (host.folder / "other" / "ca.key").rename(host.authority / "ca.key")
+    assert "ca.key belongs to another certificate, but the CA" in host.refusal()
+    assert not host.installed.exists()
+
+
+def test_certificates_are_issued_once_and_need_no_key_of_the_ca_then(host: Host) -> None:
+    assert host.issue() > 0
+    (host.authority / "ca.key").unlink()
+    assert host.issue() == 0
