@@ -333,8 +333,12 @@ devices:
     - RV(ignore:number) is C(major:minor); compare these to know whether two names mean one device.
     - RV(ignore:size) in bytes; RV(ignore:name) and RV(ignore:disk), the kernel's names of the device and of its whole disk;
       RV(ignore:is_partition), RV(ignore:partitions), RV(ignore:holders), RV(ignore:slaves); RV(ignore:read_only).
-    - RV(ignore:signature) says in words what the device carries, none if it is blank; RV(ignore:fstype), RV(ignore:label), RV(ignore:uuid),
-      RV(ignore:partition_table). RV(ignore:probe_error) is the reason if it could not be read - then the device must not be taken for blank.
+    - RV(ignore:signature) says in words what C(blkid) finds on the device, none if nothing; RV(ignore:usage), RV(ignore:fstype), RV(ignore:label),
+      RV(ignore:uuid), RV(ignore:partition_table). RV(ignore:probe_error) is the reason if it could not be read - then the device must not be
+      taken for blank.
+    - Without a signature, RV(ignore:sampled) bytes are read - the first and the last MiB and 48 times 64 KiB evenly between them.
+      RV(ignore:nonzero_at) is the offset of the first byte found that is not zero, none if there is none - only then the device is blank.
+      RV(ignore:has_erased_mark) tells that role etcd_storage was erasing the device.
     - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM,
       RAID or swap.
     - RV(ignore:rotational), RV(ignore:scheduler), RV(ignore:schedulers), RV(ignore:write_cache) of its disk's queue.
@@ -364,7 +368,11 @@ devices:
       label: etcd-data
       uuid: 5c1416fc-6481-420b-8ee5-26b1001477a8
       partition_table: null
+      usage: filesystem
       probe_error: null
+      sampled: 0
+      nonzero_at: null
+      has_erased_mark: false
       mounted_at: [/var/lib/etcd]
       swap: false
       busy: true

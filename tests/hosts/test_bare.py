@@ -128,7 +128,7 @@ def test_a_device_with_content_is_refused(site):
         assert set(run.changed.values()) <= {0}
         assert "precious" in site.on("etcd-1", "blkid -p /dev/disk/by-id/virtio-etcd-data")
     finally:
-        site.on("etcd-1", "wipefs -qa /dev/disk/by-id/virtio-etcd-data")
+        site.on("etcd-1", "cd /dev/disk/by-id && wipefs -qa virtio-etcd-data && blkdiscard virtio-etcd-data")
 
 
 def test_a_host_without_systemd_is_refused(site, tmp_path):

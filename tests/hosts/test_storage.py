@@ -46,7 +46,7 @@ def volume(host, name):
 def test_unusable_devices_are_refused(site):
     run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml")
     assert run.code == 0, run.output
-    assert len(re.findall(r"Assert that the device was refused for the right reason", run.output)) >= 17
+    assert len(re.findall(r"Assert that the device was refused for the right reason", run.output)) >= 20
 
 
 def test_the_wal_moves_to_its_volume_without_a_failed_write(site):

@@ -12,18 +12,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import Runner, content_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
-
-# (return code, standard output) of a command; a command that does not exist returns 127.
-Runner = Callable[[Sequence[str]], "tuple[int, str]"]
-
-# blkid(8): nothing found, or nothing could be read; several signatures contradict each other.
-BLKID_NOTHING = 2
-BLKID_AMBIVALENT = 8
 
 
 @dataclass(frozen=True)
@@ -56,16 +50,6 @@ def parse_swaps(text: str) -> list[str]:
     return [unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
 
 
-def parse_blkid(text: str) -> dict[str, str]:
-    """The KEY=value lines of `blkid -p -o export`."""
-    values = {}
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if equals:
-            values[key.strip()] = value.replace("\\ ", " ")
-    return values
-
-
 def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
     """The active I/O scheduler and those to choose from: 'none [mq-deadline] kyber' -> ('mq-deadline', [...])."""
     names = text.split()
@@ -73,16 +57,6 @@ def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
     if active is None and len(names) == 1:
         active = names[0]
     return active, [name.strip("[]") for name in names]
-
-
-def signature(probe: dict[str, str]) -> str | None:
-    """What a probe found, in words, or None where it found nothing."""
-    if "PTTYPE" in probe and "TYPE" not in probe:
-        return f"partition table ({probe['PTTYPE']})"
-    if "TYPE" not in probe:
-        return None
-    words = {"filesystem": "filesystem", "raid": "RAID or LVM member", "crypto": "encrypted volume"}
-    return f"{probe['TYPE']} {words.get(probe.get('USAGE', ''), 'signature')}"
 
 
 def _read(path: str) -> str:
@@ -128,23 +102,6 @@ def queue_facts(number: str, sysfs: str = "/sys") -> dict[str, Any]:
     }
 
 
-def _probe(path: str, run: Runner) -> tuple[dict[str, str], str | None, str | None]:
-    """blkid's findings, the signature in words, and why the device could not be probed (if it could not)."""
-    try:
-        # blkid answers "nothing found" also when it cannot read: then nothing may be concluded from its answer.
-        with open(path, "rb", buffering=0) as stream:
-            stream.read(4096)
-    except OSError as error:
-        return {}, None, f"cannot be read: {error.strerror}"
-    code, output = run(["blkid", "-p", "-o", "export", path])
-    if code == BLKID_AMBIVALENT:
-        return {}, "several contradicting signatures", None
-    if code not in (0, BLKID_NOTHING):
-        return {}, None, f"blkid failed with code {code}"
-    values = parse_blkid(output)
-    return values, signature(values), None
-
-
 def _busy(path: str) -> bool:
     """Whether the kernel holds the device for someone: a mount, in any namespace, device mapper, RAID, swap."""
     try:
@@ -170,17 +127,11 @@ def device_facts(
     if not stat.S_ISBLK(status.st_mode):
         return facts
     number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-    values, found, problem = _probe(resolved, run)
     facts.update(queue_facts(number, sysfs))
     facts.update(
         is_block=True,
         number=number,
-        signature=found,
-        probe_error=problem,
-        fstype=values.get("TYPE"),
-        label=values.get("LABEL"),
-        uuid=values.get("UUID"),
-        partition_table=values.get("PTTYPE"),
+        **content_facts(resolved, run),
         mounted_at=sorted({mount.mountpoint for mount in mounts if mount.device_number == number}),
         swap=resolved in [os.path.realpath(swap) for swap in swaps],
         busy=_busy(resolved),

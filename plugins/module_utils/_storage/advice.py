@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import verdict, volume_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import (
     DEFAULT_QUOTA,
     capacity_findings,
@@ -107,7 +107,7 @@ def advise(
         problems += found[0]
         warnings += found[1]
         device = host["devices"][volume["device"]] if volume["device"] else {}
-        name = volume_problems.erase_name(device, erase) if device else None
+        name = erase_list.naming_entry(device, erase) if device else None
         if name and not plans[volume["name"]]["erase"]:
             warnings.append(
                 f"etcd_storage_erase_devices still names {name}, which is etcd's device now: remove it, so that it cannot "

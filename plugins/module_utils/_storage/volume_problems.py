@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the problems that forbid using a device or a mount point for etcd.
 
-Above all: a device with any content is never formatted, unless etcd_storage_erase_devices repeats its exact id and nothing
+Above all: a device with any content is never formatted, unless etcd_storage_erase_devices permits exactly that and nothing
 uses it. A filesystem is the role's own if it is mounted at the volume's mount point, or has the volume's label and type.
 Pure: ``device`` and ``mount`` are what etcd_host_info returned, ``volume`` is as volumes.plan_volumes describes it.
 """
@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list
 
 FILESYSTEMS = ("ext4", "xfs")
-
-# Names that identify a device to erase; kernel names may change at boot.
-ERASE_NAMES = ("/dev/disk/by-id/", "/dev/disk/by-path/", "UUID=")
 
 # Mount options that break etcd's assumptions → the reason.
 REFUSED_OPTIONS = {
@@ -35,37 +33,31 @@ def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip("/") + "/")
 
 
-def erase_name(device: Mapping[str, Any], erase: Sequence[str]) -> str | None:
-    """Return the entry of etcd_storage_erase_devices that names this device, None if there is none."""
-    uuid = device.get("uuid")
-    return next((name for name in erase if name in device.get("links", []) or (uuid and name == f"UUID={uuid}")), None)
-
-
 def content_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None:
     """Return why the device's content is not the role's own filesystem; None if it is, or if the device is blank."""
-    if device["signature"] is None:
+    if erase_list.content_of(device) is None:
         return None
     name, variable = volume["device"], f"etcd_storage_{volume['name']}_device"
-    label = f" with the label '{device['label']}'" if device["label"] else ""
-    found = f"{name} is not blank ({device['signature']}{label})"
+    found = f"{name} is not blank ({erase_list.describe_content(device)})"
+    permit = f"If the content is not needed, {erase_list.how_to_permit(device)}, or name another device in {variable}."
     if device["fstype"] not in FILESYSTEMS:
-        return f"{found}: Headroom never formats a device with content. Name a blank device in {variable}."
+        return f"{found}: Headroom never formats a device with content. {permit}"
     if device["fstype"] != volume["fstype"] and (device["label"] == volume["label"] or device["mounted_at"]):
         return f"{found}, but etcd_storage_fstype is {volume['fstype']}: set it to {device['fstype']}."
     if volume["mount"] in device["mounted_at"] or device["label"] == volume["label"]:
         return None
     return (
         f"{found} and does not have Headroom's label '{volume['label']}': Headroom never formats a device with content. "
-        f"If the content is not needed, add its id to etcd_storage_erase_devices ({_erase_hint(device)}), or name "
-        f"another device in {variable}."
+        f"{permit}"
     )
 
 
-def _erase_hint(device: Mapping[str, Any]) -> str:
-    """Return an entry for etcd_storage_erase_devices. A filesystem's UUID comes first, because it can erase only once."""
-    names = [f"UUID={device['uuid']}"] if device.get("uuid") else []
-    names += [name for name in device.get("links", []) if name.startswith(ERASE_NAMES)]
-    return names[0] if names else "the device has no id below /dev/disk: run wipefs on the host"
+def _not_permitted(content: str, device: Mapping[str, Any], erase: Sequence[str]) -> str:
+    """Return the problem of the content, beginning with the entry that names the device without permitting to erase it."""
+    entry = erase_list.naming_entry(device, erase)
+    if entry is None or device["busy"] or device["mounted_at"]:
+        return content
+    return f"'{entry}' in etcd_storage_erase_devices does not say that it erases what is on this device now: {content}"
 
 
 def _users(device: Mapping[str, Any]) -> list[str]:
@@ -102,8 +94,8 @@ def device_problem(volume: Mapping[str, Any], device: Mapping[str, Any], erase: 
             "Become root (become: true), or replace the disk."
         )
     content = content_problem(volume, device)
-    if content and (device["busy"] or device["mounted_at"] or not erase_name(device, erase)):
-        return content
+    if content and (device["busy"] or device["mounted_at"] or not erase_list.permitting_entry(device, erase)):
+        return _not_permitted(content, device, erase)
     if content and name.startswith("/dev/disk/by-uuid/"):
         return f"{name} disappears with the filesystem to erase: name the device by /dev/disk/by-id in {variable}."
     if device["read_only"]:
@@ -158,17 +150,6 @@ def setting_problem(volume: Mapping[str, Any]) -> str | None:
     except ValueError as problem:
         return f"{problem}."
     return None
-
-
-def erase_problem(erase: Sequence[str]) -> str | None:
-    """Return which device to erase has a name that may change at boot, None if none has."""
-    unsafe = [name for name in erase if not name.startswith(ERASE_NAMES)]
-    if not unsafe:
-        return None
-    return (
-        f"etcd_storage_erase_devices has {unsafe[0]}, which may be another device after the next boot: write "
-        "/dev/disk/by-id/…, /dev/disk/by-path/… or UUID=…."
-    )
 
 
 def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volume_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import ERASED_MARK
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, volume_problems
 
 # mkfs.xfs refuses less than 300 MiB since xfsprogs 5.19.
 MKFS_OPTIONS = {
@@ -51,8 +52,9 @@ def _volume_plan(
     present = entry and (entry["source"], entry["fstype"], entry["options"], entry["passno"])
     return {
         **volume,
-        "erase": volume_problems.erase_name(device, erase) if has_other_content else None,
-        "format": device["signature"] is None or has_other_content,
+        "erase": erase_list.permitting_entry(device, erase) if has_other_content else None,
+        "erased_mark": ERASED_MARK,
+        "format": has_other_content or erase_list.content_of(device) is None,
         "grow": not has_other_content and size is not None and device["size"] - size >= MIN_GROWTH_BYTES,
         "gain": max(0, device["size"] - size) if size is not None and not has_other_content else 0,
         "mkfs_options": MKFS_OPTIONS[volume["fstype"]].format(label=volume["label"]),
@@ -94,7 +96,7 @@ def plan_volumes(
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
     and mkfs_options; and ``wal_move``, as pending_wal_move returns it.
     """
-    problems = [volume_problems.erase_problem(erase)]
+    problems = [erase_list.list_problem(erase)]
     planned = []
     devices: dict[str, str] = {}
     points: dict[str, str] = {}

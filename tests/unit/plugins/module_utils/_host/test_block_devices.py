@@ -42,23 +42,6 @@ def test_scheduler(text: str, expected: tuple[str | None, list[str]]) -> None:
     assert block_devices.parse_scheduler(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("output", "words"),
-    [
-        ("", None),
-        ("DEVNAME=/dev/loop0\nUUID=5c14\nTYPE=ext4\nUSAGE=filesystem\n", "ext4 filesystem"),
-        ("DEVNAME=/dev/loop0\nPTUUID=1\nPTTYPE=gpt\n", "partition table (gpt)"),
-        ("TYPE=LVM2_member\nUSAGE=raid\n", "LVM2_member RAID or LVM member"),
-        ("TYPE=swap\nUSAGE=other\n", "swap signature"),
-        ("TYPE=crypto_LUKS\nUSAGE=crypto\n", "crypto_LUKS encrypted volume"),
-        # A partition's probe names its entry in the table, which is not a signature.
-        ("DEVNAME=/dev/vda1\nPART_ENTRY_SCHEME=gpt\nPART_ENTRY_NUMBER=1\n", None),
-    ],
-)
-def test_signature_in_words(output: str, words: str | None) -> None:
-    assert block_devices.signature(block_devices.parse_blkid(output)) == words
-
-
 def test_swaps() -> None:
     text = "Filename\tType\tSize\tUsed\tPriority\n/dev/vdb2\tpartition\t1\t0\t-2\n/swap\\040file file 1 0 -3\n"
     assert block_devices.parse_swaps(text) == ["/dev/vdb2", "/swap file"]

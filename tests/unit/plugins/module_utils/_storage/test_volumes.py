@@ -30,6 +30,10 @@ def a_device(**other: Any) -> dict[str, Any]:
         "mounted_at": [],
         "signature": None,
         "probe_error": None,
+        "nonzero_at": None,
+        "has_erased_mark": False,
+        "usage": None,
+        "partition_table": None,
         "fstype": None,
         "label": None,
         "uuid": None,
@@ -39,7 +43,16 @@ def a_device(**other: Any) -> dict[str, Any]:
 
 def ours(**other: Any) -> dict[str, Any]:
     """A disk with the filesystem that the role makes."""
-    return a_device(**{"signature": "ext4 filesystem", "fstype": "ext4", "label": "etcd-data", "uuid": "5c14", **other})
+    return a_device(
+        **{
+            "signature": "ext4 filesystem",
+            "usage": "filesystem",
+            "fstype": "ext4",
+            "label": "etcd-data",
+            "uuid": "5c14",
+            **other,
+        }
+    )
 
 
 def a_mount(**other: Any) -> dict[str, Any]:
@@ -131,7 +144,7 @@ def test_plan_of_one_volume(device: dict[str, Any], mount: dict[str, Any], todo:
             r"carries partitions \(vdb1, vdb2\)",
         ),
         (
-            a_device(signature="partition table (gpt)"),
+            a_device(signature="partition table (gpt)", partition_table="gpt"),
             r"is not blank \(partition table \(gpt\)\): Headroom never formats a device with content",
         ),
         (a_device(holders=["dm-0"], busy=True), "is held by dm-0"),
@@ -149,7 +162,10 @@ def test_plan_of_one_volume(device: dict[str, Any], mount: dict[str, Any], todo:
         (a_device(read_only=True), "is read-only"),
         (a_device(size=GIB - 1), r"has 1023 MiB, less than the 1024 MiB of etcd_storage_data_min_size"),
         (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem has 11.0 GiB: the device shrank"),
-        (ours(uuid="5c14", label="backup"), r"add its id to etcd_storage_erase_devices \(UUID=5c14\)"),
+        (
+            ours(uuid="5c14", label="backup"),
+            r"If the content is not needed, add 'UUID=5c14' to etcd_storage_erase_devices",
+        ),
     ],
 )
 def test_refused_devices(device: dict[str, Any], message: str) -> None:
@@ -222,7 +238,7 @@ def test_no_plan_without_a_device() -> None:
 
 
 BY_ID = "/dev/disk/by-id/virtio-x"
-FOREIGN = {"signature": "ntfs filesystem", "fstype": "ntfs", "uuid": "01D9", "links": [BY_ID]}
+FOREIGN = {"signature": "ntfs filesystem", "usage": "filesystem", "fstype": "ntfs", "uuid": "01D9", "links": [BY_ID]}
 
 
 @pytest.mark.parametrize("name", [BY_ID, "UUID=01D9"])
