@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
+
 
 class TopologyError(ValueError):
     """Hosts that cannot form their clusters; the text lists every problem and its fix."""
@@ -63,11 +65,13 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     """Group members into clusters, by cluster name.
 
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
-    ``has_data`` (the data directory holds a member) and ``forming`` (the first start of its cluster was never completed).
+    ``has_data`` (the data directory holds a member), ``forming`` (no run has seen the first start of its cluster succeed)
+    and ``view`` (what the member on the host answered about its cluster; see ``membership``).
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
-    ``new`` while no member has data except from an interrupted first start, else ``existing``.
+    ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
+    was formed; else ``new``.
 
     Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, and for hosts without
     data in an existing cluster.
@@ -75,6 +79,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
         clusters[member["cluster"]].append({**member, **member_urls(member)})
+    views = {
+        cluster: membership.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()
+    }
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for host in absent:
         missing[host["cluster"]].append(host["host"])
@@ -91,15 +98,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
                 f"{where}: {', '.join(sorted(missing[cluster]))} belong to it, but are not part of this run; "
                 "run without --limit, or with all hosts of the cluster"
             )
-        with_data = [member for member in own if member["has_data"]]
-        existing = any(not member["forming"] for member in with_data)
-        empty = [member["host"] for member in own if not member["has_data"]]
-        if existing and empty:
-            problems.append(
-                f"{where}: exists on {', '.join(member['host'] for member in with_data)}, but {', '.join(empty)} "
-                f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. A new member is "
-                "added with etcdctl member add, a lost one is removed first: this playbook does neither"
-            )
+        existing = is_formed(own, views[cluster])
+        if existing:
+            problems += empty_problems(own, views[cluster], where)
         result[cluster] = {
             "state": "existing" if existing else "new",
             "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
@@ -108,6 +109,30 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     if problems:
         raise TopologyError("; ".join(problems))
     return result
+
+
+def is_formed(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]) -> bool:
+    """Say whether a cluster exists. Its own answer decides before the marks of an interrupted first start."""
+    with_data = [member for member in members if member["has_data"]]
+    return any(not member["forming"] for member in with_data) or bool(with_data and membership.was_formed(view))
+
+
+def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
+    """Return the problem of hosts without data in an existing cluster; their first start may have been interrupted."""
+    with_data = [member["host"] for member in members if member["has_data"]]
+    empty = [
+        member["host"]
+        for member in members
+        if not member["has_data"]
+        and not (member["forming"] and membership.never_started(view, member["name"], member["peer_url"]))
+    ]
+    if not empty:
+        return []
+    return [
+        f"{where}: exists on {', '.join(with_data)}, but {', '.join(empty)} "
+        f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. A new member is "
+        "added with etcdctl member add, a lost one is removed first: this playbook does neither"
+    ]
 
 
 def update_order(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -37,6 +37,28 @@ def test_urls(address, client, listen):
     assert (urls["client_url"], urls["listen_client_urls"]) == (client, listen)
 
 
+def view(*started, all_of=("n1", "n2", "n3"), ok=True):
+    """What a member answers: all members by name, and the client URLs of those that have joined."""
+    return {
+        "quorum": {"ok": ok, "healthy": len(started) if ok else 0},
+        "members": [
+            {
+                "name": name,
+                "peer_urls": [f"https://10.0.0.{name[-1]}:2380"],
+                "client_urls": [f"https://10.0.0.{name[-1]}:2379"] if name in started else [],
+            }
+            for name in all_of
+        ],
+    }
+
+
+NONE_ANSWERS = {"quorum": {"ok": False, "healthy": 0}, "members": []}
+
+
+def forming(host, answered=None, has_data=True):
+    return member(host, has_data=has_data, forming=True, view=answered or {})
+
+
 def test_plain_urls():
     assert topology.member_urls(member("n1", tls=False))["peer_url"] == "http://10.0.0.1:2380"
 
@@ -53,6 +75,14 @@ def test_new_cluster():
         ([member("n1", has_data=True), member("n2", has_data=True)], "existing"),
         ([member("n1", has_data=True, forming=True), member("n2")], "new"),
         ([member("n1", has_data=True, forming=True), member("n2", has_data=True)], "existing"),
+        # The first deployment was interrupted: the members' answers decide.
+        ([forming("n1", view("n1", "n2", "n3")), forming("n2"), forming("n3")], "existing"),
+        ([forming("n1"), forming("n2", view("n1", "n2")), forming("n3", has_data=False)], "existing"),
+        ([forming("n1", view(ok=False)), forming("n2", has_data=False), forming("n3", has_data=False)], "new"),
+        ([forming("n1", NONE_ANSWERS), forming("n2", NONE_ANSWERS), forming("n3", NONE_ANSWERS)], "new"),
+        ([forming("n1", view("n1", "n2", "n3", ok=False)), forming("n2"), forming("n3")], "existing"),
+        # A restore gives no view.
+        ([forming("n1", {}), forming("n2", {}), forming("n3", {})], "new"),
     ],
 )
 def test_state(members, state):
@@ -76,6 +106,16 @@ def test_state(members, state):
             [member("n1")],
             [{"host": "n2", "cluster": "etcd"}],
             "n2 belong to it, but are not part of this run; run without --limit",
+        ),
+        (
+            [member("n1", has_data=True, view=view("n1", "n2", "n3")), forming("n2", has_data=False)],
+            [],
+            "exists on n1, but n2 has no data; check that its volume is mounted",
+        ),
+        (
+            [member("n1", has_data=True, view=view("n1")), member("n2")],
+            [],
+            "exists on n1, but n2 has no data; check that its volume is mounted",
         ),
         (
             [member("n1", has_data=True), member("n2")],

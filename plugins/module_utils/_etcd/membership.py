@@ -1,0 +1,38 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare what a cluster answers about its members with the inventory. Pure.
+
+A view is what the member on one host answered, as ``Cluster.as_dict`` returns it; empty if it was not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def best_view(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the view of the best informed member, one with quorum if there is any; empty if no member answered."""
+    answered = [view for view in views if view and view.get("members")]
+    return max(answered, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"]), default={})
+
+
+def was_formed(view: Mapping[str, Any]) -> bool:
+    """Say whether the cluster once had quorum.
+
+    A member publishes its client URLs through raft, when it first has quorum. Source: ``publishV3`` in
+    server/etcdserver/server.go, 3.5 to 3.7.
+    """
+    return any(member["client_urls"] for member in view.get("members", []))
+
+
+def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
+    """Say whether a member of the initial cluster has not joined yet: then etcd accepts its first start without data.
+
+    A member that was added later has no name before its first start, and needs initial-cluster-state=existing.
+    """
+    return any(
+        member["name"] == name and not member["client_urls"] and peer_url in member["peer_urls"]
+        for member in view.get("members", [])
+    )
