@@ -123,6 +123,11 @@ options:
         description: Whether other names than these are a problem.
         type: bool
         default: false
+      dropped_names:
+        description: Names that a certificate must not contain.
+        type: list
+        elements: str
+        default: []
       renew_before:
         description: Days before its expiry from which a certificate is a problem.
         type: int
@@ -474,9 +479,7 @@ unit:
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
 certificates:
-  description:
-    - What M(etcdops.headroom.etcd_tls_info) returns of O(certificates).
-    - Each certificate also has RV(ignore:wanted_names), the names that it must contain, those of the host included.
+  description: What M(etcdops.headroom.etcd_tls_info) returns of O(certificates), with the names of the host.
   type: dict
   returned: if O(certificates) is given
   version_added: 0.3.0
@@ -562,10 +565,7 @@ def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str
         for item in asked["certificates"]
     ]
     missing = missing_required_lib(etcd_certificates.LIBRARY)
-    found = etcd_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
-    for item in wanted:
-        found["certificates"][item["name"]]["wanted_names"] = item["names"]
-    return found
+    return etcd_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
 
 
 def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:

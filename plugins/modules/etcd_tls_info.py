@@ -61,6 +61,12 @@ options:
     description: Whether a certificate that is valid for further names is wrong, too.
     type: bool
     default: false
+  dropped_names:
+    description: Names that a certificate must not be valid for, even if O(certificates[].names) lists them.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.3.0
   renew_before:
     description: Days before its end from which on a certificate counts as expiring.
     type: int
@@ -101,7 +107,8 @@ certificates:
   description:
     - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:fits) (nothing is wrong
       but perhaps mode and owner of its key's file), RV(ignore:sha256) of its DER form,
-      RV(ignore:not_after), RV(ignore:common_name) and RV(ignore:names). All but the problems are none or empty if it cannot be read.
+      RV(ignore:not_after), RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names that a renewed one would have - those
+      requested and, without O(exact_names), those of this one. Most are none or empty if it cannot be read.
   type: dict
   returned: always
   sample:

@@ -105,7 +105,23 @@ def test_a_key_of_another_ca_signs_nothing(host: Host) -> None:
     assert not host.installed.exists()
 
 
-def test_certificates_are_issued_once_and_need_no_key_of_the_ca_then(host: Host) -> None:
-    assert host.issue() > 0
-    (host.authority / "ca.key").unlink()
+def test_a_name_that_vanished_stays_until_it_is_dropped(host: Host) -> None:
+    """Nothing needs the CA's key while nothing must be signed."""
+
+    def names() -> str:
+        return openssl("x509", "-noout", "-ext", "subjectAltName", "-in", host.installed / "server.crt")
+
+    assert host.issue(etcd_tls_extra_sans=["old.example.net"]) > 0
+    assert "old.example.net" in names()
+    (host.authority / "ca.key").rename(host.folder / "kept.key")
     assert host.issue() == 0
+    (host.folder / "kept.key").rename(host.authority / "ca.key")
+    dropped = ["old.example.net"]
+    assert host.issue(etcd_tls_drop_names=dropped) > 0
+    assert "old.example.net" not in names() and "192.0.2.11" in names()
+    assert host.issue(etcd_tls_drop_names=dropped) == 0
+
+
+def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:
+    message = host.refusal(etcd_tls_extra_sans=["lb.example.net"], etcd_tls_drop_names=["192.0.2.11", "lb.example.net"])
+    assert "etcd_tls_drop_names has 192.0.2.11, lb.example.net, which the certificates need" in message

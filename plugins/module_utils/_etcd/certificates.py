@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ca_file": {"type": "path"},
     "certificates": {"type": "list", "elements": "dict", "required": True, "options": CERTIFICATE_OPTIONS},
     "exact_names": {"type": "bool", "default": False},
+    "dropped_names": {"type": "list", "elements": "str", "default": []},
     "renew_before": {"type": "int", "default": 30},
 }
 
@@ -67,8 +68,10 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
         # Before the first run has installed the library there are no certificates to read, but there may be a CA.
         present = bool(authority or installed) or any(text for text, _key in texts.values())
         unread = {
-            name: tls.CertificateFinding([missing_library if text else "it does not exist"])
-            for name, (text, _key) in texts.items()
+            item["name"]: tls.CertificateFinding(
+                [missing_library if texts[item["name"]][0] else "it does not exist"], wanted_names=item["names"]
+            )
+            for item in asked["certificates"]
         }
         missing = tls.CertificateFinding([] if authority else ["it does not exist"])
         return _result(unread, missing, readable=not present, installed=False, replaces=False)
@@ -85,6 +88,7 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
             now=now,
             renew_before=renew_before,
             exact_names=asked["exact_names"],
+            dropped_names=asked["dropped_names"],
         )
         finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]

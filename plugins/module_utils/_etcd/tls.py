@@ -44,6 +44,7 @@ class CertificateFinding:
     not_after: str | None = None
     common_name: str | None = None
     names: list[str] = field(default_factory=list)
+    wanted_names: list[str] = field(default_factory=list)
 
 
 def parse_certificates(text: bytes) -> list[Any]:
@@ -142,10 +143,22 @@ def _validity_problems(certificate: Any, now: datetime, renew_before: timedelta)
     return []
 
 
-def _name_problems(held: Sequence[str], wanted: Sequence[str], exact: bool) -> list[str]:
+def grown_names(held: Sequence[str], wanted: Sequence[str], dropped: Sequence[str]) -> list[str]:
+    """Return the names of a renewed certificate: the wanted ones and those it holds, without the dropped ones.
+
+    A name is often missing for a while only, for example while DNS is down: a certificate keeps it.
+    """
+    unwanted = {canonical_name(name) for name in dropped}
+    kept = [canonical_name(name) for name in wanted]
+    kept += [name for name in held if not _covers(kept, name)]
+    return [name for name in dict.fromkeys(kept) if name not in unwanted]
+
+
+def _name_problems(held: Sequence[str], wanted: Sequence[str], dropped: Sequence[str], exact: bool) -> list[str]:
     expected = [canonical_name(name) for name in wanted]
-    missing = [name for name in expected if not _covers(held, name)]
-    left = [name for name in held if name not in expected] if exact else []
+    unwanted = {canonical_name(name) for name in dropped}
+    missing = [name for name in expected if name not in unwanted and not _covers(held, name)]
+    left = [name for name in held if name in unwanted or (exact and name not in expected)]
     problems = [f"it is not valid for {', '.join(missing)}"] if missing else []
     return problems + ([f"it is valid for {', '.join(left)}, which is no longer requested"] if left else [])
 
@@ -214,23 +227,28 @@ def inspect_certificate(
     now: datetime,
     renew_before: timedelta,
     exact_names: bool,
+    dropped_names: Sequence[str] = (),
 ) -> CertificateFinding:
-    """Check a certificate: its key, its chain, its validity, its names (all and, with exact_names, no others) and usages."""
+    """Check a certificate: its key, its chain, its validity, its names and usages.
+
+    It must be valid for all ``names``, for none of ``dropped_names`` and, with exact_names, for no others.
+    """
+    new_names = grown_names((), names, dropped_names)
     if certificate is None:
-        return CertificateFinding(["it does not exist"])
+        return CertificateFinding(["it does not exist"], wanted_names=new_names)
     try:
         chain, trusted = parse_certificates(certificate), parse_certificates(authorities)
     except ValueError as problem:
-        return CertificateFinding([f"it cannot be read: {problem}"])
+        return CertificateFinding([f"it cannot be read: {problem}"], wanted_names=new_names)
     if not chain:
-        return CertificateFinding(["it contains no certificate in PEM form"])
+        return CertificateFinding(["it contains no certificate in PEM form"], wanted_names=new_names)
     leaf, held = chain[0], _names(chain[0])
     mismatch = key_problem(leaf, key)
     problems = [mismatch] if mismatch else []
     if not _chains(leaf, chain[1:], trusted):
         problems.append("it is not signed by the CA")
     problems += _validity_problems(leaf, now, renew_before)
-    problems += _name_problems(held, names, exact_names)
+    problems += _name_problems(held, names, dropped_names, exact_names)
     problems += _usage_problems(leaf, usages)
     common = leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return CertificateFinding(
@@ -239,6 +257,7 @@ def inspect_certificate(
         not_after=f"{_not_after(leaf):%Y-%m-%dT%H:%M:%SZ}",
         common_name=str(common[0].value) if common else None,
         names=held,
+        wanted_names=new_names if exact_names else grown_names(held, names, dropped_names),
     )
 
 

@@ -154,6 +154,26 @@ def test_spelling_of_names_does_not_matter(wanted: list[str], exact: bool, fits:
 
 
 @pytest.mark.parametrize(
+    ("wanted", "dropped", "renewed", "fits"),
+    [
+        (["n1", "10.0.0.11", "::1"], [], ["n1", "10.0.0.11", "::1"], True),
+        (["n1"], [], ["n1", "10.0.0.11", "::1"], True),
+        (["n1", "10.0.0.12"], [], ["n1", "10.0.0.12", "10.0.0.11", "::1"], False),
+        (["n1"], ["10.0.0.11"], ["n1", "::1"], False),
+        (["n1"], ["gone.example.net"], ["n1", "10.0.0.11", "::1"], True),
+        (["n1", "late.example.net"], ["late.example.net"], ["n1", "10.0.0.11", "::1"], True),
+        (["N1"], ["0:0::1"], ["n1", "10.0.0.11"], False),
+    ],
+    ids=["all", "some vanished", "a new one", "one dropped", "dropped before", "wanted, but dropped", "spelling"],
+)
+def test_a_certificate_keeps_its_names_until_they_are_dropped(
+    wanted: list[str], dropped: list[str], renewed: list[str], fits: bool
+) -> None:
+    finding = inspect(pem(LEAF), names=wanted, dropped_names=dropped, exact_names=False)
+    assert finding.wanted_names == renewed and (finding.problems == []) is fits
+
+
+@pytest.mark.parametrize(
     ("name", "fits"), [("n1.example.net", True), ("a.n1.example.net", False), ("example.net", False)]
 )
 def test_a_wildcard_matches_one_label(name: str, fits: bool) -> None:
