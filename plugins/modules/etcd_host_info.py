@@ -195,6 +195,52 @@ options:
       nice:
         description: The nice value.
         type: int
+  maintenance:
+    description: The program that maintains etcd, as it should be installed, without the endpoints of other members.
+    type: dict
+    version_added: 0.3.0
+    suboptions:
+      config:
+        description: See M(etcdops.headroom.etcd_maintenance). Its endpoints are not compared; RV(maintenance) returns the installed ones.
+        type: dict
+        required: true
+      unit_names:
+        description: The names of the program's systemd units, which RV(maintenance) describes.
+        type: list
+        elements: str
+        default: []
+      bucket_keys:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: dict
+        suboptions:
+          access_key:
+            description: The access key.
+            type: str
+            default: ""
+          secret_key:
+            description: The secret key.
+            type: str
+            default: ""
+      lib_dir:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: path
+        default: /usr/local/lib/headroom
+      program:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: path
+        default: /usr/local/sbin/headroom
+      config_file:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: path
+        default: /etc/etcd/maintenance.json
+      credentials_file:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: path
+        default: /etc/etcd/backup-bucket.credentials
+      unit_dir:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: path
+        default: /etc/systemd/system
 attributes:
   check_mode:
     description: Reads only, so check mode makes no difference.
@@ -508,6 +554,21 @@ priority:
   type: dict
   returned: if O(priority) is given
   version_added: 0.3.0
+maintenance:
+  description:
+    - RV(ignore:problems) of the configuration on this host, a list of texts; nothing else if there are any.
+    - RV(ignore:differs) is true if the program, its configuration or its directories differ from what is wanted, apart from units and endpoints.
+      RV(ignore:endpoints) are those of the installed configuration; RV(ignore:units) is the SHA-256 of each installed unit, none without it;
+      RV(ignore:timers) is as M(etcdops.headroom.etcd_maintenance) returns it.
+  type: dict
+  returned: if O(maintenance) is given
+  version_added: 0.3.0
+  sample:
+    problems: []
+    differs: false
+    units: {headroom-defrag.timer: "9f86…"}
+    timers: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}
+    endpoints: ["https://10.0.0.11:2379"]
 """
 
 import os
@@ -527,7 +588,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_states
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import (
     disk_check,
     fio,
@@ -632,6 +695,29 @@ def priority_facts(asked: dict[str, Any], unit: dict[str, Any] | None) -> dict[s
     }
 
 
+def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
+    """Compare the installed program with the one that is wanted."""
+    config, problems = installation.validated_config(asked, installed=False)
+    if config is None or problems:
+        return {"problems": problems}
+    endpoints = installation.installed_endpoints(asked)
+    connection = {**asked["config"]["connection"], "endpoints": endpoints}
+    wanted = {**asked, "units": {}, "config": {**asked["config"], "connection": connection}}
+    try:
+        found = installation.compare(wanted, config)
+    except ValueError as problem:
+        return {"problems": [str(problem)]}
+    units = {name: host_facts.file_facts(os.path.join(asked["unit_dir"], name)) for name in asked["unit_names"]}
+    timers = timer_states([name for name in units if name.endswith(".timer")])
+    return {
+        "problems": [],
+        "differs": found.differs,
+        "endpoints": endpoints,
+        "units": {name: facts.get("sha256") for name, facts in units.items()},
+        "timers": {name: {**state, "changed": False} for name, state in timers.items()},
+    }
+
+
 def gather(module: AnsibleModule) -> dict[str, Any]:
     """Return all that was asked for. Raises OSError or ValueError."""
     asked = module.params
@@ -655,12 +741,16 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         facts.update(etcd_facts(module, facts.get("member", {}).get("present", False)))
     if asked["priority"]:
         facts["priority"] = priority_facts(asked["priority"], facts.get("unit"))
+    if asked["maintenance"]:
+        facts["maintenance"] = maintenance_facts(asked["maintenance"])
     return facts
 
 
 def main() -> None:
     """Read what was asked for and return it."""
     limit = {"type": "raw", "default": 10}
+    maintenance = {name: spec for name, spec in installation.ARGUMENTS.items() if name != "units"}
+    maintenance["unit_names"] = {"type": "list", "elements": "str", "default": []}
     module = AnsibleModule(
         argument_spec={
             **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},
@@ -694,6 +784,7 @@ def main() -> None:
                 "type": "dict",
                 "options": {"io_class": {"type": "str"}, "io_priority": {"type": "int"}, "nice": {"type": "int"}},
             },
+            "maintenance": {"type": "dict", "options": maintenance},
         },
         supports_check_mode=True,
     )

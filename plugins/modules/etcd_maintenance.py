@@ -114,126 +114,12 @@ records:
   returned: success
 """
 
-import json
 import os
-import sys
-from dataclasses import replace
-from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.common.text.converters import to_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
-    Config,
-    bucket_problems,
-    host_problems,
-    parse_config,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_state
-
-# The timers' Python where the module's own is in a virtual environment that somebody else may write to.
-INTERPRETERS = ("/usr/bin/python3", "/usr/libexec/platform-python")
-PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
-LAUNCHER = """#!{python} -I
-# Managed by etcdops.headroom: changes here are overwritten.
-import sys
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, {lib_dir!r})
-
-from {package}._maintenance.program import main
-
-raise SystemExit(main(sys.argv[1:]))
-"""
-
-
-# Text and mode of each file, by path.
-Files = dict[str, tuple[str, int]]
-
-ARGUMENTS: dict[str, dict[str, Any]] = {
-    "config": {"type": "dict", "required": True},
-    "units": {"type": "dict", "default": {}},
-    "bucket_keys": {
-        "type": "dict",
-        "no_log": False,
-        "options": {
-            "access_key": {"type": "str", "default": "", "no_log": False},
-            "secret_key": {"type": "str", "default": "", "no_log": True},
-        },
-    },
-    "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
-    "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
-    "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
-    "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
-    "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
-}
-
-
-def program_files(lib_dir: str, launcher: str, python: str) -> Files:
-    """Return the program's files: its launcher, and the modules of this collection that are loaded in this process.
-
-    Each directory above the modules is a package of its own, so that no other ansible_collections on the host is found.
-    """
-    found = {}
-    for name, module in sorted(sys.modules.items()):
-        loader = getattr(module, "__loader__", None)
-        if not name.startswith(f"{PACKAGE}._") or loader is None or hasattr(module, "__path__"):
-            continue
-        if name == choose_interpreter.__module__:  # only this module needs it
-            continue
-        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (to_text(loader.get_source(name)), 0o644)
-        directory = lib_dir
-        for part in name.split(".")[:-1]:
-            directory = os.path.join(directory, part)
-            found[os.path.join(directory, "__init__.py")] = ("", 0o644)
-    text = LAUNCHER.format(python=python, lib_dir=lib_dir, package=PACKAGE)
-    return {**found, launcher: (text, 0o755)}
-
-
-def shown_files(params: dict[str, Any]) -> Files:
-    """Return the configuration and the units, whose content a diff shows."""
-    config = json.dumps(params["config"], indent=2, sort_keys=True) + "\n"
-    units = {os.path.join(params["unit_dir"], name): (text, 0o644) for name, text in params["units"].items()}
-    return {params["config_file"]: (config, 0o640), **units}
-
-
-def credentials_file(params: dict[str, Any]) -> Files:
-    """Return the file with the bucket's keys, in the format of Amazon's tools; empty without keys."""
-    keys = params["bucket_keys"] or {}
-    if not keys.get("access_key"):
-        return {}
-    lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
-    return {params["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
-
-
-def obsolete_files(params: dict[str, Any], wanted: Files) -> list[str]:
-    """Return modules of earlier versions, wherever those kept them, and credentials that are no longer needed."""
-    top = os.path.join(params["lib_dir"], *PACKAGE.split("."))
-    paths = sorted(os.path.join(directory, name) for directory, dummy, names in os.walk(top) for name in names)
-    found = [path for path in paths if path.endswith(".py") and path not in wanted]
-    if params["credentials_file"] not in wanted and os.path.lexists(params["credentials_file"]):
-        found.append(params["credentials_file"])
-    return found
-
-
-def missing_directories(config: Config) -> list[tuple[str, int]]:
-    """Return path and mode of the directories to create."""
-    directories = [(config.state_dir, 0o755)]
-    if config.drill.enabled:
-        directories.append((config.drill.scratch_dir, 0o700))
-    return [directory for directory in directories if not os.path.isdir(directory[0])]
-
-
-def read_file(path: str) -> tuple[str, int] | None:
-    """Return text and mode of a file, None if it does not exist."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(), os.stat(path).st_mode & 0o7777
-    except FileNotFoundError:
-        return None
 
 
 def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
@@ -247,77 +133,40 @@ def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     os.chmod(path, mode)
 
 
-def bucket_with_keys(bucket: Bucket | None, params: dict[str, Any]) -> Bucket | None:
-    """Return the bucket with the given keys, whose file may not be written yet."""
-    keys = params["bucket_keys"] or {}
-    if bucket is None or not any(keys.values()):
-        return bucket
-    return replace(bucket, credentials_file="", **keys)
-
-
 def validated_config(module: AnsibleModule) -> Config:
     """Return the configuration; fail with every problem of it on this host."""
-    params = module.params
-    try:
-        config = parse_config(params["config"])
-    except ValueError as error:
-        module.fail_json(msg=f"{error}. Nothing was changed.")
-    found = host_problems(config)
-    if config.snapshot.enabled and not found:
-        bucket = bucket_with_keys(config.snapshot.bucket, params)
-        found = bucket_problems(bucket, installed=not module.check_mode)
-    if found:
+    config, found = installation.validated_config(module.params, installed=not module.check_mode)
+    if config is None or found:
         module.fail_json(msg=f"{'; '.join(found)}. Nothing was changed.")
     return config
 
 
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    params = module.params
+    module = AnsibleModule(argument_spec=installation.ARGUMENTS, supports_check_mode=True)
     config = validated_config(module)
-    shown = shown_files(params)
     try:
-        python = choose_interpreter([sys.executable, *INTERPRETERS])
+        found = installation.compare(module.params, config)
+        if not module.check_mode:
+            for path in found.changed:
+                write_file(module, path, *found.wanted[path])
+            for path in found.removed:
+                os.unlink(path)
+            for path, mode in found.directories:
+                os.makedirs(path, mode=mode)
     except ValueError as error:
         module.fail_json(msg=f"{error}. Nothing was changed.")
-    wanted = {**program_files(params["lib_dir"], params["program"], python), **shown, **credentials_file(params)}
-    try:
-        before = {path: read_file(path) for path in wanted}
-        changed = [path for path, content in wanted.items() if before[path] != content]
-        removed = obsolete_files(params, wanted)
-        directories = missing_directories(config)
-        if not module.check_mode:
-            for path in changed:
-                write_file(module, path, *wanted[path])
-            for path in removed:
-                os.unlink(path)
-            for path, mode in directories:
-                os.makedirs(path, mode=mode)
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
-    units = [path for path in changed if os.path.dirname(path) == params["unit_dir"]]
     module.exit_json(
-        changed=bool(changed or removed or directories),
-        differs=bool(changed or removed or directories),
-        files=changed,
-        removed=removed,
-        reload=bool(units),
-        timers={
-            name: {**timer_state(name), "changed": os.path.join(params["unit_dir"], name) in units}
-            for name in params["units"]
-            if name.endswith(".timer")
-        },
+        changed=found.differs,
+        differs=found.differs,
+        files=found.changed,
+        removed=found.removed,
+        reload=bool(found.units),
+        timers=found.timers(),
         records=read_records(config.state_dir),
-        diff=[
-            {
-                "before_header": path,
-                "after_header": path,
-                "before": (before[path] or ("", 0))[0] if path in shown else "",
-                "after": wanted[path][0] if path in shown else "differs\n",
-            }
-            for path in changed
-        ],
+        diff=found.diff(),
     )
 
 

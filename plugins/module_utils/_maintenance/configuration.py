@@ -20,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import CalendarError, next_runs
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
 CONFIG_FILE = "/etc/etcd/maintenance.json"
 _LONGEST = 86400
@@ -214,14 +214,14 @@ def _validate_ranges(config: Config) -> None:
 
 def host_problems(config: Config) -> list[str]:
     """Return what this host lacks for the enabled operations: valid calendars, writable directories."""
-    found = []
-    for name in OPERATIONS:
-        section: Defrag | Snapshot | Drill = getattr(config, name)
-        if section.enabled:
-            try:
-                next_runs(section.calendar)
-            except CalendarError as error:
-                found.append(f"{role_variable(name, 'calendar')}: {error}")
+    sections: dict[str, Defrag | Snapshot | Drill] = {name: getattr(config, name) for name in OPERATIONS}
+    calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
+    invalid = validate_calendars(list(calendars.values()))
+    found = [
+        f"{role_variable(name, 'calendar')}: {invalid[calendar]}"
+        for name, calendar in calendars.items()
+        if calendar in invalid
+    ]
     directories = []
     if config.snapshot.enabled:
         directories.append(("etcd_maintenance_backup_dir", config.snapshot.directory))

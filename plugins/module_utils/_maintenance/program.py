@@ -115,7 +115,7 @@ def write_metrics(config: Config) -> None:
 def describe_status(config: Config) -> list[str]:
     """Return lines for a person: who holds the cluster's lock, the last runs and the next ones."""
     records = maintenance_records.read_records(config.state_dir)
-    states = {name: timers.timer_state(f"headroom-{name}.timer") for name in maintenance_records.OPERATIONS}
+    states = timers.timer_states([f"headroom-{name}.timer" for name in maintenance_records.OPERATIONS])
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:
         held = read_lock(config.connection, config.endpoints)
@@ -125,6 +125,10 @@ def describe_status(config: Config) -> list[str]:
     return [
         *lines,
         *maintenance_records.summarize(
-            records, {name: state["next"] if state["active"] else "" for name, state in states.items()}
+            records,
+            {
+                name: state["next"] if state["active"] else ""
+                for name, state in zip(maintenance_records.OPERATIONS, states.values())
+            },
         ),
     ]

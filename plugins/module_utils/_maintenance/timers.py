@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, run_process
 
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
@@ -20,23 +21,54 @@ class CalendarError(ValueError):
     """A calendar expression that systemd does not accept, or that never elapses."""
 
 
+def validate_calendars(calendars: Sequence[str]) -> dict[str, str]:
+    """Return why each invalid calendar expression is invalid, by expression."""
+    unique = list(dict.fromkeys(calendars))
+    if not unique:
+        return {}
+    try:
+        # One process for all; where it finds something, one for each says which.
+        if len(parse_blocks(_analyze(unique))) == len(unique):
+            return {}
+    except CalendarError:
+        pass
+    found = {}
+    for calendar in unique:
+        try:
+            next_runs(calendar)
+        except CalendarError as error:
+            found[calendar] = str(error)
+    return found
+
+
 def next_runs(calendar: str) -> list[datetime]:
     """Return the next times of a calendar expression. Raises CalendarError."""
+    found = parse_next_runs(_analyze([calendar]))
+    if not found:
+        raise CalendarError(f"{calendar!r} never elapses: write a date in the future, or a repeating one such as daily")
+    return found
+
+
+def _analyze(calendars: Sequence[str]) -> str:
+    """Return what systemd-analyze prints about calendar expressions. Raises CalendarError."""
     environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"}
     try:
-        done = run_process(["systemd-analyze", "calendar", "--iterations=3", calendar], 30, environment=environment)
+        done = run_process(["systemd-analyze", "calendar", "--iterations=3", *calendars], 30, environment=environment)
     except OSError as error:
         raise CalendarError(f"systemd-analyze cannot be run: {error}") from error
     if done.returncode is None:
         raise CalendarError("systemd-analyze did not end within 30 s")
     if done.returncode != 0:
         raise CalendarError(
-            f"{calendar!r} is not a calendar expression of systemd: write for example daily, Sun 03:00 or *-*-* 02:30"
+            f"{calendars[0]!r} is not a calendar expression of systemd: write for example daily, Sun 03:00 or *-*-* 02:30"
         )
-    found = parse_next_runs(done.stdout)
-    if not found:
-        raise CalendarError(f"{calendar!r} never elapses: write a date in the future, or a repeating one such as daily")
-    return found
+    return done.stdout
+
+
+def parse_blocks(text: str) -> list[list[datetime]]:
+    """Parse what ``systemd-analyze calendar`` prints about several expressions; leaves out those that never elapse."""
+    blocks = (parse_next_runs(block) for block in text.split("Normalized form:")[1:])
+    return [times for times in blocks if times]
 
 
 def parse_next_runs(text: str) -> list[datetime]:
@@ -52,19 +84,26 @@ def shortest_interval(times: list[datetime]) -> int | None:
     return round(min(steps)) if steps else None
 
 
-def timer_state(name: str) -> dict[str, Any]:
-    """Return whether a timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
+def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return whether each timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
 
     Everything is false or empty where systemd does not answer.
     """
-    properties = ("UnitFileState", "ActiveState", "NextElapseUSecRealtime")
-    try:
-        done = run_process(["systemctl", "show", name, *(f"--property={item}" for item in properties)], 30)
-    except OSError:
-        return {"enabled": False, "active": False, "next": ""}
-    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    found: dict[str, dict[str, str]] = {}
+    if names:
+        properties = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime")
+        try:
+            done = run_process(["systemctl", "show", *names, *(f"--property={item}" for item in properties)], 30)
+        except OSError:
+            done = ProcessResult(None, "", "")
+        for block in done.stdout.split("\n\n"):
+            state = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+            found[state.get("Id", "")] = state
     return {
-        "enabled": found.get("UnitFileState") == "enabled",
-        "active": found.get("ActiveState") == "active",
-        "next": found.get("NextElapseUSecRealtime", ""),
+        name: {
+            "enabled": found.get(name, {}).get("UnitFileState") == "enabled",
+            "active": found.get(name, {}).get("ActiveState") == "active",
+            "next": found.get(name, {}).get("NextElapseUSecRealtime", ""),
+        }
+        for name in names
     }

@@ -26,3 +26,8 @@ def test_next_runs_and_their_shortest_interval() -> None:
     assert timers.shortest_interval(found) == 6 * 3600
     assert timers.shortest_interval(found[:1]) is None
     assert timers.parse_next_runs("Next elapse: never\n") == []
+
+
+def test_blocks_of_several_expressions() -> None:
+    never = "\n  Original form: 2020-01-01\nNormalized form: 2020-01-01 00:00:00\n    Next elapse: never\n"
+    assert [len(times) for times in timers.parse_blocks(CALENDAR + never + CALENDAR)] == [3, 3]

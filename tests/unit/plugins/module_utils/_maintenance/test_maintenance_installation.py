@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.modules import etcd_maintenance
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
 
 # Prints what the module would install, and what the program alone imports.
 LISTING = """
@@ -20,8 +20,8 @@ package = sys.argv[1]
 before = set(sys.modules)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program
 needed = [name for name in set(sys.modules) - before if name.startswith(package + "._") and not hasattr(sys.modules[name], "__path__")]
-from ansible_collections.etcdops.headroom.plugins.modules import etcd_maintenance
-files = etcd_maintenance.program_files("/lib", "/launcher", "/usr/bin/python3")
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
+files = installation.program_files("/lib", "/launcher", "/usr/bin/python3")
 print(json.dumps([sorted(needed), sorted(files)]))
 """
 
@@ -29,9 +29,7 @@ print(json.dumps([sorted(needed), sorted(files)]))
 def install(folder: Path) -> Path:
     """Write the program below a folder; return its launcher."""
     launcher = folder / "headroom"
-    for name, (text, mode) in etcd_maintenance.program_files(
-        str(folder / "lib"), str(launcher), sys.executable
-    ).items():
+    for name, (text, mode) in installation.program_files(str(folder / "lib"), str(launcher), sys.executable).items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -49,9 +47,9 @@ def test_the_launcher_finds_the_installed_modules_only(tmp_path: Path) -> None:
 
 
 def test_nothing_is_installed_that_the_program_does_not_import() -> None:
-    command = [sys.executable, "-c", LISTING, etcd_maintenance.PACKAGE]
+    command = [sys.executable, "-c", LISTING, installation.PACKAGE]
     # ansible-test loads collections by a hook of its own, which a new process does not have.
-    root = str(Path(etcd_maintenance.__file__).parents[5])
+    root = str(Path(installation.__file__).parents[5])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment)
     needed, files = json.loads(done.stdout)
@@ -62,9 +60,19 @@ def test_nothing_is_installed_that_the_program_does_not_import() -> None:
 def test_modules_of_the_flat_layout_are_obsolete(tmp_path: Path) -> None:
     params = {"lib_dir": str(tmp_path / "lib"), "credentials_file": str(tmp_path / "credentials")}
     install(tmp_path)
-    wanted = etcd_maintenance.program_files(params["lib_dir"], str(tmp_path / "headroom"), sys.executable)
-    assert etcd_maintenance.obsolete_files(params, wanted) == []
-    flat = tmp_path / "lib" / Path(*etcd_maintenance.PACKAGE.split(".")) / "_etcd_lock.py"
+    wanted = installation.program_files(params["lib_dir"], str(tmp_path / "headroom"), sys.executable)
+    assert installation.obsolete_files(params, wanted) == []
+    flat = tmp_path / "lib" / Path(*installation.PACKAGE.split(".")) / "_etcd_lock.py"
     flat.write_text("")
     (tmp_path / "credentials").write_text("")
-    assert etcd_maintenance.obsolete_files(params, wanted) == [str(flat), str(tmp_path / "credentials")]
+    assert installation.obsolete_files(params, wanted) == [str(flat), str(tmp_path / "credentials")]
+
+
+def test_endpoints_are_read_from_the_installed_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "maintenance.json"
+    params = {"config_file": str(path)}
+    assert installation.installed_endpoints(params) == []
+    path.write_text("{}")
+    assert installation.installed_endpoints(params) == []
+    path.write_text('{"connection": {"endpoints": ["https://10.0.0.11:2379"]}}')
+    assert installation.installed_endpoints(params) == ["https://10.0.0.11:2379"]

@@ -1,0 +1,229 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of the program that maintains etcd, and how those on this host differ from them. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
+    Config,
+    bucket_problems,
+    host_problems,
+    parse_config,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_states
+
+# Text and mode of each file, by path.
+Files = dict[str, tuple[str, int]]
+
+# The arguments of a module that installs or inspects the program; module etcd_maintenance documents them.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "config": {"type": "dict", "required": True},
+    "units": {"type": "dict", "default": {}},
+    "bucket_keys": {
+        "type": "dict",
+        "no_log": False,
+        "options": {
+            "access_key": {"type": "str", "default": "", "no_log": False},
+            "secret_key": {"type": "str", "default": "", "no_log": True},
+        },
+    },
+    "lib_dir": {"type": "path", "default": "/usr/local/lib/headroom"},
+    "program": {"type": "path", "default": "/usr/local/sbin/headroom"},
+    "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
+    "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
+    "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
+}
+
+# The timers' Python where the module's own is in a virtual environment that somebody else may write to.
+INTERPRETERS = ("/usr/bin/python3", "/usr/libexec/platform-python")
+PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
+LAUNCHER = """#!{python} -I
+# Managed by etcdops.headroom: changes here are overwritten.
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, {lib_dir!r})
+
+from {package}._maintenance.program import main
+
+raise SystemExit(main(sys.argv[1:]))
+"""
+# The module and, in parentheses or not, the names that it imports from there.
+_IMPORT = re.compile(rf"^[ \t]*from ({re.escape(PACKAGE)}\S*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How the host differs from what is wanted: files to write and to remove, directories (path, mode) to create."""
+
+    wanted: Files
+    before: Mapping[str, tuple[str, int] | None]
+    shown: Files
+    removed: list[str]
+    directories: list[tuple[str, int]]
+    unit_dir: str
+
+    @property
+    def changed(self) -> list[str]:
+        return [path for path, content in self.wanted.items() if self.before[path] != content]
+
+    @property
+    def units(self) -> list[str]:
+        return [path for path in self.changed if os.path.dirname(path) == self.unit_dir]
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.changed or self.removed or self.directories)
+
+    def timers(self) -> dict[str, dict[str, Any]]:
+        """Return the state of each timer among the units, and whether its unit changed."""
+        names = [os.path.basename(path) for path in self.shown if path.endswith(".timer")]
+        changed = {os.path.basename(path) for path in self.units}
+        return {name: {**state, "changed": name in changed} for name, state in timer_states(names).items()}
+
+    def diff(self) -> list[dict[str, str]]:
+        """Return the differences as Ansible shows them; of the program only which files differ."""
+        return [
+            {
+                "before_header": path,
+                "after_header": path,
+                "before": (self.before[path] or ("", 0))[0] if path in self.shown else "",
+                "after": self.wanted[path][0] if path in self.shown else "differs\n",
+            }
+            for path in self.changed
+        ]
+
+
+def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Config | None, list[str]]:
+    """Return the configuration, None if it is invalid, and every problem of it on this host.
+
+    installed: the packages that it needs must be there.
+    """
+    try:
+        config = parse_config(params["config"])
+    except ValueError as error:
+        return None, [str(error)]
+    found = host_problems(config)
+    if config.snapshot.enabled and not found:
+        found = bucket_problems(_bucket_with_keys(config.snapshot.bucket, params), installed=installed)
+    return config, found
+
+
+def compare(params: Mapping[str, Any], config: Config) -> Comparison:
+    """Compare the files on this host with those of the configuration. Raises OSError or ValueError."""
+    shown = _shown_files(params)
+    python = choose_interpreter([sys.executable, *INTERPRETERS])
+    wanted = {**program_files(params["lib_dir"], params["program"], python), **shown, **_credentials_file(params)}
+    return Comparison(
+        wanted=wanted,
+        before={path: _read_file(path) for path in wanted},
+        shown=shown,
+        removed=obsolete_files(params, wanted),
+        directories=_missing_directories(config),
+        unit_dir=params["unit_dir"],
+    )
+
+
+def installed_endpoints(params: Mapping[str, Any]) -> list[str]:
+    """Return the endpoints in the installed configuration, none without a valid one."""
+    found = _read_file(params["config_file"])
+    try:
+        return list(json.loads(found[0])["connection"]["endpoints"]) if found else []
+    except (KeyError, TypeError, ValueError):
+        return []
+
+
+def program_files(lib_dir: str, launcher: str, python: str) -> Files:
+    """Return the program's files: its launcher, and the modules of this collection that it imports.
+
+    Each directory above the modules is a package of its own, so that no other ansible_collections on the host is found.
+    """
+    found = {}
+    for name, text in sorted(_imported_sources(maintenance_program.__name__).items()):
+        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (text, 0o644)
+        directory = lib_dir
+        for part in name.split(".")[:-1]:
+            directory = os.path.join(directory, part)
+            found[os.path.join(directory, "__init__.py")] = ("", 0o644)
+    text = LAUNCHER.format(python=python, lib_dir=lib_dir, package=PACKAGE)
+    return {**found, launcher: (text, 0o755)}
+
+
+def _imported_sources(first: str) -> dict[str, str]:
+    """Return the source of a module and of all that it imports from this collection, by name."""
+    found: dict[str, str] = {}
+    waiting = [first]
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        # The loader may be that of an archive, as in a module that Ansible runs.
+        loader: Any = getattr(module, "__loader__", None)
+        if loader is None or hasattr(module, "__path__") or name in found:
+            continue  # a function or constant, a package, or known
+        found[name] = str(loader.get_source(name))
+        for package, names in _IMPORT.findall(found[name]):
+            waiting += [package, *(f"{package}.{part}" for part in re.findall(r"\w+", names))]
+    return found
+
+
+def _shown_files(params: Mapping[str, Any]) -> Files:
+    """Return the configuration and the units, whose content a diff shows."""
+    config = json.dumps(params["config"], indent=2, sort_keys=True) + "\n"
+    units = {os.path.join(params["unit_dir"], name): (text, 0o644) for name, text in params["units"].items()}
+    return {params["config_file"]: (config, 0o640), **units}
+
+
+def _credentials_file(params: Mapping[str, Any]) -> Files:
+    """Return the file with the bucket's keys, in the format of Amazon's tools; empty without keys."""
+    keys = params["bucket_keys"] or {}
+    if not keys.get("access_key"):
+        return {}
+    lines = ("[default]", f"aws_access_key_id = {keys['access_key']}", f"aws_secret_access_key = {keys['secret_key']}")
+    return {params["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
+
+
+def obsolete_files(params: Mapping[str, Any], wanted: Files) -> list[str]:
+    """Return modules of earlier versions, wherever those kept them, and credentials that are no longer needed."""
+    top = os.path.join(params["lib_dir"], *PACKAGE.split("."))
+    paths = sorted(os.path.join(directory, name) for directory, dummy, names in os.walk(top) for name in names)
+    found = [path for path in paths if path.endswith(".py") and path not in wanted]
+    if params["credentials_file"] not in wanted and os.path.lexists(params["credentials_file"]):
+        found.append(params["credentials_file"])
+    return found
+
+
+def _missing_directories(config: Config) -> list[tuple[str, int]]:
+    """Return path and mode of the directories to create."""
+    directories = [(config.state_dir, 0o755)]
+    if config.drill.enabled:
+        directories.append((config.drill.scratch_dir, 0o700))
+    return [directory for directory in directories if not os.path.isdir(directory[0])]
+
+
+def _read_file(path: str) -> tuple[str, int] | None:
+    """Return text and mode of a file, None if it does not exist."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(), os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        return None
+
+
+def _bucket_with_keys(bucket: Bucket | None, params: Mapping[str, Any]) -> Bucket | None:
+    """Return the bucket with the given keys, whose file may not be written yet."""
+    keys = params["bucket_keys"] or {}
+    if bucket is None or not any(keys.values()):
+        return bucket
+    return replace(bucket, credentials_file="", **keys)
