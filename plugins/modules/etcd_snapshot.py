@@ -64,8 +64,8 @@ options:
     default: 256MB
   encrypt_to:
     description:
-      - With O(state=saved), the recipients who can decrypt the snapshot - public keys of C(age) (V(age1…)) or SSH, names of keys in the user's C(gpg), or
-        files with keys of C(gpg). All must be for the same program, which must be installed.
+      - With O(state=saved), the recipients who can decrypt the snapshot - public keys of C(age) (V(age1…)) or SSH, files with one public key of
+        C(gpg) each, or names of keys in the user's keyring of C(gpg), which is only read. All must be for the same program, which must be installed.
       - While it is verified and encrypted, the plain file is in a hidden directory of O(dest) that only this user can enter.
     type: list
     elements: str

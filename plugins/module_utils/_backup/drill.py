@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, compare, retention, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
@@ -122,7 +123,7 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
         member = snapshot.choose_member(cluster, "", answered_by)
         cluster_id = cluster.id
     path, metadata = choose_backup(request, cluster_id)
-    if metadata.encryption == "age" and not request.identity_file:
+    if metadata.encryption and not request.identity_file and crypt.requires_identity_file(metadata.encryption):
         raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
     needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
     scratch.check_scratch_dir(request.scratch_dir, needed)

@@ -9,12 +9,11 @@ unfinished file.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import gpg
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
@@ -42,7 +41,15 @@ def choose_program(recipients: Sequence[str]) -> str:
         )
     program = "age" if with_age else "gpg"
     check_installed(program)
+    if program == "gpg":
+        for one in recipients:
+            _public_key(one)
     return program
+
+
+def _public_key(recipient: str) -> str:
+    """Return a recipient's key from the user's keyring, empty for a file. Raises SnapshotError for a recipient that is neither."""
+    return "" if os.path.isfile(recipient) else gpg.export_public_key(recipient)
 
 
 def check_installed(program: str) -> None:
@@ -53,18 +60,25 @@ def check_installed(program: str) -> None:
 
 def encrypt(program: str, recipients: Sequence[str], path: str, target: str, timeout: int) -> None:
     """Encrypt a file to ``target``, with mode 0600. Raises SnapshotError."""
-    with (
-        _temporary_keyring()
-        if program == "gpg" and all(map(os.path.isfile, recipients))
-        else contextlib.nullcontext("") as home
-    ):
-        argv = ["age", "--encrypt", "--output", target]
-        argv += [word for one in recipients for word in ("--recipient", one)] + [path]
-        if program == "gpg":
-            argv = [*_gpg(home), "--trust-model", "always", "--output", target]
-            flag = "--recipient-file" if home else "--recipient"
-            argv += [word for one in recipients for word in (flag, one)] + ["--encrypt", path]
-        _run(argv, target, f"for {', '.join(recipients)}", timeout)
+    what = f"for {', '.join(recipients)}"
+    if program == "age":
+        to = [word for one in recipients for word in ("--recipient", one)]
+        _run(["age", "--encrypt", "--output", target, *to, path], target, what, timeout)
+        return
+    with gpg.temporary_home() as home:
+        to = []
+        for one in recipients:
+            key = _public_key(one)
+            if key:
+                _run(gpg.import_key(home, key), "", what, timeout)
+            to += ["--recipient" if key else "--recipient-file", one]
+        argv = [*gpg.command_line(home), "--no-autostart", "--trust-model", "always", "--output", target]
+        _run([*argv, *to, "--encrypt", path], target, what, timeout)
+
+
+def requires_identity_file(program: str) -> bool:
+    """Tell whether only an identity file can decrypt: with gpg, if this user has no keyring."""
+    return program == "age" or not gpg.users_home()
 
 
 def decrypt(program: str, identity_file: str, path: str, target: str, timeout: int) -> None:
@@ -73,35 +87,23 @@ def decrypt(program: str, identity_file: str, path: str, target: str, timeout: i
     ``identity_file`` is an age or SSH key for age; for gpg an exported secret key, or empty for the user's keyring.
     """
     check_installed(program)
-    if not identity_file and program == "age":
+    if not identity_file and requires_identity_file(program):
         raise SnapshotError(f"{path} is encrypted: set identity_file to its secret key")
     if identity_file and not os.access(identity_file, os.R_OK):
         raise SnapshotError(
             f"identity_file {identity_file} cannot be read on this host: correct the path or its permissions"
         )
-    with _temporary_keyring() if program == "gpg" and identity_file else contextlib.nullcontext("") as home:
-        argv = ["age", "--decrypt", "--identity", identity_file, "--output", target, path]
-        if program == "gpg":
-            if identity_file:
-                _run([*_gpg(home), "--import", identity_file], "", f"with {identity_file}", timeout)
-            argv = [*_gpg(home), "--output", target, "--decrypt", path]
-        _run(argv, target, f"{path} with {identity_file or 'the keys of this user'}", timeout)
-
-
-def _gpg(home: str) -> list[str]:
-    return ["gpg", "--batch", "--quiet", "--no-tty", "--yes", *(["--homedir", home] if home else [])]
-
-
-@contextlib.contextmanager
-def _temporary_keyring() -> Iterator[str]:
-    """Yield a temporary home for gpg, so that nothing is added to the user's keyring."""
-    folder = tempfile.mkdtemp(prefix="headroom-gpg-")
-    try:
-        yield folder
-    finally:
-        with contextlib.suppress(ValueError):
-            run_etcd_tool(["gpgconf", "--homedir", folder, "--kill", "all"], 10.0, "gpgconf")
-        shutil.rmtree(folder, ignore_errors=True)
+    what = f"{path} with {identity_file or 'the keys of this user'}"
+    if program == "age":
+        _run(["age", "--decrypt", "--identity", identity_file, "--output", target, path], target, what, timeout)
+    elif identity_file:
+        with gpg.temporary_home() as home:
+            _run(gpg.import_key(home, path=identity_file), "", f"with {identity_file}", timeout)
+            _run([*gpg.command_line(home), "--output", target, "--decrypt", path], target, what, timeout)
+    else:
+        home = gpg.users_home()
+        with gpg.users_agent(home):
+            _run([*gpg.command_line(home), "--output", target, "--decrypt", path], target, what, timeout)
 
 
 def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
@@ -116,7 +118,7 @@ def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
         (line.strip() for line in answer.stderr.splitlines() if line.strip()), f"exit status {answer.returncode}"
     )
     cause = f"it did not finish within {timeout} s, raise timeout" if answer.returncode is None else output
-    verb = "decrypt" if "decrypt" in "".join(argv) or "--import" in argv else "encrypt"
+    verb = "encrypt" if what.startswith("for ") else "decrypt"
     raise SnapshotError(f"{argv[0]} cannot {verb} {what}: {cause}")
 
 

@@ -78,9 +78,11 @@ def test_a_backup_that_passed_is_skipped(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
 
-def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("program", ["age", "gpg"])
+def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """The host that takes backups cannot read them: nothing is wrong with that."""
-    metadata = replace(METADATA, encryption="age", encrypted_size=4, encrypted_sha256="11" * 32)
+    monkeypatch.setenv("GNUPGHOME", str(tmp_path / "no-keyring"))
+    metadata = replace(METADATA, encryption=program, encrypted_size=4, encrypted_sha256="11" * 32)
     path = save(tmp_path, metadata)
     monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
     monkeypatch.setattr(backup_drill, "observe_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
