@@ -49,6 +49,12 @@ options:
         description: The result of M(etcdops.headroom.etcd_disk_live_info). Shown next to the latencies of C(fio).
         type: dict
         version_added: 0.2.0
+      maintenance:
+        description:
+          - For each operation that has a timer (C(snapshot), C(drill), C(defrag)) its last record, as M(etcdops.headroom.etcd_maintenance) returns it, empty
+            if it has not run. An operation whose last run failed is a problem.
+        type: dict
+        version_added: 0.3.0
       warnings:
         description: Warnings, as sentences. A warning that several members share is printed once.
         type: list

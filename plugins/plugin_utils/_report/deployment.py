@@ -22,6 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.problems import cluster_problems
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.tables import flag_rows, member_rows, volume_rows
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.upkeep import backup_note
 
 # Above this many clusters each takes one line, so that problems do not scroll off the screen.
 MAX_TABLES = 4
@@ -65,6 +66,7 @@ def cluster_report(cluster: str, members: Sequence[Member]) -> list[str]:
     if len(flags) > 1:
         lines += ["", *table_lines(flags, wrap_last=True)]
     messages = [*remarks(members, "warnings", "warning"), *remarks(members, "notes", "note")]
+    messages += [f"note: {sentence}" for sentence in backup_note(members)]
     return lines + ([""] if messages else []) + [line for message in messages for line in wrap(message, "  ")]
 
 

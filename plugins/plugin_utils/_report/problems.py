@@ -23,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
     process,
     size,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.upkeep import upkeep_problems
 
 # Percent of the quota: above it, little time is left before etcd refuses writes.
 QUOTA_WARNING = 80
@@ -37,7 +38,12 @@ def cluster_problems(members: Sequence[Member]) -> list[str]:
     cluster = best_view(members)
     found = [*_quorum_problems(cluster, is_deployed(members)), *_cluster_member_problems(cluster)]
     for member in members:
-        problems = (*_process_problems(process(member)), *_memory_problems(member), *_latency_problems(member))
+        problems = (
+            *_process_problems(process(member)),
+            *_memory_problems(member),
+            *_latency_problems(member),
+            *upkeep_problems(member),
+        )
         found += [f"{name(member)}: {problem}" for problem in problems]
     return found
 

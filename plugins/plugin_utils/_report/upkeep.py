@@ -1,0 +1,47 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Report what the timers of maintenance did: a failed backup, drill or defragmentation, and the cluster's newest backup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
+
+# Operation of the timers → its name in the report.
+LABELS = {"snapshot": "backup", "drill": "restore drill", "defrag": "defragmentation"}
+
+
+def _records(member: Member) -> Mapping[str, Mapping[str, Any]]:
+    """Return the last record of each operation that has a timer, empty for one that has not run."""
+    return {operation: record or {} for operation, record in (member.get("maintenance") or {}).items()}
+
+
+def upkeep_problems(member: Member) -> Iterator[str]:
+    """Report each operation whose last run failed, and when it last succeeded."""
+    for operation, record in _records(member).items():
+        if record.get("result") != "failed":
+            continue
+        done = record.get("last_done") or {}
+        before = f"the last that succeeded was at {done['started_at']}" if done else "none has succeeded on this host"
+        yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
+
+
+def backup_note(members: Sequence[Member]) -> list[str]:
+    """Return a sentence about the cluster's newest backup; nothing without timers for backups."""
+    known = [records["snapshot"] for records in map(_records, members) if "snapshot" in records]
+    if not known:
+        return []
+    # Dates in ISO 8601 sort as text.
+    newest = max((found for record in known for found in _backup_times(record)), default="")
+    return [f"the newest backup of the cluster is of {newest}." if newest else "no backup has succeeded yet."]
+
+
+def _backup_times(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield when backups were taken, as far as a host knows: by itself, or by another host, which it then records."""
+    done = record.get("last_done") or {}
+    for time in (record.get("newest_at"), done.get("newest_at")):
+        if time:
+            yield str(time)

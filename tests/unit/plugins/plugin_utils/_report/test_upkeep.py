@@ -1,0 +1,85 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check what the report says of backups, drills and defragmentations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import MAX_TABLES, deployment_report
+
+DONE = {
+    "result": "done",
+    "reason": "saved 20 KiB",
+    "started_at": "2026-11-20T01:00:04Z",
+    "newest_at": "2026-11-20T01:00:03Z",
+}
+FAILED = {
+    "result": "failed",
+    "reason": "/var/backups has 0 B free",
+    "started_at": "2026-11-22T01:00:04Z",
+    "last_done": DONE,
+}
+SKIPPED = {
+    "result": "skipped",
+    "reason": "b took the backup of this interval at 2026-11-21T01:00:03Z",
+    "started_at": "2026-11-21T01:00:09Z",
+    "newest_at": "2026-11-21T01:00:03Z",
+}
+
+
+def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
+    """Return the report on members with these records, as one line."""
+    members = [
+        {"host": host, "cluster": f"c{number}", **({} if record is None else {"maintenance": record})}
+        for number in range(clusters)
+        for host, record in zip("abc", records)
+    ]
+    return " ".join(" ".join(deployment_report(members)).split())
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        (
+            [{"snapshot": DONE}, {"snapshot": SKIPPED}],
+            "note: the newest backup of the cluster is of 2026-11-21T01:00:03Z.",
+        ),
+        (
+            [{"snapshot": FAILED}, {"snapshot": {}}],
+            "note: the newest backup of the cluster is of 2026-11-20T01:00:03Z.",
+        ),
+        ([{"snapshot": {}}, {"snapshot": None}], "note: no backup has succeeded yet."),
+        ([{"snapshot": {**FAILED, "last_done": None}}], "note: no backup has succeeded yet."),
+        (
+            [{"snapshot": FAILED}, {"snapshot": DONE}],
+            "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free; the last that succeeded was at "
+            "2026-11-20T01:00:04Z",
+        ),
+        ([{"drill": {**FAILED, "last_done": None}}], "! a: the last restore drill failed at"),
+        ([{"drill": {**FAILED, "last_done": None}}], "; none has succeeded on this host"),
+        ([{"defrag": FAILED}], "! a: the last defragmentation failed at"),
+    ],
+)
+def test_failed_operations_are_problems_and_the_newest_backup_is_named(
+    records: list[dict[str, Any]], said: str
+) -> None:
+    assert said in report(*records)
+
+
+def test_failed_backup_of_one_of_many_clusters() -> None:
+    text = report({"snapshot": FAILED}, clusters=MAX_TABLES + 1)
+    assert "clusters, problems:" in text and "! c0: a: the last backup failed at" in text
+
+
+@pytest.mark.parametrize("records", [[None], [{}], [{"defrag": DONE}]])
+def test_no_promise_without_timers_for_backups(records: list[dict[str, Any]]) -> None:
+    assert "backup" not in report(*records)
+
+
+def test_healthy_operations_are_no_problem() -> None:
+    assert "!" not in report(
+        {"snapshot": DONE, "drill": SKIPPED, "defrag": {}}, {"snapshot": SKIPPED, "drill": {}, "defrag": {}}
+    )
