@@ -470,7 +470,7 @@ files:
   description:
     - For each of O(files), by the name given, a description.
     - RV(ignore:exists), RV(ignore:type) (file, directory or other), RV(ignore:target) (of a link, else none), and if it exists RV(ignore:size),
-      RV(ignore:sha256) (none for what is no regular file), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
+      RV(ignore:sha256) (none for what is not a regular file), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
   type: dict
   returned: always
   sample:

@@ -226,7 +226,7 @@ def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str
     """Hand leadership to another member. Returns why that failed, or an empty string."""
     leader, successor = cluster.member(name), cluster.member(target)
     if leader is None or successor is None:
-        return f"{target} is no member"
+        return f"{target} is not a member"
     trouble = move_leader(link, leader.endpoint, successor.id)
     return f"moving leadership to {target}: {trouble}" if trouble else ""
 

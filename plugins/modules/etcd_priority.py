@@ -199,40 +199,40 @@ def find(params: dict[str, Any]) -> int:
     if not found:
         raise PriorityError(f"No process is called {params['name']}: start it first, or name unit or pid.")
     if len(found) > 1:
-        several = "; ".join(f"{item.pid} ({item.home}): {item.command[:80]}" for item in found)
+        several = "; ".join(f"{item.pid} ({item.owner}): {item.command[:80]}" for item in found)
         raise PriorityError(f"{len(found)} processes are called {params['name']}, name one by unit or pid: {several}.")
     return found[0].pid
 
 
-def keeper(pid: int) -> owners.Home:
-    """Who keeps the process. A service keeps its main process only: a shell of sshd has whatever is started from it."""
-    home = owners.read_home(pid)
-    if home.kind == "service" and systemd.show(home.unit, SYSTEMD_SECONDS).pid != pid:
+def owner_of(pid: int) -> owners.Owner:
+    """Return the unit or container of the process. A service counts only for its main process, not for a shell below sshd."""
+    owner = owners.read_owner(pid)
+    if owner.kind == "service" and systemd.show(owner.unit, SYSTEMD_SECONDS).pid != pid:
         # The unit may belong to a container's systemd, unknown to the host's.
-        beyond = home.container and not owners.is_beside(pid)
-        return replace(home, kind="container" if beyond else "other")
-    return home
+        beyond = owner.container and not owners.is_beside(pid)
+        return replace(owner, kind="container" if beyond else "other")
+    return owner
 
 
-def weights(params: dict[str, Any], pid: int) -> list[host_weights.Knob]:
-    """The control group's files for the weights that were asked for."""
+def weights(params: dict[str, Any], pid: int) -> list[host_weights.WeightFile]:
+    """Return the control group's files for the weights that were asked for."""
     found = []
     for option in host_weights.CONTROLLERS:
         if params[option] is not None:
-            found += host_weights.knobs(option, params[option], pid)
+            found += host_weights.weight_files(option, params[option], pid)
     return found
 
 
-def wording(pid: int, home: owners.Home, before: list[Thread], others: list[Thread], goal: Priority) -> str:
-    """What was found, in words."""
-    whose = f"process {pid}" + (f" ({home})" if home.unit or home.container else "")
+def wording(pid: int, owner: owners.Owner, before: list[Thread], others: list[Thread], goal: Priority) -> str:
+    """Return a sentence about the threads."""
+    whose = f"process {pid}" + (f" ({owner})" if owner.unit or owner.container else "")
     if not others:
         return f"All {len(before)} threads of {whose} have {goal}." if str(goal) else f"Nothing was asked of {whose}."
     return f"{len(others)} of {len(before)} threads of {whose} had something else than {goal}: {priority.tids(others)}."
 
 
 def run(module: AnsibleModule) -> dict[str, Any]:
-    """Look, set unless in check mode, and say what was found. Raises PriorityError, in which case nothing was set."""
+    """Set the priority unless in check mode, and return the result. Raises PriorityError; then nothing was set."""
     params = module.params
     goal = priority.wanted(params["io_class"], params["io_priority"], params["nice"])
     for option in host_weights.CONTROLLERS:
@@ -247,32 +247,32 @@ def run(module: AnsibleModule) -> dict[str, Any]:
     after = before
     if not module.check_mode:
         after = priority.bring(pid, goal)
-        for knob in files:
-            if knob.has != knob.goal:
-                knob.path.write_text(str(knob.goal), encoding="utf-8")
-    home, disks = keeper(pid), owners.disks(pid)
+        for file in files:
+            if file.current != file.wanted:
+                file.path.write_text(str(file.wanted), encoding="utf-8")
+    owner, disks = owner_of(pid), owners.disks(pid)
     io_class = goal.io_class or "none"
     return {
-        "changed": bool(others) or any(knob.has != knob.goal for knob in files),
-        "msg": wording(pid, home, before, others, goal),
+        "changed": bool(others) or any(file.current != file.wanted for file in files),
+        "msg": wording(pid, owner, before, others, goal),
         "pid": pid,
         "threads": [priority.as_dict(thread) for thread in after],
         "differing": [priority.as_dict(thread) for thread in others],
         **priority.summary(after),
-        "weights": {str(knob.path): knob.has if module.check_mode else knob.goal for knob in files},
+        "weights": {str(file.path): file.current if module.check_mode else file.wanted for file in files},
         "disks": disks,
         "ignored": owners.ignored(disks, io_class),
         "effect": owners.effect(disks, io_class) if goal.io_class else [],
-        "kind": home.kind,
-        "unit": home.unit,
+        "kind": owner.kind,
+        "unit": owner.unit,
         "managed": process_environment(pid, DIGEST_VARIABLE) is not None,
         "weighable": [option for option in host_weights.CONTROLLERS if host_weights.files(option, pid)],
-        "lasting": owners.lasting(home),
+        "lasting": owners.lasting(owner),
         "diff": {
-            "before": {**priority.summary(before), "weights": {str(knob.path): knob.has for knob in files}},
+            "before": {**priority.summary(before), "weights": {str(file.path): file.current for file in files}},
             "after": {
                 **priority.summary(priority.reckoned(before, goal) if module.check_mode else after),
-                "weights": {str(knob.path): knob.goal for knob in files},
+                "weights": {str(file.path): file.wanted for file in files},
             },
         },
     }

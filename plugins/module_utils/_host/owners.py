@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which process is meant, who keeps it (a unit, a container), and which disks it writes to. Private to the collection.
+"""Find a process, the unit or container that it belongs to, and the disks that it writes to. Private to the collection.
 
 Functions take the root of procfs or sysfs, so that tests can hand them trees of their own. Nothing here writes.
 """
@@ -24,8 +24,8 @@ MOST_LAYERS = 8
 
 
 @dataclass(frozen=True)
-class Home:
-    """Who keeps a process, by its control group: kind is service, container, pod or other.
+class Owner:
+    """The unit or container of a process, from its control group: kind is service, container, pod or other.
 
     ``unit`` is the systemd unit, empty where there is none; ``container`` is the container's id, likewise. A container
     that runs systemd has units of its own: there both are given, and kind is what it is from within.
@@ -48,26 +48,26 @@ class Candidate:
 
     pid: int
     command: str
-    home: Home
+    owner: Owner
 
 
 def find_by_name(name: str, proc: str = "/proc") -> list[Candidate]:
-    """The processes with this name (/proc/PID/comm, at most 15 characters), by number."""
+    """Return the processes with this name (/proc/PID/comm, at most 15 characters), sorted by PID."""
     found = []
     for entry in os.listdir(proc):
         if entry.isdigit() and _text(f"{proc}/{entry}/comm").strip() == name[:15]:
             words = _text(f"{proc}/{entry}/cmdline").split("\0")
-            found.append(Candidate(int(entry), " ".join(words).strip(), read_home(int(entry), proc)))
+            found.append(Candidate(int(entry), " ".join(words).strip(), read_owner(int(entry), proc)))
     return sorted(found, key=lambda candidate: candidate.pid)
 
 
-def read_home(pid: int, proc: str = "/proc") -> Home:
-    """Who keeps a process."""
-    return parse_home(_text(f"{proc}/{pid}/cgroup"))
+def read_owner(pid: int, proc: str = "/proc") -> Owner:
+    """Return the unit or container of a process."""
+    return parse_owner(_text(f"{proc}/{pid}/cgroup"))
 
 
-def parse_home(text: str) -> Home:
-    """Read /proc/PID/cgroup: systemd's own hierarchy where there is one, else v2's, else the longest path."""
+def parse_owner(text: str) -> Owner:
+    """Parse /proc/PID/cgroup: systemd's own hierarchy where there is one, else v2's, else the longest path."""
     paths: dict[str, str] = {}
     for line in text.splitlines():
         _number, controllers, path = [*line.split(":", 2), "", ""][:3]
@@ -81,35 +81,35 @@ def parse_home(text: str) -> Home:
     inside = container and any(path.rfind(unit) > container.start(1) for unit in units if container[1] not in unit)
     if container and not inside:
         kind = "pod" if _POD.search(path) else "container"
-        return Home(kind, next((unit for unit in units if container[1] in unit), ""), container[1], path)
+        return Owner(kind, next((unit for unit in units if container[1] in unit), ""), container[1], path)
     unit = units[-1] if units else ""
-    # What a user's own systemd keeps has no drop-in of the system's.
+    # Units of a user's own systemd cannot have a drop-in of the system's.
     by_system = unit.endswith(".service") and not any(name.startswith("user@") for name in units)
-    return Home("service" if by_system else "other", unit, container[1] if container else "", path)
+    return Owner("service" if by_system else "other", unit, container[1] if container else "", path)
 
 
 def is_beside(pid: int, proc: str = "/proc") -> bool:
-    """Whether a process is in the same container as this one, or both in none: they number processes alike."""
+    """Return whether a process shares the PID namespace of this one: the same container, or none."""
     try:
         return os.readlink(f"{proc}/{pid}/ns/pid") == os.readlink(f"{proc}/self/ns/pid")
     except OSError:
         return False
 
 
-def lasting(home: Home) -> str:
-    """How long a priority lasts that is set on the running process, and what makes it last: a sentence."""
-    if home.kind == "service":
-        return f"{home.unit} sets it again at each start if a drop-in of the unit says so."
-    if home.kind == "pod":
+def lasting(owner: Owner) -> str:
+    """Return a sentence that says whether a priority that is set on the running process survives a restart."""
+    if owner.kind == "service":
+        return f"{owner.unit} sets it again at each start if a drop-in of the unit says so."
+    if owner.kind == "pod":
         return (
-            f"It does not last: the pod's container {home.container[:12]} loses it when it restarts, and Kubernetes has "
+            f"It does not last: the pod's container {owner.container[:12]} loses it when it restarts, and Kubernetes has "
             "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
         )
-    if home.kind == "container" and home.unit and home.container not in home.unit:
-        return f"It lasts if {home} sets it at each start: run this within the container, where it can have a drop-in."
-    if home.kind == "container":
+    if owner.kind == "container" and owner.unit and owner.container not in owner.unit:
+        return f"It lasts if {owner} sets it at each start: run this within the container, where it can have a drop-in."
+    if owner.kind == "container":
         return (
-            f"It does not last: container {home.container[:12]} loses it when it restarts. Engines can give a "
+            f"It does not last: container {owner.container[:12]} loses it when it restarts. Engines can give a "
             "container a weight (--blkio-weight, --cpu-shares), but no I/O priority; set it again after each start."
         )
     return "It does not last: the process is not the main process of a unit, so the priority ends with it. Run etcd as a systemd unit."

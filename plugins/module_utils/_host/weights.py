@@ -29,7 +29,7 @@ def bfq_weight(io_weight: int) -> int:
 
 
 def cpu_shares(cpu_weight: int) -> int:
-    """What systemd writes for cgroup v1's CPU controller, which counts around 1024."""
+    """Return what systemd writes for the CPU controller of cgroup v1, whose default is 1024."""
     return min(262144, max(2, cpu_weight * USUAL_SHARES // USUAL))
 
 
@@ -46,13 +46,13 @@ CONTROLLERS = {"io_weight": "blkio", "cpu_weight": "cpu"}
 
 
 @dataclass(frozen=True)
-class Knob:
-    """A file of a control group, what it says, and what it has to say."""
+class WeightFile:
+    """A file of a control group that holds a weight, with its current and its wanted value."""
 
     option: str
     path: Path
-    has: int | None
-    goal: int
+    current: int | None
+    wanted: int
 
 
 def check(option: str, weight: int) -> None:
@@ -62,7 +62,7 @@ def check(option: str, weight: int) -> None:
 
 
 def files(option: str, pid: int, root: Path = Path("/")) -> dict[Path, Callable[[int], int]]:
-    """The files of a process's control group that hold a weight, and how one is written there; none where it has none.
+    """Return the files of a process's control group that hold a weight, each with the function that converts a weight for it.
 
     The root group has no weight, and a group whose parent does not have the controller has none either.
     """
@@ -78,18 +78,18 @@ def files(option: str, pid: int, root: Path = Path("/")) -> dict[Path, Callable[
     return {}
 
 
-def knobs(option: str, weight: int, pid: int, root: Path = Path("/")) -> list[Knob]:
-    """The files that hold a weight of a process's control group, as they are; raises PriorityError if there are none."""
+def weight_files(option: str, weight: int, pid: int, root: Path = Path("/")) -> list[WeightFile]:
+    """Return the files that hold a weight of a process's control group. Raises PriorityError if there are none."""
     found = files(option, pid, root)
     if not found:
         raise PriorityError(
             f"{option} cannot be set: the control group of process {pid} has no weight of its own. Give the process a "
             f"unit or a container with a control group, or leave {option} out."
         )
-    return [Knob(option, path, read(path), scale(weight)) for path, scale in found.items()]
+    return [WeightFile(option, path, read(path), scale(weight)) for path, scale in found.items()]
 
 
 def read(path: Path) -> int | None:
-    """The weight that a file holds: a number, or a line "default NUMBER" above those of single devices."""
+    """Return the weight in a file: a number, or a line "default NUMBER" above those of single devices."""
     words = path.read_text(encoding="utf-8").split("\n")[0].split()
     return int(words[-1]) if words and words[-1].isdigit() else None

@@ -39,7 +39,7 @@ _problems(definition) := ((({problem |
 	problem := sprintf("the variables of host %q are no mapping", [host])
 }) | {problem |
 	not type_name(definition.body) in {"null", "object"}
-	problem := sprintf("group %q is no mapping", [definition.group])
+	problem := sprintf("group %q is not a mapping", [definition.group])
 }) | {problem |
 	[definition.root, definition.group] in graph.cyclic
 	problem := sprintf("group %q contains itself", [definition.group])

@@ -56,7 +56,7 @@ _reasons(profile, about) := {} if {
 	about.format == "headroom"
 } else := {"the rest of the settings": reason} if {
 	about.format == "unrecognised"
-	reason := sprintf("%s is no variable of Headroom's roles, so they may come from elsewhere", [min(about.unrecognised)])
+	reason := sprintf("%s is not a variable of Headroom's roles, so they may come from elsewhere", [min(about.unrecognised)])
 } else := statement.reasons(_statement(profile, about))
 
 _statement(profile, about) := profile.variables.statement if {

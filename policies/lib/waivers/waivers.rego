@@ -53,7 +53,7 @@ malformed := {{"file": path, "text": "it wants a list named \"waivers\""} |
 	some text in _problems(entry.waiver)
 }
 
-_problems(waiver) := {sprintf("is no mapping of %s", [concat(", ", sort(_keys))])} if {
+_problems(waiver) := {sprintf("is not a mapping with %s", [concat(", ", sort(_keys))])} if {
 	not is_object(waiver)
 } else := union({unknown, missing, scope, of_rule, date}) if {
 	unknown := {sprintf("has an unknown key %q; known are %s", [key, concat(", ", sort(_keys))]) | some key in (object.keys(waiver) - _keys)}

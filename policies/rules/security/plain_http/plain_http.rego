@@ -28,7 +28,7 @@ problems contains result.problem(profile, profile.etcd.names[setting], text) if 
 	text := sprintf("%s is plain HTTP, and open to other hosts (%s)", [trim_space(url), profile.etcd.names[setting]])
 }
 
-# Setting → the first of its URLs that uses plain HTTP and is no loopback address.
+# Setting → the first of its URLs that uses plain HTTP and is not a loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
 	some setting in ["advertise_client_urls", "initial_advertise_peer_urls", "listen_client_urls", "listen_peer_urls"]
 	urls := [url |

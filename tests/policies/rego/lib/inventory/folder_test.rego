@@ -174,7 +174,7 @@ test_refused if {
 		`"vars" of group "a" is neither a mapping nor a name`,
 		`the host pattern "n[1" cannot be resolved`,
 		`the variables of host "n9" are no mapping`,
-		`group "c" is no mapping`,
+		`group "c" is not a mapping`,
 	}} with input as _entries(files)
 }
 

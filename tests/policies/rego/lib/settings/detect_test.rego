@@ -71,7 +71,7 @@ test_unrecognised if {
 	place := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
 	place.facts == {"data_dir": "/data"}
 	reasons := dispatch.reasons(_profile({})) with input as _strange
-	reasons == {"the rest of the settings": "etcd_conf_dir is no variable of Headroom's roles, so they may come from elsewhere"}
+	reasons == {"the rest of the settings": "etcd_conf_dir is not a variable of Headroom's roles, so they may come from elsewhere"}
 }
 
 # A member from another role's inventory, as rules see it.

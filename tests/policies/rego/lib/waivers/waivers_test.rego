@@ -100,7 +100,7 @@ test_expired if {
 }
 
 wrong := [
-	["text", "waiver 1 is no mapping of cluster, expires, group, host, reason, rule"],
+	["text", "waiver 1 is not a mapping with cluster, expires, group, host, reason, rule"],
 	[_waiver({"rule": "memory/large_valuez"}), `waiver 1 names a rule that does not exist, "memory/large_valuez"; the nearest is memory/large_values`],
 	[_waiver({"rule": "waiver/unused"}), "waiver 1 is for a rule about waivers, which cannot be waived"],
 	[_waiver({"rule": "xyz"}), `waiver 1 names a rule that does not exist, "xyz"`],

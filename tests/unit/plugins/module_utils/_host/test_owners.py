@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import owne
 
 ID = "4c0f" * 16
 # /proc/PID/cgroup -> kind, unit, container
-HOMES = {
+OWNERS = {
     "unit, v2": ("0::/system.slice/etcd.service\n", ("service", "etcd.service", "")),
     "unit, hybrid": (
         "7:blkio:/system.slice/etcd.service\n1:name=systemd:/system.slice/etcd.service\n0::/\n",
@@ -51,11 +51,11 @@ HOMES = {
 }
 
 
-@pytest.mark.parametrize("case", HOMES)
+@pytest.mark.parametrize("case", OWNERS)
 def test_home(case: str) -> None:
-    text, expected = HOMES[case]
-    home = owners.parse_home(text)
-    assert (home.kind, home.unit, home.container) == expected
+    text, expected = OWNERS[case]
+    owner = owners.parse_owner(text)
+    assert (owner.kind, owner.unit, owner.container) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_home(case: str) -> None:
     ],
 )
 def test_home_in_words(case: str, text: str) -> None:
-    assert str(owners.parse_home(HOMES[case][0])) == text
+    assert str(owners.parse_owner(OWNERS[case][0])) == text
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_home_in_words(case: str, text: str) -> None:
     ],
 )
 def test_lasting(case: str, text: str) -> None:
-    assert text in owners.lasting(owners.parse_home(HOMES[case][0]))
+    assert text in owners.lasting(owners.parse_owner(OWNERS[case][0]))
 
 
 def test_a_unit_within_a_container_seen_from_outside() -> None:
-    home = owners.parse_home(HOMES["unit within a container"][0])
-    seen = replace(home, kind="container")
+    owner = owners.parse_owner(OWNERS["unit within a container"][0])
+    seen = replace(owner, kind="container")
     assert owners.lasting(seen).startswith("It lasts if etcd.service of container 4c0f4c0f4c0f sets it")
 
 
@@ -180,7 +180,7 @@ def test_find_by_name(tmp_path: Path) -> None:
         (tmp_path / str(pid) / "cgroup").write_text("0::/system.slice/a.service\n")
     (tmp_path / "self").mkdir()
     found = owners.find_by_name("etcd", str(tmp_path))
-    assert [(item.pid, item.command, item.home.unit) for item in found] == [
+    assert [(item.pid, item.command, item.owner.unit) for item in found] == [
         (4, "/opt/etcd --name a", "a.service"),
         (30, "/opt/etcd --name a", "a.service"),
     ]

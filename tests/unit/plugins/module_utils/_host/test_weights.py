@@ -45,14 +45,14 @@ def test_v2_has_both_files_of_io(tmp_path: Path) -> None:
     files = {f"{group}/io.weight": "default 100\n8:0 200\n", f"{group}/io.bfq.weight": "default 100\n"}
     files[f"{group}/cpu.weight"] = "79\n"
     root = tree(tmp_path, [V2], "0::/system.slice/docker-1.scope\n", files)
-    found = weights.knobs("io_weight", 500, 7, root)
-    assert [(knob.path.name, knob.has, knob.goal) for knob in found] == [
+    found = weights.weight_files("io_weight", 500, 7, root)
+    assert [(file.path.name, file.current, file.wanted) for file in found] == [
         ("io.weight", 100, 500),
         ("io.bfq.weight", 100, 136),
     ]
-    assert [(knob.path.name, knob.has, knob.goal) for knob in weights.knobs("cpu_weight", 500, 7, root)] == [
-        ("cpu.weight", 79, 500)
-    ]
+    assert [
+        (file.path.name, file.current, file.wanted) for file in weights.weight_files("cpu_weight", 500, 7, root)
+    ] == [("cpu.weight", 79, 500)]
 
 
 def test_v1(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_v1(tmp_path: Path) -> None:
         "sys/fs/cgroup/cpu,cpuacct/docker/a/cpu.shares": "1024",
     }
     root = tree(tmp_path, [CPU, BLKIO, V2], "7:blkio:/docker/a\n3:cpu,cpuacct:/docker/a\n0::/docker/a\n", files)
-    assert [(knob.has, knob.goal) for knob in weights.knobs("io_weight", 500, 7, root)] == [(100, 136)]
-    assert [(knob.has, knob.goal) for knob in weights.knobs("cpu_weight", 200, 7, root)] == [(1024, 2048)]
+    assert [(file.current, file.wanted) for file in weights.weight_files("io_weight", 500, 7, root)] == [(100, 136)]
+    assert [(file.current, file.wanted) for file in weights.weight_files("cpu_weight", 200, 7, root)] == [(1024, 2048)]
 
 
 @pytest.mark.parametrize("case", ["root group of v1", "controller is off", "no controller"])
@@ -80,7 +80,7 @@ def test_nothing_to_weigh_with(tmp_path: Path, case: str) -> None:
     for option in ("io_weight", "cpu_weight"):
         assert weights.files(option, 7, root) == {}
         with pytest.raises(PriorityError, match=f"{option} cannot be set.*leave {option} out"):
-            weights.knobs(option, 500, 7, root)
+            weights.weight_files(option, 500, 7, root)
 
 
 @pytest.mark.parametrize("weight", [0, -1, 10001])
