@@ -51,10 +51,28 @@ options:
     description:
       - Seconds for which the cluster's lock is held from O(state=drained) to O(state=serving) at most. A play that is cut off in between lets go after
         that. 0 takes no lock.
-      - An earlier attempt of the same host for the same member is taken over. While the alarm C(NOSPACE) is set there can be no lock, and none is needed.
+      - An earlier attempt of the same play for the same member is taken over, and the lock of a play that was killed on this controller.
+      - A play that ran on another controller, or before a reboot, may still run as far as anybody can tell. Its lock is waited for until its lease
+        expires, longer than O(timeout) if need be.
+      - While the alarm C(NOSPACE) is set there can be no lock, and none is needed.
     type: int
     default: 0
     version_added: 0.2.0
+  play:
+    description: Identifies the play that wants the lock. Set by the action plugin of this name, with O(ended_play) and O(running_play).
+    type: str
+    default: ""
+    version_added: 0.3.0
+  ended_play:
+    description: Another play of this controller that has ended. Its lock is taken over.
+    type: str
+    default: ""
+    version_added: 0.3.0
+  running_play:
+    description: Another play of this controller that still runs. Its lock is waited for.
+    type: str
+    default: ""
+    version_added: 0.3.0
   digest:
     description: With O(state=serving), the C(HEADROOM_DIGEST) that the process has to have been started with.
     type: str
@@ -137,13 +155,11 @@ journal:
   elements: str
 """
 
-import contextlib
 import socket
 import time
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -160,6 +176,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     move_leader,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, Holder
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import OPERATION, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
@@ -170,16 +188,21 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     """Look, move leadership if this member has it, and look again, until it may be stopped or time is up."""
     params = module.params
     name: str = params["name"]
-    deadline = time.monotonic() + params["timeout"]
+    began = time.monotonic()
+    deadline = began + params["timeout"]
     moved_to, trouble = "", ""
+    lock = play_lock(link, params)
     wants_lock = params["lock_seconds"] > 0 and not module.check_mode
     while True:
-        busy = take_lock(link, params) if wants_lock else ""
-        wants_lock = wants_lock and bool(busy)
+        if wants_lock and lock.acquire():
+            wants_lock = False
+        if lock.unjudged_play():
+            module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
+        deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
         cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
-        if verdict.allowed and busy:
-            verdict = DrainVerdict(allowed=False, reason=busy, transient=True)
+        if verdict.allowed and lock.busy:
+            verdict = DrainVerdict(allowed=False, reason=lock.busy, transient=True)
         if verdict.allowed and (module.check_mode or not verdict.move_to):
             module.exit_json(
                 changed=bool(moved_to or verdict.move_to),
@@ -192,34 +215,18 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
             trouble = hand_over(link, cluster, name, verdict.move_to)
             moved_to = moved_to if trouble else verdict.move_to
         elif late or not verdict.transient:
-            waited = f" (waited {params['timeout']} s)" if late else ""
+            waited = f" (waited {round(deadline - began)} s{lock.outlook()})" if late else ""
             reason = verdict.reason or f"{name} still leads, {trouble or 'though leadership was moved'}"
-            release_lock(link, params)
+            lock.release()
             module.fail_json(msg=f"{reason}{waited}", cluster=cluster.as_dict())
-        time.sleep(PAUSE)
+        time.sleep(POLL_SECONDS if lock.busy else PAUSE)
 
 
-def holder(params: dict[str, Any]) -> lock.Holder:
-    """Return who holds the lock from one state to the other: the same in both tasks, and in a later play."""
-    return lock.Holder(socket.gethostname(), params["name"], "change by Ansible")
-
-
-def take_lock(link: Connection, params: dict[str, Any]) -> str:
-    """Acquire the cluster's lock. Returns why it is unavailable, or an empty string."""
-    try:
-        lock.acquire_lock(link, params["endpoints"], holder(params), params["lock_seconds"], again=True)
-    except lock.NoSpaceError:
-        return ""
-    except lock.LockError as error:
-        return str(error)
-    return ""
-
-
-def release_lock(link: Connection, params: dict[str, Any]) -> None:
-    """Let the cluster's lock go if this host holds it; where the cluster does not answer, it ends by itself."""
-    if params["lock_seconds"] > 0:
-        with contextlib.suppress(lock.LockError):
-            lock.release_lock_of(link, params["endpoints"], holder(params))
+def play_lock(link: Connection, params: dict[str, Any]) -> PlayLock:
+    """Return the lock from one state to the other: its holder is the same in both tasks of a play."""
+    holder = Holder(socket.gethostname(), params["name"], OPERATION, params["play"])
+    others = {name: params[name] for name in ("ended_play", "running_play")}
+    return PlayLock(link, params["endpoints"], holder, params["lock_seconds"], **others)
 
 
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
@@ -242,7 +249,7 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         if not problem:
             problem = problem_of_start(params, unit, link, result)
             if problem and not module.check_mode:
-                release_lock(link, params)
+                play_lock(link, params).release()
                 module.fail_json(msg=problem, **result)
         if not problem:
             cluster, _answered_by = observe_cluster(link, params["endpoints"])
@@ -250,13 +257,13 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
             problem = serving_problem(cluster, params["name"], params["max_lag"])
         if not problem or module.check_mode:
             if not module.check_mode:
-                release_lock(link, params)
+                play_lock(link, params).release()
             module.exit_json(changed=False, problem=problem, **result)
         late = time.monotonic() >= deadline
         if late or hopeless:
             journal = systemd.tail(unit.name, params["journal_lines"], link.timeout)
             waited = f" (waited {params['timeout']} s)" if late else ""
-            release_lock(link, params)
+            play_lock(link, params).release()
             why = systemd.cause(journal) if unit.load_state != "not-found" else ""
             module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
@@ -307,6 +314,7 @@ def main() -> None:
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
             "lock_seconds": {"type": "int", "default": 0},
+            **{name: {"type": "str", "default": ""} for name in ("play", "ended_play", "running_play")},
             "digest": {"type": "str"},
             "settings": {"type": "dict"},
             "journal_lines": {"type": "int", "default": 30},

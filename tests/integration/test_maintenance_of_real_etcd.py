@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,51 @@ def test_draining_waits_for_the_lock_and_keeps_it(cluster: list[Member], capsys:
     gone = {**asked, "state": "serving", "unit": "headroom-test.service"}
     assert run(etcd_member, capsys, gone)["failed"]
     assert lock.read_lock(link(cluster), access["endpoints"]) is None
+
+
+def let_go(members: list[Member]) -> None:
+    """Release the lock, whoever holds it."""
+    held = lock.read_lock(link(members), reach(members)["endpoints"])
+    assert held is not None
+    lock.release_lock(link(members), reach(members)["endpoints"], held.lease)
+
+
+def test_a_lock_is_taken_over_from_a_play_that_has_ended(
+    cluster: list[Member], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after a kill of ansible-playbook between draining one member and its restart."""
+    endpoints, here = reach(cluster)["endpoints"], "boot:pidns"
+    killed = lock.Holder("host-of-m2", "m2", "change by Ansible", f"{here}:100:1")
+    asked = {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
+    asked["play"] = f"{here}:200:2"
+
+    def holder() -> str:
+        held = lock.read_lock(link(cluster), endpoints)
+        return held.holder.play if held else ""
+
+    lease = lock.acquire_lock(link(cluster), endpoints, killed, 60)
+    result = run(etcd_member, capsys, asked)
+    assert result["failed"] and result["unjudged_play"] == killed.play, "only the controller knows"
+    assert holder() == killed.play
+    assert "failed" not in run(etcd_member, capsys, {**asked, "ended_play": killed.play})
+    assert holder() == asked["play"]
+    let_go(cluster)
+    assert lock.remaining_seconds(link(cluster), endpoints, lease) == 0
+
+
+@pytest.mark.parametrize("play", ["boot:pidns:100:1", "other:pidns:100:1", ""], ids=["running", "elsewhere", "older"])
+def test_the_lock_of_a_play_that_may_run_is_waited_for(
+    cluster: list[Member], capsys: pytest.CaptureFixture[str], play: str
+) -> None:
+    """Also beyond the timeout, until its lease expires."""
+    endpoints = reach(cluster)["endpoints"]
+    running = lock.Holder("host-of-m2", "m2", "change by Ansible", play)
+    asked = {**reach(cluster), "name": "m0", "state": "drained", "lock_seconds": 30, "timeout": 1}
+    asked |= {"play": "boot:pidns:200:2", "running_play": play}
+    lease, began = lock.acquire_lock(link(cluster), endpoints, running, 5), time.monotonic()
+    assert "failed" not in run(etcd_member, capsys, asked)
+    assert time.monotonic() - began > 4 and lock.remaining_seconds(link(cluster), endpoints, lease) == 0
+    let_go(cluster)
 
 
 def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,11 @@ class LockError(ValueError):
 
 
 class LockBusyError(LockError):
-    """Another holder has the lock."""
+    """Another holder has the lock: ``held``, if it is known."""
+
+    def __init__(self, text: str, held: HeldLock | None = None) -> None:
+        super().__init__(text)
+        self.held = held
 
 
 class NoSpaceError(LockError):
@@ -54,11 +58,16 @@ class LockLostError(LockError):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who wants the lock: a host, the member concerned (may be empty), and the operation, such as "backup"."""
+    """Who wants the lock: a host, the member concerned (may be empty), and the operation, such as "backup".
+
+    play: identifies the play of Ansible that took it, so that its controller can say whether the play still runs. Empty for
+    a timer.
+    """
 
     host: str
     member: str
     operation: str
+    play: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,8 @@ def parse_lock(text: str) -> HeldLock | None:
 def _held(pair: dict[str, Any]) -> HeldLock:
     try:
         value = json.loads(base64.b64decode(pair["value"]))
-        holder = Holder(*(str(value[name]) for name in ("host", "member", "operation")))
+        host, member, operation = (str(value[name]) for name in ("host", "member", "operation"))
+        holder = Holder(host, member, operation, str(value.get("play", "")))
         return HeldLock(holder, str(value["since"]), format(int(pair.get("lease", 0)), "x"), int(pair["mod_revision"]))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise LockError(
@@ -105,11 +115,12 @@ def acquire_lock(
     ttl: int,
     *,
     again: bool = False,
+    ended_play: str = "",
     clock: Callable[[], float] = time.time,
 ) -> str:
     """Acquire the lock for ``ttl`` seconds. Returns the id of its lease in hexadecimal.
 
-    again: take it over from an earlier attempt of the same holder, such as a play that was interrupted.
+    again: take it over from an earlier attempt of the same holder. ended_play: take it over from this play, which has ended.
     Raises LockBusyError, NoSpaceError, LockError or EtcdctlError; the lock is not held then.
     """
     answer = run_etcdctl(connection, endpoints, "lease", "grant", str(ttl))
@@ -118,12 +129,12 @@ def acquire_lock(
     taken = False
     try:
         held = _write_key(connection, endpoints, holder, lease, 0, clock)
-        if held is not None and again and held.holder == holder:
+        if held is not None and ((again and held.holder == holder) or (ended_play and held.holder.play == ended_play)):
             old, held = held, _write_key(connection, endpoints, holder, lease, held.revision, clock)
             if held is None:
                 run_etcdctl(connection, endpoints, "lease", "revoke", old.lease)
         if held is not None:
-            raise LockBusyError(str(held))
+            raise LockBusyError(str(held), held)
         taken = True
     finally:
         if not taken:
@@ -150,8 +161,15 @@ def _write_key(
 
 def lock_transaction(holder: Holder, lease: str, revision: int, now: float) -> str:
     """Return the input of ``etcdctl txn``: compares, success requests and failure requests, each ended by an empty line."""
-    value = json.dumps({**asdict(holder), "since": format_utc(now)})
+    fields = {name: text for name, text in asdict(holder).items() if name != "play" or text}
+    value = json.dumps({**fields, "since": format_utc(now)})
     return f'mod("{KEY}") = "{revision}"\n\nput "{KEY}" {json.dumps(value)} --lease={lease}\n\nget "{KEY}"\n\n'
+
+
+def remaining_seconds(connection: Connection, endpoints: list[str], lease: str) -> int:
+    """Return the seconds until a lease (an id in hexadecimal) expires, 0 if it has. Raises LockError."""
+    answer = run_etcdctl(connection, endpoints, "lease", "timetolive", lease)
+    return max(int(_json(_output_of(answer, "reading the lock's lease")).get("ttl", 0)), 0)
 
 
 def release_lock(connection: Connection, endpoints: list[str], lease: str) -> None:

@@ -37,3 +37,11 @@ def test_lock_transaction() -> None:
     value = json.loads(json.loads(put[len('put "/headroom/lock" ') : -len(" --lease=ff")]))
     assert value == {"host": 'a"b', "member": "m1", "operation": "backup", "since": "1970-01-01T00:00:00Z"}
     assert get == 'get "/headroom/lock"'
+
+
+def test_the_play_is_a_part_of_the_value() -> None:
+    text = lock.lock_transaction(replace(HOLDER, play="boot:1:2:3"), "ff", 0, 0.0)
+    value = json.loads(json.loads(text.split("\n")[2][len('put "/headroom/lock" ') : -len(" --lease=ff")]))
+    assert value["play"] == "boot:1:2:3"
+    held = lock.parse_lock(answer(json.dumps(value).encode()))
+    assert held is not None and held.holder == replace(HOLDER, play="boot:1:2:3")

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster's lock as a play takes it: one task acquires it, and a later task of the same play releases it.
+
+No process renews its lease in between, so a play that is killed leaves the lock until the lease expires.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+
+OPERATION = "change by Ansible"
+
+
+@dataclass
+class PlayLock:
+    """The lock, and who has it instead.
+
+    seconds: the lifetime of its lease, 0 for no lock at all. ended_play, running_play: another play of the same controller
+    that has ended or still runs. busy: why the lock is unavailable, empty if it is held. held: the lock of the other holder.
+    """
+
+    link: Connection
+    endpoints: list[str]
+    holder: lock.Holder
+    seconds: int
+    ended_play: str = ""
+    running_play: str = ""
+    busy: str = ""
+    held: lock.HeldLock | None = None
+    wait: float = 0
+
+    def acquire(self) -> bool:
+        """Acquire the lock. While the alarm NOSPACE is set there is none, and none is needed."""
+        self.busy, self.held = "", None
+        try:
+            lock.acquire_lock(
+                self.link, self.endpoints, self.holder, self.seconds, again=True, ended_play=self.ended_play
+            )
+        except lock.NoSpaceError:
+            pass
+        except lock.LockError as error:
+            self.busy = str(error)
+            self.held = error.held if isinstance(error, lock.LockBusyError) else None
+        return not self.busy
+
+    def unjudged_play(self) -> str:
+        """Return the play that holds the lock if only its controller, which is this one, can say whether it has ended."""
+        play = self.held.holder.play if self.held else ""
+        same = play.rsplit(":", 2)[0] == self.holder.play.rsplit(":", 2)[0]
+        return play if play and same and play not in (self.holder.play, self.ended_play, self.running_play) else ""
+
+    def longest_wait(self, waited: float) -> float:
+        """Return until when waiting helps, in seconds since the first attempt: until the lease that another play has expires.
+
+        Read once: a play that runs gets another lease for its next member. 0 if there is no lease to wait for.
+        """
+        if self.held and self.held.holder.operation == OPERATION and not self.wait:
+            self.wait = waited + self._remaining() + lock.POLL_SECONDS * 2
+        return self.wait
+
+    def outlook(self) -> str:
+        """Say when the lease of the other holder expires; empty without one."""
+        if self.held is None:
+            return ""
+        return f"; the lock's lease expires in {self._remaining()} s unless its holder renews it"
+
+    def _remaining(self) -> int:
+        try:
+            return lock.remaining_seconds(self.link, self.endpoints, self.held.lease) if self.held else 0
+        except lock.LockError:
+            return 0
+
+    def release(self) -> None:
+        """Release the lock if this play holds it; where the cluster does not answer, the lease expires."""
+        if self.seconds > 0:
+            with contextlib.suppress(lock.LockError):
+                lock.release_lock_of(self.link, self.endpoints, self.holder)

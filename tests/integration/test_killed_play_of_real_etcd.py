@@ -1,0 +1,79 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A play is killed while it holds the lock of a real etcd: the next one of the same controller takes the lock over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+
+from bench.common.member import Member, binary, releases, running
+
+PROJECT = Path(__file__).resolve().parents[2]
+PORT = 25890
+LOCK_SECONDS = 400
+
+
+@pytest.fixture
+def member(tmp_path: Path) -> Iterator[Member]:
+    with running([Member(releases()[-1], tmp_path, PORT)]) as [started]:
+        yield started
+
+
+def play(member: Member, *, pause: int) -> subprocess.Popen[str]:
+    """Begin a play that takes the lock, and then pauses."""
+    access = {"endpoints": [member.endpoint], "etcdctl_path": str(binary(member.version, "etcdctl"))}
+    drained = {"name": "default", "state": "drained", "lock_seconds": LOCK_SECONDS, "timeout": 5}
+    tasks = [{"etcdops.headroom.etcd_member": {**access, **drained}}, {"ansible.builtin.pause": {"seconds": pause}}]
+    path = member.folder / f"play-{pause}.yml"
+    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    local = ["-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}"]
+    return subprocess.Popen(
+        ["ansible-playbook", *local, str(path)],
+        cwd=PROJECT,
+        env={**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def held_by(member: Member) -> str:
+    link = Connection(str(binary(member.version, "etcdctl")), None, None, None, 3.0)
+    held = lock.read_lock(link, [member.endpoint])
+    return held.holder.play if held else ""
+
+
+def test_the_next_play_takes_the_lock_over(member: Member) -> None:
+    with play(member, pause=600) as first:
+        deadline = time.monotonic() + 60
+        while not held_by(member):
+            assert first.poll() is None and time.monotonic() < deadline
+            time.sleep(0.2)
+        holder = held_by(member)
+        assert holder.split(":")[2] == str(first.pid)
+        with play(member, pause=1) as second:
+            with pytest.raises(subprocess.TimeoutExpired):
+                second.wait(10)
+            assert held_by(member) == holder, "the first play runs"
+            os.killpg(first.pid, signal.SIGKILL)
+            killed = time.monotonic()
+            # The second play knew the first one as running: it waits for the lease. A third one does not.
+            with play(member, pause=2) as third:
+                output = third.communicate(timeout=60)[0]
+            os.killpg(second.pid, signal.SIGKILL)
+    assert third.returncode == 0, output
+    assert held_by(member).split(":")[2] == str(third.pid)
+    assert time.monotonic() - killed < LOCK_SECONDS / 4
