@@ -572,11 +572,33 @@ maintenance:
 """
 
 import os
+import re
+import sys
 import time
 from datetime import datetime, timezone
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+MIN_PYTHON = (3, 9)
+
+
+def refuse_old_python() -> None:
+    """Fail with the version found. Roles run this module first, and it compiles on Python 3.8; what it imports below does not."""
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    # Any argument is accepted, and none is logged or returned: what is secret is known only to the imports below.
+    names = re.findall(r"^  (\w+):$", DOCUMENTATION, re.MULTILINE)
+    module = AnsibleModule({name: {"type": "raw"} for name in names}, supports_check_mode=True, no_log=True)
+    module.fail_json(
+        msg=f"Python on this host is {found} ({sys.executable}), but the modules need {MIN_PYTHON[0]}.{MIN_PYTHON[1]} or newer: "
+        "install a newer Python there, and set ansible_python_interpreter to it. Nothing was changed.",
+        invocation={},
+    )
+
+
+if sys.version_info[:2] < MIN_PYTHON:
+    refuse_old_python()
+
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
