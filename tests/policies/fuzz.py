@@ -331,6 +331,12 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "many hosts in one pattern": {
         "hosts.json": {"etcd": {"hosts": {"n[1:90000]": None, "m[1:300][1:300][1:300][1:300]": None}}}
     },
+    "many hosts in many patterns": {
+        "hosts.json": {
+            f"g{group}": {"hosts": {f"n{number}-[1:90000]": None for number in range(200)}} for group in range(20)
+        }
+        | {"etcd": {"hosts": "n1"}}
+    },
     "many groups of one host": {
         "hosts.json": {**{f"g{number}": {"hosts": "n1"} for number in range(3000)}, "etcd": {"hosts": "n1"}}
     },

@@ -68,10 +68,18 @@ sections := array.concat(
 	[section |
 		some place in _places
 		some pattern in place.patterns
+		_is_expanded(pattern)
 		hosts := {host: place.hosts[pattern] | some host in patterns.hosts(pattern)}
 		section := object.union(_without_hosts(place), {"hosts": hosts, "port": patterns.address(pattern).port})
 	],
 )
+
+# How many hosts the patterns of all inventories name, each as often as a pattern names it.
+named_by_patterns := sum([patterns.size(pattern) | some place in _places; some pattern in place.patterns; contains(pattern, "[")])
+
+_is_expanded(pattern) if not contains(pattern, "[")
+
+_is_expanded(_) if named_by_patterns <= patterns.most_hosts
 
 _without_hosts(place) := object.remove(place, {"hosts", "patterns"})
 

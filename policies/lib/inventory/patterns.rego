@@ -3,7 +3,10 @@
 # description: Keys below `hosts` (rule 13), with ranges such as n[1:3], [01:10], [1:9:2], [a:c] and [:3], or as NAME:PORT.
 package headroom.inventory.patterns
 
-# The hosts of a pattern. Undefined if Ansible refuses it, above four ranges, and above 100,000 hosts.
+# The most hosts that one pattern, and all patterns of a run together, may name.
+most_hosts := 100000
+
+# The hosts of a pattern. Undefined if Ansible refuses it, above four ranges, and above most_hosts.
 hosts(pattern) := {pattern} if {
 	not contains(pattern, "[")
 	not contains(pattern, ":")
@@ -30,8 +33,6 @@ _label := sprintf(`(?:(?:[\p{L}\p{N}_]|%[1]s)(?:[\p{L}\p{N}_-]|%[1]s)*)?(?:[\p{L
 
 _hostname := sprintf(`^%[1]s(?:\.%[1]s)*$`, [_label])
 
-_most_hosts := 100000
-
 _ranges_expression := `\[([^\[\]]*)\]`
 
 _expanded(name) := {text |
@@ -41,38 +42,54 @@ _expanded(name) := {text |
 	some fourth in _sequence(ranges, 3)
 	text := concat("", [between[0], first, between[1], second, between[2], third, between[3], fourth, between[4]])
 } if {
-	ranges := [found[1] | some found in regex.find_all_string_submatch_n(_ranges_expression, name, -1)]
-	count(ranges) in {1, 2, 3, 4}
+	ranges := _ranges(name)
 	between := array.concat(regex.split(_ranges_expression, name), ["", "", ""])
-	every part in between { not regex.match(`[\[\]]`, part) }
-	product([count(_values(text)) | some text in ranges]) <= _most_hosts
-	every text in ranges { _values(text) }
 }
+
+# How many hosts a pattern names, computed without naming them. Undefined where hosts() is.
+size(pattern) := 1 if {
+	not contains(address(pattern).name, "[")
+} else := product([_size(range) | some range in ranges]) if {
+	ranges := _ranges(address(pattern).name)
+}
+
+_ranges(name) := ranges if {
+	texts := [found[1] | some found in regex.find_all_string_submatch_n(_ranges_expression, name, -1)]
+	count(texts) in {1, 2, 3, 4}
+	every part in regex.split(_ranges_expression, name) { not regex.match(`[\[\]]`, part) }
+	ranges := [_range_of(text) | some text in texts]
+	count(ranges) == count(texts)
+	product([_size(range) | some range in ranges]) <= most_hosts
+}
+
+_size(range) := floor((range.last - range.first) / range.step) + 1
 
 _sequence(ranges, index) := [""] if {
 	index >= count(ranges)
-} else := _values(ranges[index])
+} else := [substring(_letters, position, 1) | some position in _positions(ranges[index])] if {
+	ranges[index].letters
+} else := [_padded(number, ranges[index].width) | some number in _positions(ranges[index])]
+
+_positions(range) := numbers.range_step(range.first, range.last, range.step)
+
+_letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 # Follows expand_hostname_range() in ansible/plugins/inventory/__init__.py.
-_values(text) := values if {
+_range_of(text) := {"letters": true, "first": first, "last": last, "step": step} if {
 	[begin, end, step] := _bounds(split(text, ":"))
-	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	count(begin) == 1
 	count(end) == 1
-	first := indexof(letters, begin)
-	last := indexof(letters, end)
+	first := indexof(_letters, begin)
+	last := indexof(_letters, end)
 	first >= 0
 	last >= first
-	values := [substring(letters, position, 1) | some position in numbers.range_step(first, last, step)]
-} else := values if {
+} else := {"letters": false, "first": first, "last": last, "step": step, "width": width} if {
 	[begin, end, step] := _bounds(split(text, ":"))
 	first := to_number(_digits(begin))
 	last := to_number(_digits(end))
 	last >= first
 	width := _width(begin)
 	width in {0, count(end)}
-	last - first < _most_hosts
-	values := [_padded(number, width) | some number in numbers.range_step(first, last, step)]
 }
 
 _bounds([begin, end]) := [_or_zero(begin), end, 1]

@@ -6,6 +6,7 @@ package headroom.inventory.refusals
 import data.headroom.inventory.definitions
 import data.headroom.inventory.graph
 import data.headroom.inventory.patterns
+import data.headroom.units
 
 # root → path → problems.
 by_inventory := {root: by_path |
@@ -21,7 +22,7 @@ _refusals := {{"root": definition.root, "path": definition.path, "problem": prob
 	some problem in _problems(definition)
 }
 
-_problems(definition) := ((({problem |
+_problems(definition) := (((({problem |
 	some section, value in object.filter(definition.body, {"hosts", "children", "vars"})
 	not is_object(value)
 	not value == null
@@ -30,8 +31,16 @@ _problems(definition) := ((({problem |
 } | {problem |
 	some pattern in definitions.patterns_in(definitions.section_of(definition.body, "hosts"))
 	contains(pattern, "[")
-	not patterns.hosts(pattern)
+	not patterns.size(pattern)
 	problem := sprintf("the host pattern %q cannot be resolved", [pattern])
+}) | {problem |
+	definitions.named_by_patterns > patterns.most_hosts
+	some pattern in definitions.patterns_in(definitions.section_of(definition.body, "hosts"))
+	contains(pattern, "[")
+	problem := sprintf(
+		"the host patterns of this run name %s hosts, more than %s: none of them is resolved. Name fewer hosts, or lint fewer inventories at a time",
+		[units.format_count(definitions.named_by_patterns), units.format_count(patterns.most_hosts)],
+	)
 }) | {problem |
 	some host, body in definitions.section_of(definition.body, "hosts")
 	not is_object(body)

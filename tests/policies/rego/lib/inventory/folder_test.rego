@@ -164,6 +164,22 @@ test_opaque if {
 	} with input as _entries(files)
 }
 
+# The limit holds for all patterns together, in one file or in several.
+test_many_patterns if {
+	files := {
+		"inv/hosts.yml": {"etcd": {"hosts": {"n[1:3]": null, "lone": null, "one:22": null}}},
+		"inv/more.yml": {"web": {"hosts": {"n[1:3:2]": null}}},
+	}
+	fits := inventory.inventories.inv with input as _entries(files) with data.headroom.inventory.patterns.most_hosts as 5
+	fits.refused == {}
+	object.keys(fits.hosts) == {"n1", "n2", "n3", "lone", "one"}
+	text := "the host patterns of this run name 8 hosts, more than 5: none of them is resolved. Name fewer hosts, or lint fewer inventories at a time"
+	over := object.union(files, {"inv/more.yml": {"web": {"hosts": {"n[1:3]": null}}}})
+	found := inventory.inventories.inv with input as _entries(over) with data.headroom.inventory.patterns.most_hosts as 5
+	found.refused == {"inv/hosts.yml": {text}, "inv/more.yml": {text}}
+	object.keys(found.hosts) == {"lone", "one"}
+}
+
 test_refused if {
 	files := {"inv/hosts.yml": {
 		"a": {"hosts": ["n1"], "vars": 5},

@@ -22,6 +22,7 @@ expanded := {
 test_hosts[pattern] if {
 	some pattern, hosts in expanded
 	patterns.hosts(pattern) == hosts
+	patterns.size(pattern) == count(hosts)
 }
 
 refused := ["n[1]", "n[1:", "n[3:1]", "n[08:9]", "n[1:]", "n[1:5:0]", "[a:1]", "[1:2][1:2][1:2][1:2][1:2]", "n]1:2[", "[1:9999999]", "[1:300][1:300][1:2]"]
@@ -29,6 +30,7 @@ refused := ["n[1]", "n[1:", "n[3:1]", "n[08:9]", "n[1:]", "n[1:5:0]", "[a:1]", "
 test_refused[pattern] if {
 	some pattern in refused
 	not patterns.hosts(pattern)
+	not patterns.size(pattern)
 }
 
 ports := {"n1:22": 22, "n1": 0, "n[1:2]:22": 22, "[2001:db8::1]:22": 22, "n_:22": 0}
