@@ -39,12 +39,14 @@ def main() -> int:
     writer = subprocess.Popen(
         [
             sys.executable,
-            PROJECT / "bench/rolling/writes.py",
+            "-m",
+            "bench.rolling.writes",
             "--tls",
             certificates(names[0]),
             *(f"https://{address}:2379" for address in hosts.values()),
         ],
         stdin=subprocess.PIPE,
+        cwd=PROJECT,
         text=True,
     )
     variables = [word for pair in sys.argv[1:] for word in ("-e", pair)]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write to an etcd cluster at a steady pace during a change, and report the writes that no member accepted.
 
 Sends a write every 50 ms through all endpoints in turn, with a timeout of 2 s. If a member refuses or does not answer, the write goes to
@@ -9,50 +8,17 @@ for each endpoint. Stops when its standard input closes, or after --seconds.
 from __future__ import annotations
 
 import argparse
-import base64
-import http.client
-import json
 import select
-import ssl
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from bench.common.gateway import Endpoint, Errors, encode, tls_context
 
 
-class Member:
-    """An endpoint with a connection that is opened on demand."""
-
-    def __init__(self, url: str, context: ssl.SSLContext) -> None:
-        self.url, self.context = urlsplit(url), context
-        self.connection: http.client.HTTPSConnection | None = None
-
-    def put(self, body: bytes, seconds: float) -> None:
-        """Write once. Raises OSError or HTTPException if the member did not accept it in time."""
-        try:
-            if self.connection is None:
-                self.connection = http.client.HTTPSConnection(
-                    self.url.hostname or "", self.url.port, timeout=seconds, context=self.context
-                )
-            if self.connection.sock:
-                self.connection.sock.settimeout(seconds)
-            self.connection.request("POST", "/v3/kv/put", body)
-            answer = self.connection.getresponse()
-            text = answer.read()
-            if answer.status != 200:
-                raise http.client.HTTPException(f"{answer.status}: {text[:200]!r}")
-        except (OSError, http.client.HTTPException):
-            if self.connection:
-                self.connection.close()
-            self.connection = None
-            raise
-
-
-def write(members: list[Member], number: int, timeout: float, attempt: float) -> list[str]:
+def write(members: list[Endpoint], number: int, timeout: float, attempt: float) -> list[str]:
     """Write with a deadline and return the members' refusals, with a last entry FAILED if none accepted it."""
-    key = base64.b64encode(f"/headroom/rolling/{number % 100}".encode()).decode()
-    value = base64.b64encode(str(number).encode()).decode()
-    body = json.dumps({"key": key, "value": value}).encode()
+    body = {"key": encode(f"/headroom/rolling/{number % 100}"), "value": encode(str(number))}
     deadline = time.monotonic() + timeout
     refusals: list[str] = []
     turn = number
@@ -60,9 +26,9 @@ def write(members: list[Member], number: int, timeout: float, attempt: float) ->
         member = members[turn % len(members)]
         turn += 1
         try:
-            member.put(body, min(left, attempt))
+            member.call("/v3/kv/put", body, min(left, attempt))
             return refusals
-        except (OSError, http.client.HTTPException) as error:
+        except Errors as error:
             refusals.append(f"{member.url.netloc}: {error or type(error).__name__}")
             time.sleep(0.01)
     return [*refusals, "FAILED"]
@@ -77,9 +43,8 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=2.0, help="after which a write has failed")
     parser.add_argument("--attempt", type=float, default=0.7, help="how long one member is waited for")
     arguments = parser.parse_args()
-    context = ssl.create_default_context(cafile=arguments.tls / "ca.crt")
-    context.load_cert_chain(arguments.tls / "client.crt", arguments.tls / "client.key")
-    members = [Member(url, context) for url in arguments.endpoints]
+    context = tls_context(arguments.tls)
+    members = [Endpoint(url, context) for url in arguments.endpoints]
 
     latencies: list[float] = []
     passed_over = failed = 0
