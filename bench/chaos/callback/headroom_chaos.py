@@ -1,0 +1,73 @@
+"""Record the tasks of a play as they begin, and kill or hold the play when a certain task begins.
+
+Enabled and steered by environment variables, so that the playbooks under test stay as they are:
+
+    HEADROOM_CHAOS_TRACE   the file for the trace: one JSON object for each task that begins, and one for each result with a change
+    HEADROOM_CHAOS_TASK    the name of a task
+    HEADROOM_CHAOS_NTH     which task of that name, from 1
+    HEADROOM_CHAOS_ACTION  kill: kill the play's process group when that task begins; hold: wait until the file TRACE.go exists
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase  # type: ignore[import-untyped]
+
+DOCUMENTATION = """
+name: headroom_chaos
+type: aggregate
+short_description: Kill or hold a play when a certain task begins
+description: Used by bench.chaos. Environment variables steer it.
+"""
+
+HOLD_SECONDS = 60
+
+
+class CallbackModule(CallbackBase):  # type: ignore[misc]
+    """Ansible's callback: it runs in the main process, and no task runs while it does."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "headroom_chaos"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trace = Path(os.environ["HEADROOM_CHAOS_TRACE"])
+        self.stop_at = (os.environ.get("HEADROOM_CHAOS_TASK", ""), int(os.environ.get("HEADROOM_CHAOS_NTH", "1")))
+        self.action = os.environ.get("HEADROOM_CHAOS_ACTION", "")
+        self.begun: Counter[str] = Counter()
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        name = task.get_name().split(" : ")[-1].strip()
+        self.begun[name] += 1
+        self._write({"task": name, "nth": self.begun[name], "action": task.action, "at": time.time()})
+        if self.action and self.stop_at == (name, self.begun[name]):
+            if self.action == "kill":
+                os.killpg(os.getpgid(0), signal.SIGKILL)
+            self._hold()
+
+    def v2_playbook_on_handler_task_start(self, task: Any) -> None:
+        self.v2_playbook_on_task_start(task, False)
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        if result._result.get("changed"):
+            self._write({"changed": result._host.get_name()})
+
+    def _hold(self) -> None:
+        """Wait for the harness, which has begun the fault when it creates the file."""
+        go = self.trace.with_name(self.trace.name + ".go")
+        end = time.monotonic() + HOLD_SECONDS
+        while not go.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self.trace.open("a") as out:
+            out.write(json.dumps(line) + "\n")

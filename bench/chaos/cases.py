@@ -1,0 +1,89 @@
+"""The cases of the campaign: each operation undisturbed, with each fault, and killed at each task.
+
+A kill at a task leaves the same state as a kill at the task before if nothing was changed in between. Such tasks are measured last.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from bench.chaos.faults import FAULTS
+from bench.chaos.play import Step
+
+UNDISTURBED, KILL = "none", "killed"
+# They change the state of the cluster or take its lock, whether or not they report a change.
+EFFECTIVE = ("etcd_member", "etcd_restore", "etcd_rescue")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation with one fault. at: the task at which the play was killed, or the share of its time for a service."""
+
+    operation: str
+    fault: str
+    at: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.operation}: {self.fault}" + (f" at {self.at}" if self.at else "")
+
+
+def has_effect(step: Step) -> bool:
+    """Return whether a step may leave another state behind."""
+    return step.changed or step.action.rsplit(".", 1)[-1] in EFFECTIVE
+
+
+def distinct(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps before which something has changed since the step before: a kill there leaves a state of its own."""
+    return [step for before, step in zip(steps, steps[1:], strict=False) if has_effect(before)]
+
+
+def kills(steps: Sequence[Step], moments: Sequence[float]) -> list[str]:
+    """Return where an operation is killed: at the distinct steps first, then at the others; or at moments of a service."""
+    first = [str(step.point) for step in distinct(steps)]
+    return [*first, *(str(step.point) for step in steps if str(step.point) not in first)] or [
+        str(one) for one in moments
+    ]
+
+
+def of_operation(
+    operation: str, steps: Sequence[Step], moments: Sequence[float], random_order: random.Random
+) -> list[Case]:
+    """Return an operation's cases: undisturbed first, then faults and kills in turn, in a random order each."""
+    faults = [Case(operation, fault.name) for fault in FAULTS]
+    count = len(distinct(steps))
+    points = kills(steps, moments)
+    early, late = points[: count or None], points[count:] if count else []
+    for part in (faults, early, late):
+        random_order.shuffle(part)
+    turns = chain.from_iterable(zip_longest((Case(operation, KILL, at) for at in early), faults))
+    return [
+        Case(operation, UNDISTURBED),
+        *(case for case in turns if case),
+        *(Case(operation, KILL, at) for at in late),
+    ]
+
+
+def in_turn(queues: Sequence[Sequence[Case]]) -> list[Case]:
+    """Return the cases of all operations in turn, so that a campaign that is cut short has something of each."""
+    return [case for case in chain.from_iterable(zip_longest(*queues)) if case]
+
+
+def plan(traces: Mapping[str, Sequence[Step]], moments: Mapping[str, Sequence[float]], seed: int) -> list[Case]:
+    """Return all cases of the operations in `moments`, in their order. traces: the steps of the undisturbed runs that are known."""
+    return in_turn(
+        [
+            of_operation(operation, traces.get(operation, ()), shares, random.Random(f"{seed} {operation}"))
+            for operation, shares in moments.items()
+        ]
+    )
+
+
+# The most informative cases, in a few minutes: what `make bench-chaos-quick` and the tests on lab hosts run.
+SAMPLE = (
+    Case("change", KILL, "Start the member"),
+    Case("change", KILL, "Write the configuration file (2)"),
+    Case("change", "leader cut off"),
+)

@@ -1,0 +1,122 @@
+"""Measure one case: an operation with a fault, under a client that writes all the time."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import time
+from datetime import datetime, timezone
+from uuid import uuid4
+
+from bench.chaos import hosts, play
+from bench.chaos.cases import KILL, Case
+from bench.chaos.client import Client, read_back
+from bench.chaos.faults import BY_NAME, Injection
+from bench.chaos.operations import Lab, Operation
+from bench.chaos.play import Outcome, Step
+from bench.chaos.results import Row
+from bench.common.gateway import tls_context
+from bench.common.lab import PROJECT
+
+WARM_SECONDS = 2.0
+HEALTHY_SECONDS = 60.0
+
+
+def connect() -> ssl.SSLContext | None:
+    """Return a context with the certificates of a host, or None as long as no host has them."""
+    folder = hosts.fetch_certificates()
+    try:
+        return tls_context(folder) if folder else None
+    except ssl.SSLError:  # they are being replaced
+        return None
+
+
+def commit() -> str:
+    """Return the commit that is measured, with a + if files differ from it."""
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Row, tuple[Step, ...]]:
+    """Measure a case; return its row, and the steps of its disturbed run. number: makes the change of each case another one."""
+    began = time.monotonic()
+    operation.prepare(lab, number)
+    prefix = f"/chaos/{uuid4().hex}/"
+    client = Client(prefix, hosts.urls(), connect)
+    injection = Injection(BY_NAME[case.fault]) if case.fault in BY_NAME else None
+    client.start()
+    try:
+        if operation.serves_before:
+            _wait_for_writes(client)
+            time.sleep(WARM_SECONDS)
+        operation.ready(lab)
+        first = operation.run(lab, kill=case.at if case.fault == KILL else "", injection=injection)
+        if injection:
+            injection.finish()
+        following = operation.again(lab) if first.code != 0 else None
+        last = following or first
+        healthy = hosts.wait_healthy(HEALTHY_SECONDS)
+        last_site = play.run(lab.words())
+        time.sleep(1.0)
+    finally:
+        record = client.stop()
+    problem = _problem(case, first, injection)
+    try:
+        lost = len(record.lost(read_back(prefix, hosts.urls(), _context()), operation.kept))
+    except OSError as error:
+        lost, problem = sum(write.acknowledged for write in record.writes), f"{problem}; {error}".strip("; ")
+    failed, otherwise = record.failed()
+    row = Row(
+        operation=case.operation,
+        fault=case.fault,
+        at=case.at,
+        date=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        commit=commit(),
+        seconds=round(time.monotonic() - began, 1),
+        run_seconds=round(first.seconds, 1),
+        writes=sum(write.acknowledged for write in record.writes),
+        failed=failed,
+        failed_otherwise=otherwise,
+        lost=lost,
+        pause=round(record.longest_pause(), 2),
+        code=_code(first),
+        said=first.said,
+        next_code=_code(following) if following else "",
+        next_said=following.said if following else "",
+        next_seconds=round(following.seconds if following else 0.0, 1),
+        converged=last.code == 0 and healthy and operation.done(),
+        unchanged=last_site.unchanged,
+        problem=problem,
+    )
+    return row, first.steps
+
+
+def _wait_for_writes(client: Client) -> None:
+    """Wait until the cluster accepts the client's writes. Raises RuntimeError after a minute."""
+    end = time.monotonic() + 60
+    while not client.acknowledged(within=1.0):
+        if time.monotonic() > end:
+            raise RuntimeError("the cluster accepts no writes before the case begins")
+        time.sleep(0.1)
+
+
+def _context() -> ssl.SSLContext:
+    context = connect()
+    if context is None:
+        raise OSError("no host has certificates")
+    return context
+
+
+def _code(outcome: Outcome) -> str:
+    return "killed" if outcome.code is None else str(outcome.code)
+
+
+def _problem(case: Case, first: Outcome, injection: Injection | None) -> str:
+    """Return why the case is none: the play ended before the kill, or the fault did not begin."""
+    if case.fault == KILL and first.code is not None:
+        return "the run ended before the kill"
+    if injection and (injection.problem or not injection.began):
+        return injection.problem or "the run ended before the fault"
+    return ""

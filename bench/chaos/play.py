@@ -1,0 +1,162 @@
+"""Run a playbook with the callback that records its tasks, and that kills or holds it when a certain task begins."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.common.lab import PROJECT, STATE
+
+CALLBACKS = PROJECT / "bench" / "chaos" / "callback"
+# A play that waits for the lock of a killed play must outlive that lock's lease.
+LIMIT = 900.0
+LONGEST_SAYING = 300
+
+
+@dataclass(frozen=True)
+class Point:
+    """A task of a play: the nth one of its name."""
+
+    task: str
+    nth: int = 1
+
+    def __str__(self) -> str:
+        return self.task if self.nth == 1 else f"{self.task} ({self.nth})"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A task as a run reached it. action: its module or action; changed: whether it changed a host."""
+
+    point: Point
+    action: str
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of a playbook, or of a timer's service, ended. code is None if it was killed; changes: changed tasks by host."""
+
+    code: int | None
+    said: str
+    steps: tuple[Step, ...] = ()
+    changes: Mapping[str, int] | None = None
+    seconds: float = 0.0
+    output: str = ""
+
+    @property
+    def unchanged(self) -> bool:
+        """Return whether it ended well and changed nothing."""
+        return self.code == 0 and bool(self.changes) and not any((self.changes or {}).values())
+
+
+def parse_trace(text: str) -> tuple[Step, ...]:
+    """Return the steps that the callback recorded."""
+    steps: list[Step] = []
+    for line in text.splitlines():
+        try:
+            seen: dict[str, Any] = json.loads(line)
+        except ValueError:  # the play was killed while it wrote
+            continue
+        if "task" in seen:
+            steps.append(Step(Point(seen["task"], seen["nth"]), seen["action"], False))
+        elif steps:
+            steps[-1] = Step(steps[-1].point, steps[-1].action, True)
+    return tuple(steps)
+
+
+def last_error(output: str) -> str:
+    """Return the last error message of a play in one line, or its last message; empty if it reported no error."""
+    errors = re.findall(r"^\[ERROR\]: (.+(?:\n(?!Origin:|\s*$).+)*)", output, re.M)
+    fatal = re.findall(r"^fatal: (\[[^\]]+\]: \w+!) => *\n((?:    .*\n)+)", output, re.M)
+    if fatal:
+        host, body = fatal[-1]
+        message = re.search(r"^    msg: *(?:[>|]-?\n)?((?:.+\n)(?:      .*\n)*)", body, re.M)
+        return shorten(f"{host} {message[1] if message else body}")
+    return shorten(errors[-1]) if errors else ""
+
+
+def shorten(text: str) -> str:
+    """Return a text in one line, cut if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_SAYING else line[: LONGEST_SAYING - 1] + "…"
+
+
+def changes(output: str) -> dict[str, int]:
+    """Return the number of changed tasks for each host, from a play's recap."""
+    return {host: int(count) for host, count in re.findall(r"^(\S+)\s+: ok=\d+\s+changed=(\d+)", output, re.M)}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a play that is recorded."""
+    return {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_FORCE_COLOR": "0",
+        "ANSIBLE_CALLBACK_PLUGINS": str(CALLBACKS),
+        "ANSIBLE_CALLBACKS_ENABLED": "headroom_chaos",
+        "HEADROOM_CHAOS_TRACE": str(folder / "trace"),
+    }
+
+
+def run(
+    words: Sequence[str],
+    *,
+    kill: Point | None = None,
+    hold: Point | None = None,
+    fault: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run ansible-playbook. It is killed when the task `kill` begins; when `hold` begins, it waits until `fault` has returned."""
+    folder = STATE / "chaos"
+    folder.mkdir(parents=True, exist_ok=True)
+    trace, output, go = folder / "trace", folder / "output", folder / "trace.go"
+    for path in (trace, go):
+        path.unlink(missing_ok=True)
+    variables = environment(folder)
+    point = kill or hold
+    if point:
+        variables |= {"HEADROOM_CHAOS_TASK": point.task, "HEADROOM_CHAOS_NTH": str(point.nth)}
+        variables |= {"HEADROOM_CHAOS_ACTION": "kill" if kill else "hold"}
+    began = time.monotonic()
+    with output.open("w") as out:
+        process = subprocess.Popen(
+            ["ansible-playbook", *words], cwd=PROJECT, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            start_new_session=True,
+        )  # fmt: skip
+        if hold and fault:
+            threading.Thread(target=_inject, args=(process, trace, hold, fault, go), daemon=True).start()
+        try:
+            process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    said = output.read_text(errors="replace")
+    steps = parse_trace(trace.read_text()) if trace.exists() else ()
+    code = None if process.returncode == -signal.SIGKILL else process.returncode
+    seconds = time.monotonic() - began
+    if code is None:
+        line = f"killed when it began: {steps[-1].point}" if kill and steps else f"killed after {seconds:.0f} s"
+        return Outcome(None, line, steps, changes(said), seconds, said)
+    return Outcome(code, last_error(said), steps, changes(said), seconds, said)
+
+
+def _inject(process: subprocess.Popen[bytes], trace: Path, point: Point, fault: Callable[[], None], go: Path) -> None:
+    """Wait until the play is held, begin the fault, and let the play go on."""
+    while process.poll() is None:
+        if trace.exists() and any(step.point == point for step in parse_trace(trace.read_text())):
+            try:
+                fault()
+            finally:
+                go.touch()
+            return
+        time.sleep(0.05)

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Report what bench.chaos.run measured: docs/reliability.md, or only the tables with --print.
+
+The report depends only on the CSV files. `--check` writes nothing and exits 1 if the page is not current.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from bench.chaos import results
+from bench.chaos import run as measuring
+from bench.chaos.cases import KILL, UNDISTURBED, of_operation
+from bench.chaos.faults import FAULTS
+from bench.chaos.operations import OPERATIONS, Operation
+from bench.chaos.play import Step
+from bench.chaos.results import Row
+from bench.common.lab import PROJECT
+from bench.common.markdown import table
+
+PAGE = PROJECT / "docs" / "reliability.md"
+SETTINGS = PROJECT / "bench" / "chaos" / "inventory" / "group_vars" / "etcd.yml"
+LONGEST = 160
+ORDER = [UNDISTURBED, KILL, *(fault.name for fault in FAULTS)]
+
+Traces = Mapping[str, Sequence[Step]]
+
+
+def operations() -> list[Operation]:
+    """Return all operations."""
+    return [make() for make in OPERATIONS]
+
+
+def planned(operation: Operation, traces: Traces) -> dict[str, int]:
+    """Return how many cases there are with each fault. Kills are 0 if the tasks of a play are not known yet."""
+    counts = dict.fromkeys(ORDER, 0)
+    for case in of_operation(operation.name, traces.get(operation.name, ()), operation.moments, random.Random(0)):
+        counts[case.fault] += 1
+    return counts
+
+
+def mark(text: str, good: bool) -> str:
+    """Mark a figure that misses its aim."""
+    return text if good else f"**{text}** ✗"
+
+
+def cut(text: str) -> str:
+    """Return a text for a cell of a table."""
+    plain = text.replace("|", "\\|").replace("<", "&lt;")
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
+
+
+def claims(rows: Sequence[Row]) -> list[str]:
+    """Return what all cases came to, in a list."""
+    writes, lost, failed = (sum(getattr(row, name) for row in rows) for name in ("writes", "lost", "failed"))
+    many = len(rows)
+    recovered, unchanged = sum(row.converged for row in rows), sum(row.unchanged for row in rows)
+    return [
+        f"- Acknowledged writes lost: {mark(f'{lost:,} of {writes:,}', not lost)}.",
+        f"- Writes failed while a majority served: {mark(f'{failed:,}', not failed)}, "
+        f"in {sum(bool(row.failed) for row in rows)} of {many} cases.",
+        f"- Recovered, by the disturbed run or the next one: {mark(f'{recovered} of {many}', recovered == many)} cases.",
+        f"- `site.yml` changed nothing after that: {mark(f'{unchanged} of {many}', unchanged == many)} cases.",
+    ]
+
+
+def ordered(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows by operation, then by fault."""
+    names = [operation.name for operation in operations()]
+    return sorted(rows, key=lambda row: (names.index(row.operation), ORDER.index(row.fault)))
+
+
+def summary(rows: Sequence[Row], traces: Traces) -> list[str]:
+    """Return the table by operation and fault."""
+    head = ["operation", "fault", "cases ", "writes ", "failed ", "lost ", "longest pause ", "recovered ", "unchanged "]
+    lines = []
+    for operation in operations():
+        counts = planned(operation, traces)
+        for fault in ORDER:
+            of = [row for row in rows if (row.operation, row.fault) == (operation.name, fault)]
+            if not of:
+                continue
+            recovered, unchanged = sum(row.converged for row in of), sum(row.unchanged for row in of)
+            failed, lost = sum(row.failed for row in of), sum(row.lost for row in of)
+            lines.append(
+                [
+                    operation.name,
+                    fault,
+                    f"{len(of)} of {counts[fault]}",
+                    f"{sum(row.writes for row in of):,}",
+                    f"{mark(str(failed), not failed)} + {sum(row.failed_otherwise for row in of)}",
+                    mark(str(lost), not lost),
+                    f"{max(row.pause for row in of):.1f} s",
+                    mark(f"{recovered} of {len(of)}", recovered == len(of)),
+                    mark(f"{unchanged} of {len(of)}", unchanged == len(of)),
+                ]
+            )
+    return table(head, lines)
+
+
+def misses(rows: Sequence[Row]) -> list[str]:
+    """Return what missed an aim, a list item for each case; a single line if nothing did."""
+    lines = []
+    for row in ordered(rows):
+        if row.holds:
+            continue
+        what = [f"{row.lost} acknowledged writes lost"] if row.lost else []
+        what += [f"{row.failed} writes failed while a majority served"] if row.failed else []
+        what += ["neither the run nor the next one finished the work"] if not row.converged else []
+        what += ["site.yml had something to change after that"] if not row.unchanged else []
+        what += [f"the case itself: {row.problem}"] if row.problem else []
+        lines.append(f"- {row.case}: {'; '.join(what)}.")
+    return lines or ["- none"]
+
+
+def cases(rows: Sequence[Row]) -> list[str]:
+    """Return the table of all cases."""
+    head = [
+        "operation",
+        "fault",
+        "at",
+        "writes ",
+        "failed ",
+        "lost ",
+        "pause ",
+        "the run",
+        "the next run",
+        "recovered",
+        "unchanged",
+    ]
+    lines = []
+    for row in ordered(rows):
+        lines.append(
+            [
+                row.operation,
+                row.fault,
+                row.at,
+                f"{row.writes:,}",
+                f"{row.failed} + {row.failed_otherwise}",
+                str(row.lost),
+                f"{row.pause:.1f} s",
+                ending(row.code, row.said),
+                ending(row.next_code, row.next_said) if row.next_code else "not needed",
+                "yes" if row.converged else "**no** ✗",
+                "yes" if row.unchanged else "**no** ✗",
+            ]
+        )
+    return table(head, lines)
+
+
+def ending(code: str, said: str) -> str:
+    """Return how a run ended: killed, or its exit code and its last error."""
+    if code == "killed":
+        return "killed"
+    return f"exit {code}" + (f": {cut(said)}" if said and code != "0" else "")
+
+
+def coverage(rows: Sequence[Row], traces: Traces) -> str:
+    """Return how many of the cases were run."""
+    counts = [planned(operation, traces) for operation in operations()]
+    total = sum(sum(count.values()) for count in counts)
+    unknown = [one.name for one, count in zip(operations(), counts, strict=True) if not count[KILL]]
+    more = f", and kills of {' and '.join(unknown)}, whose tasks are not known yet" if unknown else ""
+    return f"{len(rows)} of {total} cases were run{more}."
+
+
+def missing(rows: Sequence[Row], traces: Traces) -> list[str]:
+    """Return the cases that were not run, a list item for each operation."""
+    lines = []
+    for operation in operations():
+        left = []
+        for fault, count in planned(operation, traces).items():
+            run = sum((row.operation, row.fault) == (operation.name, fault) for row in rows)
+            if not count and fault == KILL:
+                left.append("killed, at any task")
+            elif run < count:
+                left.append(f"{fault} ({count - run} of {count})" if count > 1 else fault)
+        lines += [f"- {operation.name}: {', '.join(left)}"] if left else []
+    return lines or ["- none"]
+
+
+def measurement_method() -> str:
+    """Return the description of the measurement, from the docstring of the program that measures."""
+    text = measuring.__doc__ or ""
+    return text[text.index("Three lab hosts") :].strip()
+
+
+def document(machine: Mapping[str, str], rows: Sequence[Row], traces: Traces) -> str:
+    """docs/reliability.md."""
+    dates = sorted({row.date for row in rows})
+    values: dict[str, Callable[[], str]] = {
+        "claims": lambda: "\n".join(claims(rows)),
+        "dates": lambda: " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "commits": lambda: ", ".join(dict.fromkeys(row.commit for row in rows)),
+        "version": lambda: str(yaml.safe_load(SETTINGS.read_text())["etcd_version"]),
+        "machine": lambda: (
+            f"{machine['cores']} cores, {machine['memory']}, Linux {machine['kernel']}, {machine['filesystem']}"
+        ),
+        "coverage": lambda: coverage(rows, traces),
+        "summary": lambda: "\n".join(summary(rows, traces)),
+        "misses": lambda: "\n".join(misses(rows)),
+        "cases": lambda: "\n".join(cases(rows)),
+        "missing": lambda: "\n".join(missing(rows, traces)),
+        "operations": lambda: "\n".join(
+            table(["operation", "what runs"], [[one.name, one.about] for one in operations()])
+        ),
+        "faults": lambda: "\n".join(table(["fault", "what happens"], [[one.name, one.about] for one in FAULTS])),
+        "method": measurement_method,
+    }
+    text = (Path(__file__).parent / "reliability.md.in").read_text()
+    for name, value in values.items():
+        text = text.replace("{{ " + name + " }}", value())
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=measuring.RESULTS, help="where the campaign left its files")
+    parser.add_argument("--print", action="store_true", dest="only_print", help="print the tables, write nothing")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
+    arguments = parser.parse_args()
+    machine, rows, traces = results.read(arguments.results)
+    if not rows:
+        sys.exit(f"{arguments.results} has no results: run `make bench-chaos` first")
+    text = document(machine, rows, traces)
+    if arguments.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.chaos.report`")
+            return 1
+        return 0
+    print("\n".join([*claims(rows), "", *summary(rows, traces), "", *misses(rows)]))
+    if not arguments.only_print:
+        PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Results files of the campaign: a row for each case, written after each case, and the tasks of the undisturbed runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench.chaos.cases import Case
+from bench.chaos.play import Point, Step
+from bench.common.tables import column_names, parse_row, read_table, write_table
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a case came to.
+
+    seconds: of the whole case; run_seconds: of the disturbed run. failed: writes that nobody accepted in their time while a majority served;
+    failed_otherwise: those while none did. lost: acknowledged writes that the cluster does not have. pause: the longest time without an
+    acknowledged write, in seconds. said: how the disturbed run ended; next_said: how the next run ended (empty if there was none);
+    converged: whether one of them finished the work and all members were healthy; unchanged: whether site.yml changed nothing after that.
+    problem: what went wrong with the case itself.
+    """
+
+    operation: str
+    fault: str
+    at: str
+    date: str
+    commit: str
+    seconds: float
+    run_seconds: float
+    writes: int
+    failed: int
+    failed_otherwise: int
+    lost: int
+    pause: float
+    code: str
+    said: str
+    next_code: str
+    next_said: str
+    next_seconds: float
+    converged: bool
+    unchanged: bool
+    problem: str
+
+    @property
+    def case(self) -> Case:
+        """Return the case."""
+        return Case(self.operation, self.fault, self.at)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing was lost, no write failed while a majority served, and the next run finished the work."""
+        return not (self.failed or self.lost or self.problem) and self.converged and self.unchanged
+
+
+@dataclass(frozen=True)
+class _Task:
+    operation: str
+    task: str
+    nth: int
+    action: str
+    changed: bool
+
+
+ROWS, TASKS = "cases.csv", "tasks.csv"
+
+
+def write(folder: Path, head: Mapping[str, str], rows: Sequence[Row], traces: Mapping[str, Sequence[Step]]) -> None:
+    """Write all cases, and the tasks of the undisturbed runs."""
+    tasks = [
+        asdict(_Task(operation, step.point.task, step.point.nth, step.action, step.changed))
+        for operation, steps in traces.items()
+        for step in steps
+    ]
+    write_table(folder / TASKS, {"order": "as they begin"}, column_names(_Task), tasks)
+    write_table(folder / ROWS, head, column_names(Row), [asdict(row) for row in rows])
+
+
+def read(folder: Path) -> tuple[dict[str, str], list[Row], dict[str, list[Step]]]:
+    """Return the machine, the cases and the tasks; all empty if there is no file yet."""
+    if not (folder / ROWS).exists():
+        return {}, [], {}
+    head, rows = read_table(folder / ROWS)
+    traces: dict[str, list[Step]] = {}
+    for line in read_table(folder / TASKS)[1]:
+        task = parse_row(_Task, line)
+        traces.setdefault(task.operation, []).append(Step(Point(task.task, task.nth), task.action, task.changed))
+    return head, [parse_row(Row, row) for row in rows], traces

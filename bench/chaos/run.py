@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Disturb every operation with every fault, on lab hosts, and record what a client lost and whether the next run recovers.
+
+    make bench-chaos         the cases that have not been measured yet, for four hours at most
+    make bench-chaos-quick   the sample, into .headroom
+
+Three lab hosts are used for all cases; deployments and upgrades begin with new hosts. For each case a client begins to write unique keys, one
+each 50 ms through all endpoints in turn, with a limit of 2 s. The operation then runs with the fault. A play is killed (SIGKILL to its whole
+process group) at the moment when a task begins; the other faults begin while the play is held at one task, and last until the play has ended
+or for 20 s. If the run did not end well, it is repeated without a fault. At last `site.yml` runs once more, which should change nothing. The
+client stops, reads all its keys back, and compares them with the writes that were acknowledged.
+
+A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the members served at each probe
+during that time: each member is asked four times a second whether it can read its own data. Before a cluster exists, no write counts.
+For a restore, acknowledged writes between the snapshot and the restored cluster do not count as lost, since the user asked to replace them.
+
+Tasks before which nothing has changed since the task before leave the same state when the play is killed: they are measured last. The order
+is random and fixed by --seed. Each result is saved at once, and the next campaign goes on with the cases that are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.chaos import results
+from bench.chaos.cases import SAMPLE, UNDISTURBED, Case, plan
+from bench.chaos.faults import BY_NAME
+from bench.chaos.hosts import play_quietly
+from bench.chaos.measure import measure
+from bench.chaos.operations import OPERATIONS, Lab, Operation, Service
+from bench.chaos.results import Row
+from bench.common.lab import PROJECT, STATE
+from bench.common.machine import facts
+from bench.common.signals import exit_on_signals
+
+RESULTS = PROJECT / "bench" / "chaos"
+QUICK = PROJECT / ".headroom" / "bench-chaos"
+MINUTES = 240.0
+# A case is not begun with less time than this left.
+CASE_MINUTES = {"deploy": 5.0, "upgrade": 6.0}
+SHORT_CASE_MINUTES = 2.0
+
+
+class Campaign:
+    """The lab, the results so far, and the cases that are left."""
+
+    def __init__(
+        self, folder: Path, chosen: Sequence[Case], *, operations: Sequence[str], faults: Sequence[str], seed: int
+    ) -> None:
+        self.folder, self.chosen, self.seed, self.faults = folder, list(chosen), seed, set(faults)
+        self.operations: dict[str, Operation] = {
+            one.name: one for one in (make() for make in OPERATIONS) if not operations or one.name in operations
+        }
+        self.lab = Lab()
+        _, self.rows, self.traces = results.read(folder)
+        self.settled = False
+        # Cases that could not be set up: another campaign tries them again.
+        self.skipped: set[Case] = set()
+        for row in self.rows:
+            operation = self.operations.get(row.operation)
+            if isinstance(operation, Service) and row.fault == UNDISTURBED:
+                operation.seconds = row.run_seconds
+
+    def pending(self) -> list[Case]:
+        """Return the cases that have no result yet, in their order."""
+        cases = self.chosen or plan(
+            self.traces, {name: one.moments for name, one in self.operations.items()}, self.seed
+        )
+        known = {row.case for row in self.rows} | self.skipped
+        return [case for case in cases if case not in known and self._wanted(case)]
+
+    def _wanted(self, case: Case) -> bool:
+        if not self.faults or case.fault in self.faults:
+            return True
+        # The tasks of an operation are known from its undisturbed run.
+        return case.fault == UNDISTURBED and not self.traces.get(case.operation)
+
+    def prepare(self) -> None:
+        """Make sure that there are hosts, with a healthy cluster that site.yml leaves alone."""
+        if not (STATE / "hosts.json").exists():
+            self.lab.rebuild()
+        if self.settled or self.lab.settle():
+            self.settled = True
+            return
+        self.lab.rebuild()
+        self.settled = self.lab.settle()
+        if not self.settled:
+            sys.exit("site.yml does not deploy a healthy cluster on new lab hosts")
+
+    def measure(self, case: Case) -> Row | None:
+        """Measure a case and save its result. Returns None if it could not be set up."""
+        operation = self.operations[case.operation]
+        if operation.name not in CASE_MINUTES:
+            self.prepare()
+        number = int(time.time()) % 4000
+        self.settled = False
+        try:
+            row, steps = measure(self.lab, operation, case, number)
+        except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
+            print(f"{case} could not be measured: {error}", flush=True)
+            self.skipped.add(case)
+            return None
+        self.settled = row.converged and row.unchanged
+        if case.fault == UNDISTURBED and row.code == "0":
+            self.traces[case.operation] = list(steps)
+        self.rows.append(row)
+        results.write(self.folder, facts(PROJECT), self.rows, self.traces)
+        return row
+
+
+def line(row: Row) -> str:
+    """Return a case's result in one line."""
+    verdict = "ok  " if row.holds else "MISS"
+    return (
+        f"{verdict} {row.case} ({row.seconds:.0f} s): {row.writes} writes, {row.failed} + {row.failed_otherwise} failed, {row.lost} lost, "
+        f"longest pause {row.pause:.1f} s; said: {row.code} {row.said}; next: {row.next_code or 'none'} {row.next_said}; "
+        f"converged {row.converged}, unchanged {row.unchanged}{'; ' if row.problem else ''}{row.problem}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no case that would end later")
+    parser.add_argument("--operation", action="append", default=[], choices=[make().name for make in OPERATIONS])
+    parser.add_argument("--fault", action="append", default=[], choices=["none", "killed", *BY_NAME])
+    parser.add_argument("--seed", type=int, default=1, help="of the order of the cases")
+    parser.add_argument("--quick", action="store_true", help="only the sample, into .headroom")
+    parser.add_argument("--results", type=Path, help="the folder of the results")
+    parser.add_argument("--keep", action="store_true", help="keep the lab for the next campaign")
+    arguments = parser.parse_args()
+    folder = arguments.results or (QUICK if arguments.quick else RESULTS)
+    if arguments.quick:
+        (folder / results.ROWS).unlink(missing_ok=True)
+    exit_on_signals()
+    end = time.monotonic() + 60 * arguments.minutes
+    campaign = Campaign(
+        folder,
+        SAMPLE if arguments.quick else (),
+        operations=arguments.operation,
+        faults=arguments.fault,
+        seed=arguments.seed,
+    )
+    try:
+        while cases := campaign.pending():
+            case = cases[0]
+            if time.monotonic() + 60 * CASE_MINUTES.get(case.operation, SHORT_CASE_MINUTES) > end:
+                print(f"{len(cases)} cases are left: run this again to go on", flush=True)
+                break
+            row = campaign.measure(case)
+            if row:
+                print(line(row), flush=True)
+    finally:
+        if not arguments.keep:
+            play_quietly(["lab/destroy.yml", "-e", f"lab_name={STATE.name}"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
