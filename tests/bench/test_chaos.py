@@ -18,6 +18,7 @@ from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS
 from bench.chaos.operations import BUMP, OPERATIONS, Restore, parse_point
 from bench.chaos.play import Point, Step, changes, last_error, parse_trace, shorten
+from bench.chaos.run import Campaign
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
 
@@ -231,6 +232,19 @@ def test_files_keep_what_was_measured(tmp_path: Path) -> None:
     rows = [a_row(), a_row(fault="disk full", at="", said='a "b", c | d', code="2", converged=False)]
     results.write(tmp_path, MACHINE, rows, {"change": STEPS})
     assert results.read(tmp_path) == (MACHINE, rows, {"change": STEPS})
+
+
+def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> None:
+    def pending(*faults: str) -> list[Case]:
+        return Campaign(tmp_path, (), operations=["change"], faults=faults, seed=1).pending()
+
+    assert pending(KILL) == [Case("change", UNDISTURBED)]  # its run shows where the play can be killed
+    every = pending()
+    results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row(fault="disk full", at="")], {})
+    assert pending() == [case for case in every if case.fault not in (UNDISTURBED, "disk full")]
+    results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row()], {"change": STEPS})
+    assert sorted(case.at for case in pending(KILL)) == ["Look", "Report", "Wait", "Write"]
+    assert [case.fault for case in pending("disk full")] == ["disk full"]
 
 
 @pytest.mark.parametrize(
