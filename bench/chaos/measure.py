@@ -18,6 +18,8 @@ from bench.chaos.results import Row
 from bench.common.gateway import tls_context
 from bench.common.lab import PROJECT
 
+# What a play runs; the benchmarks themselves are beside it.
+MEASURED = ("plugins", "roles", "playbooks", "site.yml")
 WARM_SECONDS = 2.0
 HEALTHY_SECONDS = 60.0
 
@@ -32,11 +34,14 @@ def connect() -> ssl.SSLContext | None:
 
 
 def commit() -> str:
-    """Return the commit that is measured, with a + if files differ from it."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+"], cwd=PROJECT, capture_output=True, text=True, check=False
+    """Return the last commit that changed what is measured, with a + if it has changed since."""
+    last = ["git", "log", "-1", "--format=%h", "--", *MEASURED]
+    dirty = ["git", "status", "--porcelain", "--", *MEASURED]
+    found, changed = (
+        subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False).stdout.strip()
+        for words in (last, dirty)
     )
-    return done.stdout.strip() or "unknown"
+    return (found or "unknown") + ("+" if changed else "")
 
 
 def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Row, tuple[Step, ...]]:
