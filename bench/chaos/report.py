@@ -166,7 +166,7 @@ def coverage(rows: Sequence[Row], traces: Traces) -> str:
     counts = [planned(operation, traces) for operation in operations()]
     total = sum(sum(count.values()) for count in counts)
     unknown = [one.name for one, count in zip(operations(), counts, strict=True) if not count[KILL]]
-    more = f", and kills of {' and '.join(unknown)}, whose tasks are not known yet" if unknown else ""
+    more = f", and kills of {', '.join(unknown)}, whose tasks are not known yet" if unknown else ""
     return f"{len(rows)} of {total} cases were run{more}."
 
 
