@@ -17,6 +17,7 @@ description:
   - Between the two, and one member after the other, a cluster can be changed without a failed write.
   - A cluster of one or two voting members has no quorum while one of them is away. Stopping is allowed then, and
     RV(interrupts) says that the service is interrupted.
+  - A member whose unit does not run may be stopped, whatever the state of the others. Its update can bring quorum back, and cannot cost it.
   - Learners count neither for health nor for quorum.
   - With O(lock_seconds), O(state=drained) takes the cluster's lock and O(state=serving) lets it go, so that nothing else takes a member out of
     service in between, such as a defragmentation from a timer.
@@ -188,6 +189,8 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     """Look, move leadership if this member has it, and look again, until it may be stopped or time is up."""
     params = module.params
     name: str = params["name"]
+    if is_down(systemd.show(params["unit"], link.timeout)):
+        module.exit_json(changed=False, moved_to="", interrupts=False)
     began = time.monotonic()
     deadline = began + params["timeout"]
     moved_to, trouble = "", ""
@@ -220,6 +223,11 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
             lock.release()
             module.fail_json(msg=f"{reason}{waited}", cluster=cluster.as_dict())
         time.sleep(POLL_SECONDS if lock.busy else PAUSE)
+
+
+def is_down(unit: systemd.Unit) -> bool:
+    """Say whether the member does not serve as far as systemd knows: etcd notifies it when it does."""
+    return unit.load_state == "loaded" and unit.active_state in ("inactive", "failed", "activating")
 
 
 def play_lock(link: Connection, params: dict[str, Any]) -> PlayLock:

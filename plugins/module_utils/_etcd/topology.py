@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
@@ -135,22 +135,28 @@ def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]
     ]
 
 
-def update_order(members: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def update_order(members: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the position of each changing host in the rolling update of its cluster, from 0.
 
-    members: mappings with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``healthy`` and ``leads``.
-    All members of a new cluster start together, at position 0. In an existing cluster unhealthy members come first (no
-    other may stop before them), then followers, then the leader, so that the leadership moves once.
+    members: mappings with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``down`` (its unit does not run),
+    ``healthy``, ``leads`` and ``quorum`` (of its cluster).
+    All members of a new cluster start together, at position 0. In an existing cluster those that are down come first: their
+    update cannot cost quorum. They start together if the cluster has none, since no member serves before there is a
+    majority. Then come unhealthy members (no other may stop before them), then followers, then the leader, so that the
+    leadership moves once.
     """
-    queues: defaultdict[str, list[tuple[bool, bool, str]]] = defaultdict(list)
+    queues: defaultdict[str, list[tuple[bool, bool, bool, str]]] = defaultdict(list)
+    without_quorum = {member["cluster"] for member in members if not member["quorum"]}
     order = {}
     for member in members:
         if not member["changes"]:
             continue
-        if member["state"] == "new":
+        if member["state"] == "new" or (member["down"] and member["cluster"] in without_quorum):
             order[member["host"]] = 0
         else:
-            queues[member["cluster"]].append((bool(member["healthy"]), bool(member["leads"]), member["host"]))
-    for queue in queues.values():
-        order.update({host: position for position, (_healthy, _leads, host) in enumerate(sorted(queue))})
+            place = (not member["down"], bool(member["healthy"]), bool(member["leads"]), member["host"])
+            queues[member["cluster"]].append(place)
+    for cluster, queue in queues.items():
+        first = 1 if cluster in without_quorum else 0
+        order.update({place[-1]: position for position, place in enumerate(sorted(queue), first)})
     return order

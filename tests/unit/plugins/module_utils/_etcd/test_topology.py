@@ -134,8 +134,13 @@ def test_one_machine_may_hold_members_on_other_ports_and_other_clusters_may_be_a
     assert len(topology.form_clusters(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
 
 
-def change(host, cluster="etcd", state="existing", changes=True, healthy=True, leads=False):
-    return {"host": host, "cluster": cluster, "state": state, "changes": changes, "healthy": healthy, "leads": leads}
+def change(host, cluster="etcd", **other):
+    usual = {"state": "existing", "changes": True, "down": False, "healthy": True, "leads": False, "quorum": True}
+    return {"host": host, "cluster": cluster, **usual, **other}
+
+
+def lost(host, **other):
+    return change(host, quorum=False, healthy=False, **other)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +150,15 @@ def change(host, cluster="etcd", state="existing", changes=True, healthy=True, l
         ([change("n1", changes=False)], {}),
         ([change("n1", leads=True), change("n2"), change("n3")], {"n2": 0, "n3": 1, "n1": 2}),
         ([change("n1", leads=True), change("n2"), change("n3", healthy=False)], {"n3": 0, "n2": 1, "n1": 2}),
+        (
+            [change("n1", leads=True), change("n2", healthy=False), change("n3", healthy=False, down=True)],
+            {"n3": 0, "n2": 1, "n1": 2},
+        ),
+        # Without quorum all members that are down start together, and none of the others with them.
+        ([lost("n1", down=True)], {"n1": 0}),
+        ([lost("n1"), lost("n2", down=True), lost("n3", down=True)], {"n2": 0, "n3": 0, "n1": 1}),
+        ([lost("n1", changes=False), lost("n2", down=True), lost("n3", down=True)], {"n2": 0, "n3": 0}),
+        ([lost("n1"), lost("n2"), lost("n3")], {"n1": 1, "n2": 2, "n3": 3}),
         ([change("n1", state="new"), change("n2", state="new")], {"n1": 0, "n2": 0}),
         ([change("n1"), change("m1", cluster="other"), change("m2", cluster="other")], {"n1": 0, "m1": 0, "m2": 1}),
     ],
