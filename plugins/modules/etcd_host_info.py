@@ -494,6 +494,8 @@ member:
       RV(ignore:wal_files) and RV(ignore:wal_size) are number and bytes of the WAL segments, RV(ignore:wal_dirs) the folders that they are in (below
       the data dir, O(wal_dir), the one in O(config_file), or several).
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
+    - RV(ignore:configured_peer_url) is the peer URL in O(config_file), RV(ignore:other_data_dir) the data dir there, if it is another one than
+      O(data_dir) and holds a member; both none otherwise.
   type: dict
   returned: if O(data_dir) is given
   sample:
@@ -503,13 +505,15 @@ member:
     wal_size: 64000000
     wal_dirs: [/var/lib/etcd-wal/member/wal]
     wal_asides: []
+    configured_peer_url: https://10.0.0.11:2380
+    other_data_dir: null
 unit:
   description:
     - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
       RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts),
       RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
     - Of the running process RV(ignore:digest), the value of E(HEADROOM_DIGEST) in its environment, and RV(ignore:executable), its binary; both
-      none if it does not run.
+      none if it does not run. RV(ignore:starts) is the binary that the unit starts.
   type: dict
   returned: if O(unit) is given and systemd runs
   sample:
@@ -524,6 +528,7 @@ unit:
     needs_reload: false
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
+    starts: /opt/etcd/3.7.3/etcd
 certificates:
   description: What M(etcdops.headroom.etcd_tls_info) returns of O(certificates), with the names of the host.
   type: dict
@@ -601,6 +606,7 @@ if sys.version_info[:2] < MIN_PYTHON:
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import configured_value
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -740,6 +746,16 @@ def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def configured_facts(config: str, data_dir: str) -> dict[str, str | None]:
+    """Return what the current config file says of the member, for the comparison with the inventory."""
+    configured = configured_value(config, "data-dir")
+    moved = configured and os.path.realpath(configured) != os.path.realpath(data_dir)
+    return {
+        "configured_peer_url": configured_value(config, "initial-advertise-peer-urls"),
+        "other_data_dir": configured if moved and wal_move.member_facts(configured, None)["present"] else None,
+    }
+
+
 def gather(module: AnsibleModule) -> dict[str, Any]:
     """Return all that was asked for. Raises OSError or ValueError."""
     asked = module.params
@@ -754,7 +770,10 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
     )
     if asked["data_dir"]:
         config = host_facts.read_text(asked["config_file"]) if asked["config_file"] else ""
-        facts["member"] = wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config)
+        facts["member"] = {
+            **wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config),
+            **configured_facts(config, asked["data_dir"]),
+        }
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
     if asked["certificates"]:

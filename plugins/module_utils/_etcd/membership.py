@@ -36,3 +36,32 @@ def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
         member["name"] == name and not member["client_urls"] and peer_url in member["peer_urls"]
         for member in view.get("members", [])
     )
+
+
+def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
+    """Return the members with data whose name or peer URL in the cluster is not that of the inventory.
+
+    etcd keeps both in its data: a member with another peer URL in its configuration starts, and nobody reaches it.
+    members: as ``topology.form_clusters`` has them, with ``peer_url`` and, in place of a view, ``configured_peer_url``: that
+    of the config file on the host.
+    """
+    return [problem for member in members if member["has_data"] for problem in _mismatches(view, member, where)]
+
+
+def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) -> list[str]:
+    listed = view.get("members", [])
+    found = next((item for item in listed if item["name"] == member["name"]), None)
+    if listed and found is None:
+        names = ", ".join(item["name"] or item["id"] for item in listed)
+        return [
+            f"{where}: {member['host']} has data, but the cluster has no member {member['name']}; its members are {names}. Set "
+            "etcd_name to the name that the member has there"
+        ]
+    urls = found["peer_urls"] if found else [member.get("configured_peer_url") or member["peer_url"]]
+    if member["peer_url"] in urls:
+        return []
+    return [
+        f"{where}: its members reach {member['name']} at {', '.join(urls)}, but the inventory makes that {member['peer_url']}. Set "
+        f"etcd_address and etcd_peer_port of {member['host']} back, or move one member at a time: etcdctl member update "
+        f"{found['id'] if found else 'ID'} --peer-urls={member['peer_url']}, then site.yml at once"
+    ]

@@ -66,15 +66,16 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
     ``has_data`` (the data directory holds a member), ``forming`` (no run has seen the first start of its cluster succeed)
-    and ``view`` (what the member on the host answered about its cluster; see ``membership``).
+    ``view`` (what the member on the host answered about its cluster) and ``configured_peer_url`` (in its config file), which
+    ``membership`` compares.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
     ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
     was formed; else ``new``.
 
-    Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, and for hosts without
-    data in an existing cluster.
+    Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
+    an existing cluster, and for members whose name or peer URL changed.
     """
     clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -101,6 +102,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         existing = is_formed(own, views[cluster])
         if existing:
             problems += empty_problems(own, views[cluster], where)
+        problems += membership.mismatch_problems(views[cluster], own, where)
         result[cluster] = {
             "state": "existing" if existing else "new",
             "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),

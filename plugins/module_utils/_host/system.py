@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import socket
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 
-UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload"
+UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload,ExecStart"
 
 
 def system_facts() -> dict[str, Any]:
@@ -48,6 +49,12 @@ def system_facts() -> dict[str, Any]:
     }
 
 
+def started_binary(exec_start: str) -> str | None:
+    """Return the binary of ExecStart as ``systemctl show`` prints it: ``{ path=/opt/etcd/etcd ; argv[]=… }``."""
+    found = re.search(r"\bpath=(\S+)", exec_start)
+    return found.group(1) if found else None
+
+
 def unit_facts(name: str) -> dict[str, Any]:
     """State of a service, and digest and binary of its process."""
     shown = host_facts.parse_systemctl_show(
@@ -66,4 +73,5 @@ def unit_facts(name: str) -> dict[str, Any]:
         "needs_reload": shown.get("NeedDaemonReload") == "yes",
         "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
         "executable": host_facts.process_executable(pid) if pid else None,
+        "starts": started_binary(shown.get("ExecStart", "")),
     }

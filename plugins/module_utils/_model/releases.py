@@ -48,6 +48,14 @@ DATA_LOSS = {
     "run the playbook restore_lost_quorum",
     "unsafe-no-fsync": "a crash would lose writes that etcd has acknowledged: remove it",
 }
+# Where a member keeps its data, and which cluster it belongs to: the role's own variables, never a further setting.
+OWNED = {
+    "data-dir": "etcd would start empty in another directory: set etcd_data_dir before the first deployment",
+    "wal-dir": "etcd would start without its log: set etcd_wal_dir, and the role etcd_storage moves the log",
+    "initial-cluster": "it is computed from the inventory: remove it",
+    "initial-cluster-state": "a member that lost its data would join without it instead of being refused: remove it",
+    "initial-cluster-token": "it is the name of the cluster: set etcd_cluster_name before the first deployment",
+}
 
 
 def known_versions() -> str:
@@ -227,7 +235,9 @@ def render_config(version: str, settings: dict[str, Any], extra: dict[str, Any] 
             )
         else:
             _put(config, entry["key"], _converted(setting, value, entry["type"]))
-    problems += _merge(config, extra or {}, "")
+    owned = {key: why for key, why in OWNED.items() if key in (extra or {})}
+    problems += [f"{key}: {why}" for key, why in owned.items()]
+    problems += _merge(config, {key: value for key, value in (extra or {}).items() if key not in owned}, "")
     problems += check_config(version, config)
     problems += [f"{key}: {why}" for key, why in DATA_LOSS.items() if config.get(key) is True]
     if problems:

@@ -43,6 +43,7 @@ def view(*started, all_of=("n1", "n2", "n3"), ok=True):
         "quorum": {"ok": ok, "healthy": len(started) if ok else 0},
         "members": [
             {
+                "id": f"id-{name}",
                 "name": name,
                 "peer_urls": [f"https://10.0.0.{name[-1]}:2380"],
                 "client_urls": [f"https://10.0.0.{name[-1]}:2379"] if name in started else [],
@@ -89,9 +90,41 @@ def test_state(members, state):
     assert topology.form_clusters(members)["etcd"]["state"] == state
 
 
+def deployed(host, address=None, **other):
+    """A member with data whose cluster answers with the addresses of its deployment."""
+    return member(
+        host, has_data=True, view=view("n1", "n2", "n3"), **({"address": address} if address else {}), **other
+    )
+
+
+def test_members_that_are_where_the_cluster_has_them():
+    assert topology.form_clusters([deployed("n1"), deployed("n2"), deployed("n3")])["etcd"]["state"] == "existing"
+    moved = member("n1", has_data=True, view={}, configured_peer_url="https://10.0.0.1:2380")
+    assert topology.form_clusters([moved])["etcd"]["state"] == "existing"
+
+
 @pytest.mark.parametrize(
     ("members", "absent", "text"),
     [
+        (
+            [deployed("n1"), deployed("n2", "10.9.9.2"), deployed("n3")],
+            [],
+            r"members reach n2 at https://10\.0\.0\.2:2380, but the inventory makes that https://10\.9\.9\.2:2380\. "
+            "Set etcd_address and etcd_peer_port of n2 back, or .* member update",
+        ),
+        ([deployed("n1"), deployed("n2", peer_port=12380), deployed("n3")], [], r"n2 at .*:2380, .*10\.0\.0\.2:12380"),
+        ([deployed("n1"), deployed("n2", tls=False), deployed("n3")], [], "n2 at https://.*makes that http://"),
+        (
+            [deployed("n1", name="m1"), deployed("n2"), deployed("n3")],
+            [],
+            "n1 has data, but the cluster has no member m1; its members are n1, n2, n3. Set etcd_name",
+        ),
+        # No member answers: the config file on the host says at which URL it was started.
+        (
+            [member("n1", has_data=True, configured_peer_url="https://10.1.1.1:2380")],
+            [],
+            r"reach n1 at https://10\.1\.1\.1:2380, but the inventory makes that https://10\.0\.0\.1:2380",
+        ),
         (
             [member("n1"), member("n2", name="n1")],
             [],

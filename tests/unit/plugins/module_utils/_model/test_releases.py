@@ -217,3 +217,22 @@ def test_settings_that_lose_data_are_refused(version: str, key: str) -> None:
     with pytest.raises(releases.BadConfig, match=f"{key}: .*remove it"):
         releases.render_config(version, {}, {key: True})
     assert releases.render_config(version, {}, {key: False}) == {key: False}
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("data-dir", "set etcd_data_dir"),
+        ("wal-dir", "set etcd_wal_dir"),
+        ("initial-cluster", "remove it"),
+        ("initial-cluster-state", "remove it"),
+        ("initial-cluster-token", "set etcd_cluster_name"),
+    ],
+)
+@pytest.mark.parametrize("settings", [{}, {"initial_cluster_state": "new", "data_dir": "/var/lib/etcd/data"}])
+def test_where_data_is_and_which_cluster_it_belongs_to_are_no_further_settings(
+    settings: dict[str, str], key: str, fix: str
+) -> None:
+    with pytest.raises(releases.BadConfig, match=f"{key}: .*{fix}") as refused:
+        releases.render_config("3.7.3", settings, {key: "existing"})
+    assert "set twice" not in str(refused.value)
