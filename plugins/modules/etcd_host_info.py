@@ -362,7 +362,9 @@ default_ipv4:
   returned: always
   sample: 10.0.0.11
 default_ipv6:
-  description: The IPv6 address that the host sends from by default, none without a route.
+  description:
+    - The IPv6 address that the host sends from by default, none without a route.
+    - If that is a temporary (privacy), deprecated or tentative address, one of the same interface that lasts; none if there is none.
   type: str
   returned: always
   sample: 2001:db8::11

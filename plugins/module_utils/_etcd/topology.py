@@ -31,8 +31,9 @@ def host_in_url(address: str) -> str:
 def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
     """Return the URLs that a member advertises, and those on which it listens.
 
-    etcd binds to IP addresses only, so a member with a DNS name listens on every IPv4 address. Source: ``VerifyBootstrap``
-    and ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
+    etcd binds to IP addresses only, so a member with a DNS name listens on every IPv4 address, and on a host with
+    ``only_ipv6`` on every address ([::] accepts IPv4 too). Source: ``VerifyBootstrap`` and ``checkBindURLs`` in
+    server/embed/config.go, 3.5 to 3.7.
     """
     scheme = "https" if member["tls"] else "http"
     name, client, peer = host_in_url(member["address"]), member["client_port"], member["peer_port"]
@@ -40,7 +41,8 @@ def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
         ipaddress.ip_address(member["address"])
         clients, peers = [name, "127.0.0.1"], name
     except ValueError:
-        clients, peers = ["0.0.0.0"], "0.0.0.0"
+        peers = "[::]" if member.get("only_ipv6") else "0.0.0.0"
+        clients = [peers]
     return {
         "client_url": f"{scheme}://{name}:{client}",
         "peer_url": f"{scheme}://{name}:{peer}",
@@ -65,9 +67,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     """Group members into clusters, by cluster name.
 
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
-    ``has_data`` (the data directory holds a member), ``forming`` (no run has seen the first start of its cluster succeed)
-    ``view`` (what the member on the host answered about its cluster) and ``configured_peer_url`` (in its config file), which
-    ``membership`` compares.
+    ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
+    seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
+    ``configured_peer_url`` (in its config file), which ``membership`` compares.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is

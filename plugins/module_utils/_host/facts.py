@@ -124,6 +124,10 @@ def parse_fib_trie(text: str) -> list[str]:
     return sorted(found, key=lambda address: int(ipaddress.ip_address(address)))
 
 
+# Flags of an address that a member must not have. Source: include/uapi/linux/if_addr.h.
+UNFIT_IPV6 = 0x01 | 0x08 | 0x20 | 0x40  # temporary, duplicate address detected, deprecated, tentative
+
+
 def parse_if_inet6(text: str) -> list[str]:
     """The host's own IPv6 addresses in /proc/net/if_inet6, without loopback and link-local ones."""
     addresses = {ipaddress.IPv6Address(bytes.fromhex(line.split()[0])) for line in text.splitlines() if line.strip()}
@@ -138,6 +142,31 @@ def route_source(family: int, target: str) -> str | None:
             return str(probe.getsockname()[0])
     except OSError:
         return None
+
+
+def lasting_ipv6(source: str | None, text: str) -> str | None:
+    """Return an address that lasts, for the one that the host sends from: a privacy address is replaced after a day.
+
+    text: /proc/net/if_inet6. From the same interface the address of the same network is taken if there is one. None if all
+    addresses there are temporary, deprecated or not usable yet.
+    """
+    entries = [line.split() for line in text.splitlines() if line.strip()]
+    own = next(
+        (
+            entry
+            for entry in entries
+            if source and ipaddress.IPv6Address(bytes.fromhex(entry[0])) == ipaddress.IPv6Address(source)
+        ),
+        None,
+    )
+    if own is None or not int(own[4], 16) & UNFIT_IPV6:
+        return source
+    network = int(own[0], 16) >> (128 - int(own[2], 16))
+    fit = [
+        entry for entry in entries if entry[3] == own[3] and entry[5] == own[5] and not int(entry[4], 16) & UNFIT_IPV6
+    ]
+    fit.sort(key=lambda entry: (int(entry[0], 16) >> (128 - int(own[2], 16)) != network, entry[0]))
+    return str(ipaddress.IPv6Address(bytes.fromhex(fit[0][0]))) if fit else None
 
 
 def full_name(hostname: str) -> str:

@@ -45,7 +45,9 @@ def system_facts() -> dict[str, Any]:
         + host_facts.parse_if_inet6(host_facts.read_text("/proc/net/if_inet6")),
         # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
         "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
-        "default_ipv6": host_facts.route_source(socket.AF_INET6, "2001:db8::1"),
+        "default_ipv6": host_facts.lasting_ipv6(
+            host_facts.route_source(socket.AF_INET6, "2001:db8::1"), host_facts.read_text("/proc/net/if_inet6")
+        ),
     }
 
 

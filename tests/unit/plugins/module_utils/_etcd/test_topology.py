@@ -60,6 +60,12 @@ def forming(host, answered=None, has_data=True):
     return member(host, has_data=has_data, forming=True, view=answered or {})
 
 
+def test_a_name_on_a_host_with_ipv6_only():
+    urls = topology.member_urls(member("n1", address="n1.example.net", only_ipv6=True))
+    assert (urls["listen_client_urls"], urls["listen_peer_urls"]) == ("https://[::]:2379", "https://[::]:2380")
+    assert topology.member_urls(member("n1", only_ipv6=True))["listen_peer_urls"] == "https://10.0.0.1:2380"
+
+
 def test_plain_urls():
     assert topology.member_urls(member("n1", tls=False))["peer_url"] == "http://10.0.0.1:2380"
 

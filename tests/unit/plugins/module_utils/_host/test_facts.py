@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import os
 from pathlib import Path
 
@@ -62,6 +63,35 @@ def test_own_ipv6_addresses_without_loopback_and_link_local() -> None:
         "20010db8000000000000000000000011 02 40 00 80     eth0\n"
     )
     assert host_facts.parse_if_inet6(text) == ["2001:db8::11"]
+
+
+STABLE, PRIVATE, OTHER = "2001:db8::11", "2001:db8::aaaa:bbbb", "2001:db8:1::11"
+
+
+def inet6(*entries: tuple[str, int, str]) -> str:
+    """The lines of /proc/net/if_inet6 for addresses, their flags and interfaces."""
+    lines = [
+        f"{ipaddress.IPv6Address(address).packed.hex()} 02 40 00 {flags:02x} {name:>8}\n"
+        for address, flags, name in entries
+    ]
+    return "fe80000000000000000000000000abcd 02 40 20 80     eth0\n" + "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("source", "entries", "address"),
+    [
+        (None, [], None),
+        (STABLE, [(STABLE, 0x80, "eth0")], STABLE),
+        (PRIVATE, [(PRIVATE, 0x01, "eth0"), (OTHER, 0x80, "eth0"), (STABLE, 0x00, "eth0")], STABLE),
+        (PRIVATE, [(PRIVATE, 0x01, "eth0"), (OTHER, 0x80, "eth0"), (STABLE, 0x20, "eth0")], OTHER),
+        (PRIVATE, [(PRIVATE, 0x21, "eth0"), (STABLE, 0x40, "eth0"), (OTHER, 0x80, "eth1")], None),
+        ("fd00::5", [(STABLE, 0x80, "eth0")], "fd00::5"),
+    ],
+)
+def test_an_ipv6_address_that_lasts(
+    source: str | None, entries: list[tuple[str, int, str]], address: str | None
+) -> None:
+    assert host_facts.lasting_ipv6(source, inet6(*entries)) == address
 
 
 def test_meminfo_in_bytes() -> None:
