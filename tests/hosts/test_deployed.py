@@ -95,8 +95,9 @@ def test_a_drifted_unit_is_corrected_without_a_restart(site):
 
 
 def test_lost_quorum_stops_before_any_change(site):
+    """Where no member is down, no start brings the quorum back."""
     for host in ("etcd-2", "etcd-3"):
-        site.on(host, "systemctl stop etcd")
+        site.on(host, "systemctl kill -s STOP etcd")
     try:
         run = site.play(etcd_snapshot_catchup_entries=123)
         assert run.code != 0
@@ -104,7 +105,14 @@ def test_lost_quorum_stops_before_any_change(site):
         assert set(run.changed.values()) <= {0}
     finally:
         for host in ("etcd-2", "etcd-3"):
-            site.on(host, "systemctl start --no-block etcd")
+            site.on(host, "systemctl kill -s CONT etcd")
+
+
+def test_members_that_are_down_are_started_without_quorum(site):
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "systemctl stop etcd")
+    run = site.play()
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
 
 
 def test_a_stopped_member_is_started(site):
