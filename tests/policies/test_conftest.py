@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -190,12 +191,14 @@ def test_broken_yaml_names_the_file(tmp_path: Path) -> None:
     assert "hosts.yml" in done.stderr + done.stdout
 
 
-WAIVERS = """---
+# A date is valid for at most a year ahead.
+SOON = (date.today() + timedelta(days=30)).isoformat()
+WAIVERS = f"""---
 waivers:
   - rule: memory/large_values
     cluster: example
     reason: the blobs move to object storage
-    expires: 2099-12-31
+    expires: {SOON}
 """
 
 
@@ -214,7 +217,19 @@ def test_waiver(bad_copy: Path, tmp_path: Path, place: str) -> None:
     assert "DENY memory/large_values" not in lines(listed.stdout)
 
 
+def test_waiver_that_expires_too_late(bad_copy: Path, tmp_path: Path) -> None:
+    (bad_copy / ".waivers.yml").write_text(WAIVERS.replace(SOON, "2099-12-31"), encoding="utf-8")
+    done = conftest(bad_copy)
+    assert {"FAIL waiver/malformed", "FAIL memory/large_values"} <= lines(done.stdout)
+    assert 'expires on "2099-12-31", more than 366 days ahead' in done.stdout
+    own = tmp_path / "own.yml"
+    own.write_text("headroom: {thresholds: {waiver_days_max: 50000}}\n", encoding="utf-8")
+    assert "FAIL memory/large_values" not in lines(
+        conftest(bad_copy, "--data", "policies/data", "--data", str(own)).stdout
+    )
+
+
 def test_expired_waiver(bad_copy: Path) -> None:
-    (bad_copy / ".waivers.yml").write_text(WAIVERS.replace("2099", "2020"), encoding="utf-8")
+    (bad_copy / ".waivers.yml").write_text(WAIVERS.replace(SOON, "2020-12-31"), encoding="utf-8")
     assert {"FAIL waiver/expired", "FAIL memory/large_values"} <= lines(conftest(bad_copy).stdout)
     assert {"DENY waiver/expired", "DENY memory/large_values"} <= lines(playbook(bad_copy).stdout)

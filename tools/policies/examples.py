@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "policies" / "rules"
 SIDES = ("bad", "good")
 KEYS = {"base", "note", "group", "members", "vars", "hosts", "without", "files"}
+# The date of a waiver that counts, as the examples and their pages show it. Written examples have one that is always near.
+SHOWN_DATE, DAYS_AHEAD = "2027-03-31", 90
 # A mapping stays on one line up to this many characters.
 ONE_LINE = 100
 
@@ -115,12 +118,13 @@ def rules() -> list[str]:
 
 def write(folder: Path) -> None:
     """Write all examples below a folder, each as <rule>/<side>/."""
+    near = (date.today() + timedelta(days=DAYS_AHEAD)).isoformat()
     for rule in rules():
         for side, (_, files) in examples(rule).items():
             for name, text in files.items():
                 path = folder / rule / side / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+                path.write_text(text.replace(SHOWN_DATE, near), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 package headroom.waivers
 
 import data.headroom.clusters
+import data.headroom.effective_thresholds.threshold
 import data.headroom.files
 import data.headroom.inventory
 import data.headroom.text
@@ -97,7 +98,15 @@ _is_date(text) if {
 # Today in UTC. Dates in this notation compare as text.
 _today := sprintf("%04d-%02d-%02d", time.date(time.now_ns()))
 
-_well_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
+# The latest date that a waiver may have: who accepts a finding looks at it again.
+_latest := sprintf("%04d-%02d-%02d", time.date(time.add_date(time.now_ns(), 0, 0, threshold.waiver_days_max)))
+
+_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
+
+# These do not count.
+too_late := [entry | some entry in _formed; entry.waiver.expires > _latest]
+
+_well_formed := [entry | some entry in _formed; entry.waiver.expires <= _latest]
 
 # A waiver is valid through its last day.
 expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]

@@ -3,6 +3,9 @@
 # description: Input as conftest hands it over, for the tests beside the rules.
 package headroom.testing
 
+# The clock of tests in which a date matters.
+noon := time.parse_rfc3339_ns("2026-11-21T12:00:00Z")
+
 # A cluster of so many members with these variables in group_vars/etcd.yml, in an inventory folder.
 cluster(members, variables) := [
 	{"path": "inventory/group_vars/etcd.yml", "contents": variables},

@@ -9,6 +9,7 @@
 #   source: docs/policies/waivers.md
 package headroom.rules.waiver.malformed
 
+import data.headroom.effective_thresholds.threshold
 import data.headroom.result
 import data.headroom.waivers
 
@@ -16,4 +17,14 @@ deny contains finding if some finding in result.findings("waiver/malformed", pro
 
 problems contains {"inventory": waivers.folder(problem.file), "hosts": set(), "about": problem.file, "text": sprintf("%s: %s", [problem.file, problem.text])} if {
 	some problem in waivers.malformed
+}
+
+problems contains {"inventory": waivers.folder(entry.file), "hosts": set(), "about": entry.file, "text": text} if {
+	some entry in waivers.too_late
+	text := sprintf("%s: waiver %d expires on %q, more than %d days ahead", [
+		entry.file,
+		entry.number,
+		entry.waiver.expires,
+		threshold.waiver_days_max,
+	])
 }

@@ -10,7 +10,7 @@ import data.headroom.testing
 import data.headroom.waived
 import data.headroom.waivers
 
-noon := time.parse_rfc3339_ns("2026-11-21T12:00:00Z")
+noon := testing.noon
 
 _waiver(changes) := object.union(
 	{"rule": "memory/large_values", "group": "etcd", "reason": "until the blobs move", "expires": "2026-12-31"},
@@ -80,6 +80,8 @@ days := [
 	["2026-09-30", "2026-10-01T00:00:00Z", false],
 	["2027-01-01", "2026-12-31T23:59:59Z", true],
 	["2026-12-31", "2027-01-01T00:00:00Z", false],
+	# 366 days ahead, and 367.
+	["2027-11-22", "2026-11-21T12:00:00Z", true],
 	["2028-02-29", "2028-02-29T12:00:00Z", true],
 ]
 
@@ -107,6 +109,7 @@ wrong := [
 	[_waiver({"expires": "2026-02-30"}), `waiver 1 expires on "2026-02-30", which is not a date such as 2027-03-31`],
 	[_waiver({"expires": "2026-2-3"}), `waiver 1 expires on "2026-2-3", which is not a date such as 2027-03-31`],
 	[_waiver({"expires": "tomorrow"}), `waiver 1 expires on "tomorrow", which is not a date such as 2027-03-31`],
+	[_waiver({"expires": "2027-11-23"}), `waiver 1 expires on "2027-11-23", more than 366 days ahead`],
 	[_waiver({"expires": 2027}), "waiver 1 has no expires"],
 	[_waiver({"reason": " "}), "waiver 1 has no reason"],
 	[object.remove(_waiver({}), ["rule"]), "waiver 1 has no rule"],
