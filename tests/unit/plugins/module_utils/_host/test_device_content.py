@@ -51,8 +51,8 @@ def write(device: Path, offset: int, data: bytes) -> None:
 def test_sample_stays_on_the_device_and_reads_both_ends(size: int) -> None:
     spans = list(device_content.sample_spans(size))
     assert all(offset % device_content.ALIGNMENT == 0 and length > 0 for offset, length in spans)
-    assert min(offset for offset, _ in spans) == 0 and max(offset + length for offset, length in spans) == size
-    assert sum(length for _, length in spans) <= 5 * MIB + device_content.ALIGNMENT
+    assert min(offset for offset, _length in spans) == 0 and max(offset + length for offset, length in spans) == size
+    assert sum(length for _offset, length in spans) <= 5 * MIB + device_content.ALIGNMENT
 
 
 def test_device_of_zeros_is_blank(device: Path) -> None:

@@ -233,7 +233,7 @@ def test_unsafe_entries_are_refused(tmp_path: Path, entry: str, message: str) ->
     assert message in problem
 
 
-@pytest.mark.parametrize("content", [content for content, _, _ in CONTENTS])
+@pytest.mark.parametrize("content", [case[0] for case in CONTENTS])
 def test_erased_device_is_blank_for_the_next_run(tmp_path: Path, content: dict[int, bytes]) -> None:
     path = Path(device_with(tmp_path, content)["resolved"])
     erase_as_the_role(path)
