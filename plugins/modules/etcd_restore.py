@@ -20,10 +20,13 @@ options:
     description:
       - V(inspected) changes nothing. Returns the unfinished restore, and the restore that the data came from.
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
+      - V(blocked) marks the restore on this host, before etcd is stopped. With O(start_guard), etcd cannot start from then on, also after a reboot.
+        As long as no member's data was replaced, a restore may start over, from another snapshot.
+      - V(permitted) permits etcd to start until the next reboot, once all members have their new data.
       - V(activated) renames the old data and then the new. Fails while etcd runs on the old data, so stop every member of the cluster first.
-      - V(finished) ends the restore, once the cluster works.
+      - V(finished) ends the restore, once the cluster works, and removes O(start_guard).
     type: str
-    choices: [inspected, prepared, activated, finished]
+    choices: [inspected, prepared, blocked, activated, permitted, finished]
     required: true
   id:
     description: Id of the restore, the same on all members - the time at which it started, for example V(20261121T101500Z).
@@ -70,6 +73,12 @@ options:
     description: File that marks an unfinished restore on this host.
     type: path
     default: /etc/etcd/restoring
+  start_guard:
+    description:
+      - Drop-in of etcd's unit that keeps etcd from starting while O(marker) exists and nothing permits it, for example
+        V(/etc/systemd/system/etcd.service.d/headroom-restore.conf). Reload systemd after V(state=blocked) and V(state=finished).
+    type: path
+    version_added: 0.3.0
   reserve:
     description: Space that must stay free in addition to the old and the new data, in bytes or with a unit (1 KB = 1024 bytes).
     type: str
@@ -113,15 +122,26 @@ EXAMPLES = r"""
     initial_cluster: etcd-1=https://10.0.0.1:2380,etcd-2=https://10.0.0.2:2380,etcd-3=https://10.0.0.3:2380
     token: example-20261121T101500Z
 
+- name: Keep etcd from starting until the restore is finished
+  etcdops.headroom.etcd_restore:
+    state: blocked
+    id: 20261121T101500Z
+    start_guard: /etc/systemd/system/etcd.service.d/headroom-restore.conf
+
 - name: Stop etcd
   ansible.builtin.systemd_service:
     name: etcd.service
     state: stopped
+    daemon_reload: true
 
 - name: Activate the new data
   etcdops.headroom.etcd_restore:
     state: activated
     id: 20261121T101500Z
+
+- name: Permit etcd to start until the next reboot
+  etcdops.headroom.etcd_restore:
+    state: permitted
 """
 
 RETURN = r"""
@@ -130,7 +150,7 @@ msg:
   type: str
   returned: always
 pending:
-  description: Id of the unfinished restore on this host; empty without one.
+  description: Id of the restore of this host that has begun to replace data and is not finished; empty without one.
   type: str
   returned: success
   sample: 20261121T101500Z
@@ -161,10 +181,12 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, start_guard
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+
+STATES = ["inspected", "prepared", "blocked", "activated", "permitted", "finished"]
 
 # Options that state=prepared requires.
 REQUIRED = ("path", "member", "peer_url", "initial_cluster", "token")
@@ -235,8 +257,29 @@ def activate(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str
     return {"changed": changed, "msg": message, "aside": aside if changed else []}
 
 
+def block(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
+    """Mark the restore, and keep etcd from starting. The marker comes first: without it the drop-in permits a start."""
+    marker, guard = module.params["marker"], module.params["start_guard"]
+    marked = (backup_restore.read_marker(marker) or {}).get("id") == restore.id
+    changed = not (marked and (not guard or start_guard.is_blocked(guard, marker)))
+    if not module.check_mode:
+        backup_restore.begin(restore, marker, time.time())
+        if guard:
+            start_guard.block(guard, marker)
+    effect = ", and etcd does not start until it is finished" if guard else ""
+    return {"changed": changed, "msg": f"The restore {restore.id} is marked{effect}."}
+
+
+def permit(module: AnsibleModule) -> dict[str, Any]:
+    """Permit etcd to start, for a restore that has replaced the data."""
+    changed = not os.path.exists(start_guard.PERMISSION) if module.check_mode else start_guard.permit()
+    return {"changed": changed, "msg": "etcd may start until the next reboot."}
+
+
 def finish(module: AnsibleModule, marker: str, pending: str) -> dict[str, Any]:
-    """Finish the restore of this host."""
+    """Finish the restore of this host. The marker goes last: until then the restore can be resumed."""
+    if not module.check_mode and module.params["start_guard"]:
+        start_guard.remove(module.params["start_guard"])
     changed = bool(pending) if module.check_mode else backup_restore.finish(marker)
     message = f"Finished the restore {pending}." if changed else "There is no restore to finish."
     return {"changed": changed, "msg": message}
@@ -246,7 +289,7 @@ def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "choices": ["inspected", "prepared", "activated", "finished"], "required": True},
+            "state": {"type": "str", "choices": STATES, "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
             "member": {"type": "str"},
@@ -259,11 +302,16 @@ def main() -> None:
             "owner": {"type": "str", "default": "etcd"},
             "group": {"type": "str", "default": "etcd"},
             "marker": {"type": "path", "default": "/etc/etcd/restoring"},
+            "start_guard": {"type": "path"},
             "reserve": {"type": "str", "default": "64MB"},
             "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
             "timeout": {"type": "int", "default": 1800},
         },
-        required_if=[("state", "prepared", ["id", *REQUIRED]), ("state", "activated", ["id"])],
+        required_if=[
+            ("state", "prepared", ["id", *REQUIRED]),
+            ("state", "blocked", ["id"]),
+            ("state", "activated", ["id"]),
+        ],
         supports_check_mode=True,
     )
     exit_on_signals()
@@ -275,16 +323,20 @@ def main() -> None:
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
         if params["state"] == "prepared":
             result = prepare(module, restore)
+        elif params["state"] == "blocked":
+            result = block(module, restore)
         elif params["state"] == "activated":
             result = activate(module, restore)
+        elif params["state"] == "permitted":
+            result = permit(module)
         elif params["state"] == "finished":
             pending = (backup_restore.read_marker(params["marker"]) or {}).get("id", "")
             result = finish(module, params["marker"], pending)
-        marked = backup_restore.read_marker(params["marker"]) or {}
-    except ValueError as error:
+        to_resume = backup_restore.pending_id(params["marker"])
+    except (ValueError, OSError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(
-        pending=marked.get("id", ""),
+        pending=to_resume,
         activated=bool(restore.id) and restore.is_activated,
         restored=backup_restore.read_record(restore.data_dir) or {},
         **result,

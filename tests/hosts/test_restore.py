@@ -158,19 +158,34 @@ def test_check_mode_shows_every_change_and_makes_none(site, backup):
     assert "none" in site.on("etcd-2", "ls -d /var/lib/etcd/*restore* /etc/etcd/restoring 2>/dev/null || echo none")
 
 
+def start_after_reboot(site, host):
+    """Start etcd as a reboot would, which empties /run; return whether it is active, and whether its conditions were met."""
+    site.on(
+        host,
+        "systemctl stop etcd; rm -f /run/headroom-restore-may-start; systemctl daemon-reload; systemctl start etcd",
+    )
+    return site.on(host, "systemctl show -P ActiveState -P ConditionResult etcd").split()
+
+
 def test_an_interrupted_restore_is_resumed(site, backup):
-    """It is killed while it prepares data, replaces data and starts members; site.yml refuses to run in between."""
+    """It is killed while it prepares data, replaces data and starts members; site.yml and a reboot start nothing in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
     interrupted("restore", "Prepare the new data beside the old", **asked)
     assert members_healthy(site) == 3
     interrupted("restore", "Activate the new data", **asked)
+    assert all(start_after_reboot(site, host) == ["inactive", "no"] for host in site.hosts)
     interrupted("restore", "Start the member", **asked)
+    assert start_after_reboot(site, "etcd-3") == ["inactive", "no"]
     stopped = site.play()
     assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output
     assert set(stopped.changed.values()) <= {0}
     run = play(site, "restore", **asked)
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    assert "none" in site.on(
+        "etcd-3", "ls -d /etc/systemd/system/etcd.service.d /run/headroom-restore-* 2>/dev/null || echo none"
+    )
+    assert start_after_reboot(site, "etcd-3") == ["active", "yes"]
     again = play(site, "restore", **asked)
     assert again.code != 0 and "etcd_restore_again=true" in again.output, again.output
     assert members_healthy(site) == 3

@@ -34,6 +34,8 @@ _GROWTH = 32 << 20
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _RECORD = "headroom-restore.json"
 _PART = ".part"
+# In a marker: the data is prepared, but not yet replaced, so that another snapshot may still be chosen.
+BEGUN = "begun"
 
 
 class RestoreError(ValueError):
@@ -223,6 +225,22 @@ def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
             sync_path(path)
 
 
+def begin(restore: Restore, marker: str, now: float) -> None:
+    """Write the marker before etcd stops: until the restore is finished, nothing else may change the cluster. Raises RestoreError."""
+    check_id(restore.id)
+    if not (restore.is_prepared or restore.is_activated):
+        raise RestoreError(f"{restore.swaps[-1].prepared} does not exist: prepare the restore first")
+    if (read_marker(marker) or {}).get("id") != restore.id:
+        with _translate_os_errors(marker):
+            _write_marker(marker, {"id": restore.id, "step": BEGUN}, now)
+
+
+def pending_id(marker: str) -> str:
+    """Return the id of the restore to resume; empty without one, or before it replaces data. Raises RestoreError."""
+    found = read_marker(marker) or {}
+    return "" if found.get("step") == BEGUN else str(found.get("id", ""))
+
+
 def activate(restore: Restore, marker: str, now: float) -> list[str]:
     """Rename the old data and then the new. Returns the new paths of the old data, empty if nothing was left to do.
 
@@ -235,7 +253,8 @@ def activate(restore: Restore, marker: str, now: float) -> list[str]:
         check_stopped(restore.data_dir)
     aside = []
     with _translate_os_errors(restore.data_dir):
-        _write_marker(marker, restore.id, now)
+        if pending_id(marker) != restore.id:
+            _write_marker(marker, {"id": restore.id}, now)
         for swap in restore.swaps:
             if not os.path.isdir(swap.prepared):
                 continue
@@ -269,10 +288,8 @@ def check_stopped(data_dir: str) -> None:
         os.close(handle)
 
 
-def _write_marker(marker: str, name: str, now: float) -> None:
-    if (_read(marker) or {}).get("id") == name:
-        return
-    record = {"id": name, "placed_at": time.strftime(store.DATE, time.gmtime(now))}
+def _write_marker(marker: str, record: dict[str, str], now: float) -> None:
+    record = {**record, "placed_at": time.strftime(store.DATE, time.gmtime(now))}
     with open(f"{marker}{_PART}", "w", encoding="utf-8") as stream:
         json.dump(record, stream)
         stream.write("\n")

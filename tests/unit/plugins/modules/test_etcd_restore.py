@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pwd
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import start_guard, store
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue, etcd_restore, etcd_restore_drill
 
 ID = "20261121T101500Z"
@@ -45,8 +46,9 @@ def run(capsys: pytest.CaptureFixture[str], module: ModuleType, **arguments: Any
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> dict[str, Any]:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The arguments for a member with old data, and a snapshot."""
+    monkeypatch.setattr(start_guard, "PERMISSION", str(tmp_path / "may-start"))
     (tmp_path / "etcdutl").write_text(ETCDUTL.format(python=sys.executable))
     (tmp_path / "etcdutl").chmod(0o755)
     old = tmp_path / "data" / "member"
@@ -109,13 +111,73 @@ def test_all_steps_in_order(capsys: pytest.CaptureFixture[str], asked: dict[str,
     assert (Path(aside) / "member" / "what").read_text() == "old"
 
 
+def may_start(asked: dict[str, Any]) -> bool:
+    """Tell whether systemd would start etcd, by the conditions of the drop-in."""
+    drop_in = Path(asked["start_guard"])
+    if not drop_in.exists():
+        return True
+    conditions = re.findall(r"^ConditionPathExists=\|(!?)(\S+)$", drop_in.read_text(), re.M)
+    assert len(conditions) == 2
+    return any(Path(path).exists() != bool(negated) for negated, path in conditions)
+
+
+def test_etcd_starts_only_with_all_its_old_or_all_its_new_data(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """At each step, whatever was repeated or rebooted before."""
+    asked["start_guard"] = str(tmp_path / "etcd.service.d" / "headroom-restore.conf")
+    permission = tmp_path / "may-start"
+    step(capsys, asked, "prepared")
+    assert may_start(asked)
+    blocked = step(capsys, asked, "blocked")
+    assert (
+        blocked["changed"]
+        and blocked["msg"] == f"The restore {ID} is marked, and etcd does not start until it is finished."
+    )
+    # It may still start over, from another snapshot.
+    assert blocked["pending"] == "" and not may_start(asked)
+    assert not step(capsys, asked, "blocked")["changed"]
+    assert step(capsys, asked, "activated")["pending"] == ID and not may_start(asked)
+    assert step(capsys, asked, "permitted")["changed"] and may_start(asked)
+    assert not step(capsys, asked, "permitted")["changed"]
+    permission.unlink()  # a reboot
+    assert not may_start(asked)
+    for state in ("blocked", "activated", "permitted"):  # the resumed restore
+        assert step(capsys, asked, state)["pending"] == ID
+    assert may_start(asked)
+    assert step(capsys, asked, "blocked")["pending"] == ID and not may_start(asked)
+    assert step(capsys, asked, "finished")["pending"] == ""
+    assert may_start(asked) and not permission.exists() and not (tmp_path / "etcd.service.d").exists()
+
+
+def test_other_drop_ins_stay(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    other = tmp_path / "etcd.service.d" / "site.conf"
+    other.parent.mkdir()
+    other.write_text("[Service]\n")
+    asked["start_guard"] = str(tmp_path / "etcd.service.d" / "headroom-restore.conf")
+    for state in ("prepared", "blocked", "activated", "finished"):
+        step(capsys, asked, state)
+    assert os.listdir(other.parent) == ["site.conf"]
+
+
+def test_block_requires_prepared_data(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    failed = step(capsys, asked, "blocked")
+    assert failed["failed"] and "prepare the restore first" in failed["msg"]
+    assert not (tmp_path / "restoring").exists()
+
+
 def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     made = step(capsys, asked, "prepared", _ansible_check_mode=True)
     assert (made["changed"], made["msg"]) == (True, f"Would create {tmp_path}/data.restore-{ID} from {asked['path']}.")
     moved = step(capsys, asked, "activated", _ansible_check_mode=True)
     assert moved["aside"] == [f"{tmp_path}/data.before-{ID}"]
-    assert not step(capsys, asked, "finished", _ansible_check_mode=True)["changed"]
+    guarded = {**asked, "start_guard": str(tmp_path / "etcd.service.d" / "headroom-restore.conf")}
+    assert step(capsys, guarded, "blocked", _ansible_check_mode=True)["changed"]
+    assert step(capsys, guarded, "permitted", _ansible_check_mode=True)["changed"]
+    assert not step(capsys, guarded, "finished", _ansible_check_mode=True)["changed"]
     assert sorted(tmp_path.rglob("*")) == before
 
 
