@@ -128,6 +128,9 @@ options:
         type: list
         elements: str
         default: []
+      directory:
+        description: The directory in which M(etcdops.headroom.etcd_tls_set) stages a set of these certificates. If given, that set is inspected, too.
+        type: path
       renew_before:
         description: Days before its expiry from which a certificate is a problem.
         type: int

@@ -67,6 +67,10 @@ options:
     elements: str
     default: []
     version_added: 0.3.0
+  directory:
+    description: The directory in which M(etcdops.headroom.etcd_tls_set) stages a set of these certificates. If given, that set is inspected, too.
+    type: path
+    version_added: 0.3.0
   renew_before:
     description: Days before its end from which on a certificate counts as expiring.
     type: int
@@ -137,6 +141,14 @@ problems:
   elements: str
   returned: always
   sample: ["server: it expires on 2026-12-01, in 10 days"]
+staged:
+  description:
+    - RV(ignore:directory) of the next set below O(directory); RV(ignore:certificates), RV(ignore:problems) and RV(ignore:fingerprint) as of the installed
+      ones; RV(ignore:complete), whether it is staged as a whole, without a problem.
+  type: dict
+  returned: if O(directory) is given
+  version_added: 0.3.0
+  sample: {directory: /etc/etcd/tls/generation-2, complete: false, fingerprint: null, certificates: {}, problems: []}
 fingerprint:
   description: One digest over the CA's certificate and all certificates; none if one of them cannot be read.
   type: str

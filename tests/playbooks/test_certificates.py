@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,14 @@ class Host:
             "hosts": "n1",
             "gather_facts": False,
             "become": os.geteuid() != 0,
-            "tasks": [{"name": "Run the role", "ansible.builtin.import_role": role}],
+            "tasks": [
+                {"name": "Run the role", "ansible.builtin.import_role": role},
+                {
+                    "name": "Activate the certificates",
+                    "ansible.builtin.include_role": {**role, "tasks_from": "activate"},
+                    "when": "etcd_tls_staged and not keep_staged | default(false)",
+                },
+            ],
         }
         (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given}}}))
         (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
@@ -120,6 +128,32 @@ def test_a_name_that_vanished_stays_until_it_is_dropped(host: Host) -> None:
     assert host.issue(etcd_tls_drop_names=dropped) > 0
     assert "old.example.net" not in names() and "192.0.2.11" in names()
     assert host.issue(etcd_tls_drop_names=dropped) == 0
+
+
+def test_certificates_are_staged_until_the_turn_of_the_member(host: Host) -> None:
+    """A directory of plain files, as older releases left it, is not changed before, and the paths stay the same after."""
+
+    def installed() -> dict[str, str]:
+        files = sorted(host.installed.glob("*.*"))
+        return {path.name: path.read_text() for path in files}
+
+    assert host.issue() > 0
+    for path in list(installed()):
+        plain = (host.installed / path).resolve()
+        (host.installed / path).unlink()
+        shutil.copy(plain, host.installed / path)
+    (host.installed / "current").unlink()
+    shutil.rmtree(host.installed / "generation-1")
+    before = installed()
+    assert len(before) == 7 and host.issue() == 0
+    names = {"etcd_tls_extra_sans": ["new.example.net"]}
+    assert host.issue(keep_staged=True, **names) > 0
+    # An interruption here leaves the old pair; the next run has nothing to stage.
+    assert installed() == before and (host.installed / "next").is_symlink()
+    assert host.issue(**names) == 1
+    after = installed()
+    assert {name for name in before if after[name] != before[name]} == {"server.crt", "peer.crt"}
+    assert host.issue(**names) == 0
 
 
 def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:

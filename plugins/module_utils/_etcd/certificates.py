@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificate_sets, tls
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 
 # Options of one certificate; documented in plugins/modules/etcd_tls_info.py.
@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "exact_names": {"type": "bool", "default": False},
     "dropped_names": {"type": "list", "elements": "str", "default": []},
     "renew_before": {"type": "int", "default": 30},
+    "directory": {"type": "path"},
 }
 
 
@@ -60,6 +61,39 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
 
     ``missing_library`` is what to say of certificates that cannot be read, because cryptography is not installed.
     """
+    found = _inspect(asked, now, missing_library)
+    if asked["directory"]:
+        found["staged"] = _inspect_staged(asked, found, now, missing_library)
+    return found
+
+
+def _inspect_staged(
+    asked: Mapping[str, Any], installed: Mapping[str, Any], now: datetime, missing_library: str
+) -> dict[str, Any]:
+    """Inspect the set of certificates that is staged to replace the installed one, with the names that this one has."""
+    folder = certificate_sets.staging_directory(asked["directory"])
+    if not os.path.isdir(folder):
+        return {"directory": folder, "complete": False, "fingerprint": None, "certificates": {}, "problems": []}
+    certificates = [
+        {
+            **item,
+            **{kind: os.path.join(folder, os.path.basename(item[kind])) for kind in ("certificate", "key")},
+            "names": installed["certificates"][item["name"]]["wanted_names"],
+        }
+        for item in asked["certificates"]
+    ]
+    ca_file = asked["ca_file"] and os.path.join(folder, os.path.basename(asked["ca_file"]))
+    found = _inspect({**asked, "certificates": certificates, "ca_file": ca_file}, now, missing_library)
+    fits = found["readable"] and found["ca"]["installed"] and not found["problems"]
+    return {
+        "directory": folder,
+        "complete": fits and certificate_sets.is_staged(asked["directory"]),
+        **{name: found[name] for name in ("fingerprint", "certificates", "problems")},
+    }
+
+
+def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> dict[str, Any]:
+    """Inspect the CA and one set of certificates."""
     authority = asked["ca"].encode()
     texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
     installed = read(asked["ca_file"]) if asked["ca_file"] else None

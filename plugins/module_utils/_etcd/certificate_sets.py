@@ -1,0 +1,162 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stage certificates and keys beside those that a member uses, and switch to them in one step.
+
+etcd reads certificate and key again for each connection, so both must change at once. The files that etcd's configuration
+names are links into a directory of a whole set:
+
+    server.crt -> current/server.crt
+    current -> generation-1
+    next -> generation-2
+
+``next`` appears once a set is complete, and renaming it to ``current`` is the switch. Files of a directory without such links,
+as older releases wrote them, are moved behind links first; their content stays the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+
+CURRENT = "current"
+NEXT = "next"
+# Names of unfinished files, which an interruption may leave behind.
+TEMPORARY = ".headroom-"
+_GENERATION = re.compile(r"generation-(\d+)")
+
+
+def _target(directory: str, link: str) -> str | None:
+    """Return the name of the directory that a link leads to, None without one."""
+    try:
+        return os.readlink(os.path.join(directory, link))
+    except OSError:
+        return None
+
+
+def staging_directory(directory: str) -> str:
+    """Return where the next set is staged."""
+    found = _GENERATION.match(_target(directory, CURRENT) or "")
+    return os.path.join(directory, f"generation-{int(found.group(1)) + 1 if found else 1}")
+
+
+def is_staged(directory: str) -> bool:
+    """Say whether a complete set waits for its activation."""
+    return os.path.islink(os.path.join(directory, NEXT)) and os.path.isdir(os.path.join(directory, NEXT))
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file with its mode and owner, flush it, and only then give it its name."""
+    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=os.path.dirname(target))
+    try:
+        with os.fdopen(handle, "wb") as stream, open(source, "rb") as given:
+            status = os.fstat(given.fileno())
+            shutil.copyfileobj(given, stream)
+            os.fchown(stream.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(stream.fileno(), status.st_mode & 0o7777)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _link(directory: str, name: str, target: str) -> None:
+    """Create a link, or replace what has its name, in one step."""
+    folder = tempfile.mkdtemp(prefix=TEMPORARY, dir=directory)
+    try:
+        temporary = os.path.join(folder, name)
+        os.symlink(target, temporary)
+        os.replace(temporary, os.path.join(directory, name))
+    finally:
+        shutil.rmtree(folder)
+    sync_path(directory)
+
+
+def _share(directory: str, folder: str) -> None:
+    """Give a set's directory the mode and owner of the directory that it is in."""
+    status = os.stat(directory)
+    os.chown(folder, status.st_uid, status.st_gid)
+    os.chmod(folder, status.st_mode & 0o7777)
+
+
+def prepare(directory: str, copies: Iterable[str], keep: Iterable[str]) -> str:
+    """Create the directory of the next set and return it. Raises OSError.
+
+    copies: names of installed files that it takes over. keep: the same for files that it does not have yet.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(directory, NEXT))
+    folder = staging_directory(directory)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder)
+    _share(directory, folder)
+    missing = [name for name in keep if not os.path.exists(os.path.join(folder, name))]
+    for name in [*copies, *missing]:
+        source = os.path.join(directory, name)
+        if os.path.exists(source):
+            _copy(source, os.path.join(folder, name))
+    return folder
+
+
+def complete(directory: str) -> bool:
+    """Mark the staged set as complete; return whether it was not. Raises OSError."""
+    if is_staged(directory):
+        return False
+    folder = staging_directory(directory)
+    for name in os.listdir(folder):
+        sync_path(os.path.join(folder, name))
+    sync_path(folder)
+    _link(directory, NEXT, os.path.basename(folder))
+    return True
+
+
+def activate(directory: str) -> bool:
+    """Switch to the staged set; return whether there was one. Raises OSError.
+
+    After an interruption either the old set is in use as a whole, and the next call continues, or the new one is.
+    """
+    if not is_staged(directory):
+        return False
+    names = sorted(name for name in os.listdir(os.path.join(directory, NEXT)) if not name.startswith("."))
+    own = {name for name in names if _target(directory, name) == os.path.join(CURRENT, name)}
+    plain = [name for name in names if name not in own and os.path.lexists(os.path.join(directory, name))]
+    if plain:
+        _adopt(directory, names, plain)
+    for name in names:
+        if not os.path.lexists(os.path.join(directory, name)):
+            _link(directory, name, os.path.join(CURRENT, name))
+    before = _target(directory, CURRENT)
+    os.replace(os.path.join(directory, NEXT), os.path.join(directory, CURRENT))
+    sync_path(directory)
+    _remove_old(directory, {before, _target(directory, CURRENT)})
+    return True
+
+
+def _adopt(directory: str, names: list[str], plain: list[str]) -> None:
+    """Replace plain files by links to their copies, without a moment in which a file has another content."""
+    found = _GENERATION.match(_target(directory, CURRENT) or "")
+    folder = tempfile.mkdtemp(prefix=f"generation-{found.group(1) if found else 0}-", dir=directory)
+    _share(directory, folder)
+    for name in names:
+        if os.path.exists(os.path.join(directory, name)):
+            _copy(os.path.join(directory, name), os.path.join(folder, name))
+    sync_path(folder)
+    _link(directory, CURRENT, os.path.basename(folder))
+    for name in plain:
+        _link(directory, name, os.path.join(CURRENT, name))
+
+
+def _remove_old(directory: str, kept: set[str | None]) -> None:
+    """Remove all sets but the one in use and the one before it."""
+    for name in os.listdir(directory):
+        if (_GENERATION.match(name) or name.startswith(TEMPORARY)) and name not in kept:
+            shutil.rmtree(os.path.join(directory, name))
