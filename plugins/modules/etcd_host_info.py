@@ -131,6 +131,9 @@ options:
       directory:
         description: The directory in which M(etcdops.headroom.etcd_tls_set) stages a set of these certificates. If given, that set is inspected, too.
         type: path
+      issuer:
+        description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
+        type: str
       renew_before:
         description: Days before its expiry from which a certificate is a problem.
         type: int

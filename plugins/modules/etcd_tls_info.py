@@ -71,6 +71,10 @@ options:
     description: The directory in which M(etcdops.headroom.etcd_tls_set) stages a set of these certificates. If given, that set is inspected, too.
     type: path
     version_added: 0.3.0
+  issuer:
+    description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
+    type: str
+    version_added: 0.3.0
   renew_before:
     description: Days before its end from which on a certificate counts as expiring.
     type: int
@@ -111,7 +115,8 @@ certificates:
   description:
     - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:fits) (nothing is wrong
       but perhaps mode and owner of its key's file), RV(ignore:sha256) of its DER form,
-      RV(ignore:not_after), RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names that a renewed one would have - those
+      RV(ignore:not_after), RV(ignore:expired), RV(ignore:signed_by) (the digest of the public key of the CA),
+      RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names that a renewed one would have - those
       requested and, without O(exact_names), those of this one. Most are none or empty if it cannot be read.
   type: dict
   returned: always
@@ -127,9 +132,13 @@ ca:
   description:
     - RV(ignore:problems), RV(ignore:sha256) and RV(ignore:not_after) of O(ca); RV(ignore:installed), whether O(ca_file) has just its text;
       RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would part the members that trust it.
+    - RV(ignore:expired), whether all certificates in O(ca_file) expired; RV(ignore:trusted_keys), the digests of their public keys;
+      RV(ignore:parts), names of the certificates that are signed by one in O(ca_file), but by none in O(ca).
+    - The digest of several certificates does not depend on their order.
   type: dict
   returned: always
-  sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, replaces: false}
+  sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, replaces: false, expired: false, parts: [],
+    trusted_keys: [1b9a02]}
 readable:
   description: Whether everything could be read; false if there are certificates, but the library cryptography is missing.
   type: bool

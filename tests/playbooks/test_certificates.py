@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -55,9 +56,11 @@ class Host:
                 },
             ],
         }
+        extra = {name: value for name, value in variables.items() if name.startswith("_")}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given}}}))
         (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
         command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml"), *options]
+        command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
         return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
 
     def issue(self, **variables: Any) -> int:
@@ -79,12 +82,14 @@ def openssl(*words: str | Path) -> str:
     return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
 
 
+NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
 def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365) -> None:
     """Make the CA's key and certificate, as the controller keeps them."""
     folder.mkdir(exist_ok=True)
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     files = ("-keyout", folder / "ca.key", "-out", folder / "ca.crt")
-    openssl("req", "-x509", *curve, *files, "-days", str(days), "-subj", f"/CN={name}")
+    openssl("req", "-x509", *NEW_KEY, *files, "-days", str(days), "-subj", f"/CN={name}")
 
 
 @pytest.fixture(name="host")
@@ -154,6 +159,42 @@ def test_certificates_are_staged_until_the_turn_of_the_member(host: Host) -> Non
     after = installed()
     assert {name for name in before if after[name] != before[name]} == {"server.crt", "peer.crt"}
     assert host.issue(**names) == 0
+
+
+def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
+    """Make certificates of a CA, and return the variable that provides them."""
+    certificates.mkdir()
+    (certificates / "names").write_text("subjectAltName=IP:192.0.2.11,IP:127.0.0.1\n", encoding="ascii")
+    signer = host.folder / authority
+    pairs = {}
+    for kind in ("server", "peer", "client"):
+        key, request, certificate = (str(certificates / f"{kind}.{end}") for end in ("key", "csr", "crt"))
+        openssl("req", *NEW_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={kind}")
+        signing = ("-CA", signer / "ca.crt", "-CAkey", signer / "ca.key", "-CAcreateserial")
+        openssl("x509", "-req", "-in", request, "-out", certificate, *signing, "-extfile", certificates / "names")
+        pairs[kind] = {"certificate": certificate, "key": key}
+    return pairs
+
+
+def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
+    make_authority(host.folder / "new", "new")
+    old, new = provide(host, "ca", host.folder / "1"), provide(host, "new", host.folder / "2")
+    both = host.folder / "both.crt"
+    both.write_text((host.authority / "ca.crt").read_text() + (host.folder / "new" / "ca.crt").read_text())
+    only_new = {"ca": str(host.folder / "new" / "ca.crt")}
+
+    def running(ca: dict[str, str], pairs: dict[str, Any]) -> dict[str, Any]:
+        return {"etcd_tls_provided": {**ca, **pairs}, "_etcd_tls_member_runs": True}
+
+    assert host.issue(etcd_tls_provided={"ca": str(host.authority / "ca.crt"), **old}) > 0
+    message = host.refusal(**running({"ca": str(both)}, new))
+    assert "certificates of a CA that this host does not trust yet" in message and "three runs" in message
+    assert host.issue(**running({"ca": str(both)}, old)) > 0
+    message = host.refusal(**running(only_new, new))
+    assert "the installed certificate of server is not signed by the CA that is to be trusted" in message
+    assert host.issue(**running({"ca": str(both)}, new)) > 0
+    assert host.issue(**running(only_new, new)) > 0
+    assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
 def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:

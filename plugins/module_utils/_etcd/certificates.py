@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificate_sets, tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import authorities, certificate_sets, tls
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 
 # Options of one certificate; documented in plugins/modules/etcd_tls_info.py.
@@ -34,6 +34,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "dropped_names": {"type": "list", "elements": "str", "default": []},
     "renew_before": {"type": "int", "default": 30},
     "directory": {"type": "path"},
+    "issuer": {"type": "str"},
 }
 
 
@@ -96,7 +97,7 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
     """Inspect the CA and one set of certificates."""
     authority = asked["ca"].encode()
     texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
-    installed = read(asked["ca_file"]) if asked["ca_file"] else None
+    installed = (read(asked["ca_file"]) if asked["ca_file"] else None) or b""
     access = {item["name"]: access_problem(item) for item in asked["certificates"]}
     if tls.IMPORT_ERROR:
         # Before the first run has installed the library there are no certificates to read, but there may be a CA.
@@ -108,7 +109,8 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
             for item in asked["certificates"]
         }
         missing = tls.CertificateFinding([] if authority else ["it does not exist"])
-        return _result(unread, missing, readable=not present, installed=False, replaces=False)
+        unknown = {"installed": False, "replaces": False, "expired": False, "parts": [], "trusted_keys": []}
+        return _result(unread, missing, unknown, readable=not present)
     renew_before = timedelta(days=asked["renew_before"])
     findings = {}
     for item in asked["certificates"]:
@@ -123,40 +125,45 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
             renew_before=renew_before,
             exact_names=asked["exact_names"],
             dropped_names=asked["dropped_names"],
+            issuer=asked["issuer"],
         )
         finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]
         findings[item["name"]] = finding
     ca = (
-        tls.inspect_authority(authority, now, renew_before)
+        authorities.inspect_authority(authority, now, renew_before)
         if authority
         else tls.CertificateFinding(["it does not exist"])
     )
-    return _result(
-        findings,
-        ca,
-        readable=True,
-        installed=installed is not None and installed.strip() == authority.strip(),
-        replaces=bool(installed) and not (authority and tls.is_same_authority(installed or b"", authority)),
-    )
+    same = bool(installed) and installed.strip() == authority.strip()
+    trust = {
+        "installed": same,
+        "replaces": bool(installed) and not authorities.is_same_authority(installed, authority),
+        "expired": bool(installed) and authorities.inspect_authority(installed, now, renew_before).expired,
+        "parts": [
+            name
+            for name, (text, _key) in texts.items()
+            if not same and authorities.is_parted(text, installed, authority)
+        ],
+        "trusted_keys": authorities.authority_keys(installed),
+    }
+    return _result(findings, ca, trust, readable=True)
 
 
 def _result(
     findings: dict[str, tls.CertificateFinding],
     ca: tls.CertificateFinding,
+    trust: dict[str, Any],
     *,
     readable: bool,
-    installed: bool,
-    replaces: bool,
 ) -> dict[str, Any]:
     """Return what both modules return of an inspection."""
     problems = [f"CA: {problem}" for problem in ca.problems]
     problems += [f"{name}: {problem}" for name, finding in findings.items() for problem in finding.problems]
-    authority = {"problems": ca.problems, "sha256": ca.sha256, "not_after": ca.not_after}
     return {
         "readable": readable,
         "certificates": {name: vars(finding) for name, finding in findings.items()},
-        "ca": {**authority, "installed": installed, "replaces": replaces},
+        "ca": {"problems": ca.problems, "sha256": ca.sha256, "not_after": ca.not_after, **trust},
         "problems": problems,
         "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
     }

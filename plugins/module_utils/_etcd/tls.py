@@ -40,6 +40,8 @@ class CertificateFinding:
 
     problems: list[str] = field(default_factory=list)
     fits: bool = False
+    expired: bool = False
+    signed_by: str | None = None
     sha256: str | None = None
     not_after: str | None = None
     common_name: str | None = None
@@ -52,7 +54,7 @@ def parse_certificates(text: bytes) -> list[Any]:
     return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
 
 
-def _not_after(certificate: Any) -> datetime:
+def not_after(certificate: Any) -> datetime:
     """Return when a certificate expires. cryptography 42 renamed the attribute and added a time zone."""
     if hasattr(certificate, "not_valid_after_utc"):
         value: datetime = certificate.not_valid_after_utc
@@ -84,19 +86,20 @@ def is_issued_by(certificate: Any, issuer: Any) -> bool:
     return True
 
 
-def _chains(leaf: Any, intermediates: Sequence[Any], authorities: Sequence[Any]) -> bool:
-    """Say whether a chain leads from the leaf through the intermediates to one of the authorities."""
-    current = leaf
+def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:
+    """Return the authority that a chain leads to, from its first certificate, the leaf, through the others; None without one."""
+    current, intermediates = chain[0], chain[1:]
     for _step in range(MAX_CHAIN):
-        if any(is_issued_by(current, authority) for authority in authorities):
-            return True
+        for authority in authorities:
+            if is_issued_by(current, authority):
+                return authority
         following = [
             candidate for candidate in intermediates if candidate != current and is_issued_by(current, candidate)
         ]
         if not following:
-            return False
+            return None
         current = following[0]
-    return False
+    return None
 
 
 def canonical_name(name: str) -> str:
@@ -134,8 +137,9 @@ def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
     return [f"it may not be used for {' and '.join(missing)} authentication"] if missing else []
 
 
-def _validity_problems(certificate: Any, now: datetime, renew_before: timedelta) -> list[str]:
-    end = _not_after(certificate)
+def validity_problems(certificate: Any, now: datetime, renew_before: timedelta) -> list[str]:
+    """Return a problem if a certificate expired, or does so before it would be renewed."""
+    end = not_after(certificate)
     if end <= now:
         return [f"it expired on {end:%Y-%m-%d}"]
     if end - renew_before <= now:
@@ -181,40 +185,19 @@ def key_problem(certificate: Any, key: bytes | None) -> str | None:
     return None
 
 
-def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
-    """Check a CA's certificate, or the first of several in one file."""
-    try:
-        found = parse_certificates(text)
-    except ValueError as problem:
-        return CertificateFinding([f"it cannot be read: {problem}"])
-    if not found:
-        return CertificateFinding(["it contains no certificate in PEM form"])
-    try:
-        is_authority = found[0].extensions.get_extension_for_class(x509.BasicConstraints).value.ca
-    except x509.ExtensionNotFound:
-        is_authority = False
-    problems = [] if is_authority else ["it is not a CA certificate (basicConstraints lacks CA:TRUE)"]
-    return CertificateFinding(
-        problems=problems + _validity_problems(found[0], now, renew_before),
-        sha256=hashlib.sha256(_der(found[0])).hexdigest(),
-        not_after=f"{_not_after(found[0]):%Y-%m-%dT%H:%M:%SZ}",
-    )
+def key_digest(certificate: Any) -> str:
+    """Return the SHA-256 of a certificate's public key, which a CA keeps when its certificate is renewed."""
+    return hashlib.sha256(_public_bytes(certificate.public_key())).hexdigest()
 
 
-def _der(certificate: Any) -> bytes:
+def format_time(value: datetime) -> str:
+    """Return a time as results contain it."""
+    return f"{value:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def to_der(certificate: Any) -> bytes:
+    """Return a certificate in DER form."""
     return bytes(certificate.public_bytes(serialization.Encoding.DER))
-
-
-def is_same_authority(first: bytes, second: bytes) -> bool:
-    """Say whether two PEM files share a CA's key: a CA certificate renewed with its key is the same CA."""
-
-    def keys(text: bytes) -> set[bytes]:
-        return {_public_bytes(item.public_key()) for item in parse_certificates(text)}
-
-    try:
-        return bool(keys(first) & keys(second))
-    except ValueError:
-        return False
 
 
 def inspect_certificate(
@@ -228,10 +211,12 @@ def inspect_certificate(
     renew_before: timedelta,
     exact_names: bool,
     dropped_names: Sequence[str] = (),
+    issuer: str | None = None,
 ) -> CertificateFinding:
     """Check a certificate: its key, its chain, its validity, its names and usages.
 
-    It must be valid for all ``names``, for none of ``dropped_names`` and, with exact_names, for no others.
+    It must be valid for all ``names``, for none of ``dropped_names`` and, with exact_names, for no others. ``issuer`` is the
+    digest of the only key that may have signed it, where several authorities are trusted.
     """
     new_names = grown_names((), names, dropped_names)
     if certificate is None:
@@ -245,16 +230,22 @@ def inspect_certificate(
     leaf, held = chain[0], _names(chain[0])
     mismatch = key_problem(leaf, key)
     problems = [mismatch] if mismatch else []
-    if not _chains(leaf, chain[1:], trusted):
+    authority = signer(chain, trusted)
+    signed_by = key_digest(authority) if authority else None
+    if not authority:
         problems.append("it is not signed by the CA")
-    problems += _validity_problems(leaf, now, renew_before)
+    elif issuer and signed_by != issuer:
+        problems.append("it is signed by the CA that is being replaced")
+    problems += validity_problems(leaf, now, renew_before)
     problems += _name_problems(held, names, dropped_names, exact_names)
     problems += _usage_problems(leaf, usages)
     common = leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return CertificateFinding(
         problems=problems,
-        sha256=hashlib.sha256(_der(leaf)).hexdigest(),
-        not_after=f"{_not_after(leaf):%Y-%m-%dT%H:%M:%SZ}",
+        expired=not_after(leaf) <= now,
+        signed_by=signed_by,
+        sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
+        not_after=format_time(not_after(leaf)),
         common_name=str(common[0].value) if common else None,
         names=held,
         wanted_names=new_names if exact_names else grown_names(held, names, dropped_names),

@@ -208,31 +208,6 @@ def test_a_chain_without_an_authority_is_refused() -> None:
     assert inspect(pem(leaf) + pem(circle)).problems == ["it is not signed by the CA"]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (pem(CA), None),
-        (b"", "it contains no certificate"),
-        (pem(CA)[:100] + pem(CA)[140:], "it cannot be read"),
-        (pem(LEAF), "it is not a CA certificate"),
-        (pem(make(ec_key(), authority=True, days=10)), "it expires on 2026-12-01, in 10 days"),
-    ],
-)
-def test_authorities(text: bytes, problem: str | None) -> None:
-    problems = tls.inspect_authority(text, NOW, MONTH).problems
-    assert (problems == []) if problem is None else problems[0].startswith(problem)
-
-
-def test_an_authority_renewed_with_its_key_is_the_same() -> None:
-    renewed = make(CA_KEY, name="ca", authority=True, days=9999)
-    assert tls.is_same_authority(pem(CA), pem(renewed))
-    assert not tls.is_same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
-    assert not tls.is_same_authority(pem(CA), b"")
-    assert not tls.is_same_authority(pem(CA), pem(CA)[:100] + pem(CA)[140:])
-    # What it signed before stays valid.
-    assert inspect(pem(LEAF), authorities=pem(renewed)).problems == []
-
-
 def test_combined_fingerprint() -> None:
     assert tls.combined_fingerprint(["a", None]) is None
     assert (

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check the certificates of CAs that a member trusts, one or several in a file, and compare two such files. Pure, like `tls`."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.tls import (
+    CertificateFinding,
+    format_time,
+    key_digest,
+    not_after,
+    parse_certificates,
+    signer,
+    to_der,
+    validity_problems,
+)
+
+with contextlib.suppress(ImportError):
+    from cryptography import x509
+
+
+def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
+    """Check a CA's certificate, or several that are trusted together: each must be a CA's, and one valid for long enough."""
+    try:
+        found = parse_certificates(text)
+    except ValueError as problem:
+        return CertificateFinding([f"it cannot be read: {problem}"])
+    if not found:
+        return CertificateFinding(["it contains no certificate in PEM form"])
+    digests = sorted({hashlib.sha256(to_der(item)).hexdigest() for item in found})
+    validity = [validity_problems(item, now, renew_before) for item in found]
+    others = (
+        []
+        if all(_is_authority(item) for item in found)
+        else ["it is not a CA certificate (basicConstraints lacks CA:TRUE)"]
+    )
+    return CertificateFinding(
+        problems=others + (validity[0] if all(validity) else []),
+        expired=all(not_after(item) <= now for item in found),
+        # Of one certificate its own digest. The order of several makes no difference.
+        sha256=digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest(),
+        not_after=format_time(max(not_after(item) for item in found)),
+    )
+
+
+def _is_authority(certificate: Any) -> bool:
+    try:
+        return bool(certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
+    except x509.ExtensionNotFound:
+        return False
+
+
+def is_same_authority(first: bytes, second: bytes) -> bool:
+    """Say whether two PEM files share a CA's key: a CA certificate renewed with its key is the same CA."""
+    return bool(set(authority_keys(first)) & set(authority_keys(second)))
+
+
+def authority_keys(text: bytes) -> list[str]:
+    """Return the digests of the keys of a PEM file's certificates; none if one of them cannot be parsed."""
+    try:
+        return [key_digest(item) for item in parse_certificates(text)]
+    except ValueError:
+        return []
+
+
+def is_parted(certificate: bytes | None, installed: bytes, wanted: bytes) -> bool:
+    """Say whether a certificate is signed by one of the installed authorities, but by none of the wanted ones."""
+    try:
+        chain = parse_certificates(certificate or b"")
+        return (
+            bool(chain)
+            and bool(signer(chain, parse_certificates(installed)))
+            and not signer(chain, parse_certificates(wanted))
+        )
+    except ValueError:
+        return False
