@@ -5,13 +5,45 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import authorities, tls
-from test_tls import CA, CA_KEY, KEY, LEAF, MONTH, NOW, ec_key, inspect, make, pem
 
-NEW_KEY = ec_key()
-NEW = make(NEW_KEY, name="new", authority=True, days=3650)
-NEW_LEAF = make(KEY, issuer=(NEW, NEW_KEY), sans=("n1", "10.0.0.11", "::1"))
+pytest.importorskip("cryptography")
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
+MONTH = timedelta(days=30)
+
+
+def ec_key() -> Any:
+    """A key as the role makes it."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def pem(certificate: Any) -> bytes:
+    """A certificate in PEM form."""
+    return bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def make(key: Any, name: str = "ca", issuer: tuple[Any, Any] | None = None, days: int = 3650) -> Any:
+    """A certificate: a CA's, or one that a pair of certificate and key issues."""
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    builder = x509.CertificateBuilder(issuer[0].subject if issuer else subject, subject, key.public_key(), 1)
+    builder = builder.not_valid_before(NOW - MONTH).not_valid_after(NOW + timedelta(days=days))
+    builder = builder.add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+    return builder.sign(issuer[1] if issuer else key, hashes.SHA256())
+
+
+CA_KEY, NEW_KEY, KEY = ec_key(), ec_key(), ec_key()
+CA, NEW = make(CA_KEY), make(NEW_KEY, "new")
+LEAF, NEW_LEAF = make(KEY, "n1", (CA, CA_KEY)), make(KEY, "n1", (NEW, NEW_KEY))
 OLD_AND_NEW = pem(CA) + pem(NEW)
 
 
@@ -22,7 +54,7 @@ OLD_AND_NEW = pem(CA) + pem(NEW)
         (b"", "it contains no certificate"),
         (pem(CA)[:100] + pem(CA)[140:], "it cannot be read"),
         (pem(LEAF), "it is not a CA certificate"),
-        (pem(make(ec_key(), authority=True, days=10)), "it expires on 2026-12-01, in 10 days"),
+        (pem(make(ec_key(), days=10)), "it expires on 2026-12-01, in 10 days"),
     ],
 )
 def test_authorities(text: bytes, problem: str | None) -> None:
@@ -31,13 +63,13 @@ def test_authorities(text: bytes, problem: str | None) -> None:
 
 
 def test_an_authority_renewed_with_its_key_is_the_same() -> None:
-    renewed = make(CA_KEY, name="ca", authority=True, days=9999)
+    renewed = make(CA_KEY, days=9999)
     assert authorities.is_same_authority(pem(CA), pem(renewed))
-    assert not authorities.is_same_authority(pem(CA), pem(make(ec_key(), name="ca", authority=True)))
+    assert not authorities.is_same_authority(pem(CA), pem(make(ec_key())))
     assert not authorities.is_same_authority(pem(CA), b"")
     assert not authorities.is_same_authority(pem(CA), pem(CA)[:100] + pem(CA)[140:])
     # What it signed before stays valid.
-    assert inspect(pem(LEAF), authorities=pem(renewed)).problems == []
+    assert inspect(renewed).problems == []
 
 
 def test_the_digest_covers_all_authorities_in_any_order() -> None:
@@ -47,11 +79,11 @@ def test_the_digest_covers_all_authorities_in_any_order() -> None:
     assert digest(OLD_AND_NEW) == digest(pem(NEW) + pem(CA)) == digest(OLD_AND_NEW + pem(CA))
     assert len({digest(OLD_AND_NEW), digest(pem(CA)), digest(pem(NEW))}) == 3
     # Members that trust one CA have this digest in their configuration already: it stays, so that they do not restart.
-    assert digest(pem(CA)) == tls.hashlib.sha256(tls.to_der(CA)).hexdigest() == digest(pem(CA) + pem(CA))
+    assert digest(pem(CA)) == hashlib.sha256(tls.to_der(CA)).hexdigest() == digest(pem(CA) + pem(CA))
 
 
 def test_an_expired_authority_beside_a_valid_one_is_no_problem() -> None:
-    expired = make(ec_key(), authority=True, days=-1)
+    expired = make(ec_key(), days=-1)
     both = authorities.inspect_authority(pem(expired) + pem(NEW), NOW, MONTH)
     assert both.problems == [] and not both.expired
     alone = authorities.inspect_authority(pem(expired), NOW, MONTH)
@@ -81,11 +113,25 @@ def test_what_is_not_a_certificate_parts_nothing() -> None:
     assert authorities.authority_keys(broken) == []
 
 
+def inspect(*trusted: Any, leaf: Any = LEAF, issuer: str | None = None) -> tls.CertificateFinding:
+    """The finding on a certificate, with these CAs."""
+    key = KEY.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return tls.inspect_certificate(
+        certificate=pem(leaf),
+        key=key,
+        authorities=b"".join(map(pem, trusted)),
+        names=[],
+        usages=[],
+        now=NOW,
+        renew_before=MONTH,
+        exact_names=False,
+        issuer=issuer,
+    )
+
+
 def test_only_one_of_several_authorities_issues() -> None:
     old, new = authorities.authority_keys(OLD_AND_NEW)
-    assert inspect(pem(LEAF), authorities=OLD_AND_NEW).problems == []
-    assert inspect(pem(LEAF), authorities=OLD_AND_NEW, issuer=old).problems == []
-    assert inspect(pem(LEAF), authorities=OLD_AND_NEW, issuer=new).problems == [
-        "it is signed by the CA that is being replaced"
-    ]
-    assert inspect(pem(NEW_LEAF), authorities=OLD_AND_NEW).signed_by == new
+    assert inspect(CA, NEW).problems == []
+    assert inspect(CA, NEW, issuer=old).problems == []
+    assert inspect(CA, NEW, issuer=new).problems == ["it is signed by the CA that is being replaced"]
+    assert inspect(CA, NEW, leaf=NEW_LEAF).signed_by == new
