@@ -81,7 +81,7 @@ def plan(traces: Mapping[str, Sequence[Step]], moments: Mapping[str, Sequence[fl
     )
 
 
-# The most informative cases, in a few minutes: what `make bench-chaos-quick` and the tests on lab hosts run.
+# The most informative cases, in a few minutes: what `make bench-chaos-quick` runs.
 SAMPLE = (
     Case("change", KILL, "Start the member"),
     Case("change", KILL, "Write the configuration file (2)"),
