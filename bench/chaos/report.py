@@ -61,7 +61,9 @@ def claims(rows: Sequence[Row]) -> list[str]:
     writes, lost, failed = (sum(getattr(row, name) for row in rows) for name in ("writes", "lost", "failed"))
     many = len(rows)
     recovered, unchanged = sum(row.converged for row in rows), sum(row.unchanged for row in rows)
+    disturbed = sum(row.fault != UNDISTURBED for row in rows)
     return [
+        f"- Cases that were run: {many}, {disturbed} of them with a kill or a fault, the others undisturbed.",
         f"- Acknowledged writes lost: {mark(f'{lost:,} of {writes:,}', not lost)}.",
         f"- Writes failed while a majority served: {mark(f'{failed:,}', not failed)}, "
         f"in {sum(bool(row.failed) for row in rows)} of {many} cases.",
