@@ -55,6 +55,10 @@ options:
             if it has not run. An operation whose last run failed is a problem.
         type: dict
         version_added: 0.3.0
+      certificates:
+        description: The result of M(etcdops.headroom.etcd_tls_info).
+        type: dict
+        version_added: 0.3.0
       warnings:
         description: Warnings, as sentences. A warning that several members share is printed once.
         type: list

@@ -115,7 +115,7 @@ certificates:
   description:
     - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:fits) (nothing is wrong
       but perhaps mode and owner of its key's file), RV(ignore:sha256) of its DER form,
-      RV(ignore:not_after), RV(ignore:expired), RV(ignore:signed_by) (the digest of the public key of the CA),
+      RV(ignore:not_after), RV(ignore:days_left), RV(ignore:expired), RV(ignore:signed_by) (the digest of the public key of the CA),
       RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names that a renewed one would have - those
       requested and, without O(exact_names), those of this one. Most are none or empty if it cannot be read.
   type: dict
@@ -126,11 +126,13 @@ certificates:
       fits: true
       sha256: 3f0a9c
       not_after: "2031-11-20T06:00:00Z"
+      days_left: 1824
       common_name: n1
       names: [n1, localhost, 10.0.0.11, 127.0.0.1]
 ca:
   description:
-    - RV(ignore:problems), RV(ignore:sha256) and RV(ignore:not_after) of O(ca); RV(ignore:installed), whether O(ca_file) has just its text;
+    - RV(ignore:problems), RV(ignore:sha256), RV(ignore:not_after) and RV(ignore:days_left) of O(ca);
+      RV(ignore:installed), whether O(ca_file) has just its text;
       RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would part the members that trust it.
     - RV(ignore:expired), whether all certificates in O(ca_file) expired; RV(ignore:trusted_keys), the digests of their public keys;
       RV(ignore:parts), names of the certificates that are signed by one in O(ca_file), but by none in O(ca).

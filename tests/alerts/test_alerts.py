@@ -44,7 +44,7 @@ def written() -> str:
     record = {"result": "done", "reason": "", "started_at": "2026-11-20T02:00:00Z", "seconds": 4.5}
     last = {**record, "before": {"size": 3000}, "after": {"size": 1000}}
     more = {"last_done": last, "last_settled_at": "2026-11-20T02:00:05Z", "newest_at": "2026-11-20T02:00:00Z"}
-    return records.format_metrics("prod", "m1", {name: {**record, **more} for name in records.OPERATIONS})
+    return records.format_metrics("prod", "m1", {name: {**record, **more} for name in records.OPERATIONS}, {"peer": 1})
 
 
 def test_rules_use_metrics_that_the_program_writes() -> None:

@@ -43,6 +43,7 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
     return CertificateFinding(
         problems=others + (validity[0] if all(validity) else []),
         expired=all(not_after(item) <= now for item in found),
+        days_left=max((not_after(item) - now).days for item in found),
         # Of one certificate its own digest. The order of several makes no difference.
         sha256=digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest(),
         not_after=format_time(max(not_after(item) for item in found)),

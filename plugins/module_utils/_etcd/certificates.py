@@ -163,7 +163,13 @@ def _result(
     return {
         "readable": readable,
         "certificates": {name: vars(finding) for name, finding in findings.items()},
-        "ca": {"problems": ca.problems, "sha256": ca.sha256, "not_after": ca.not_after, **trust},
+        "ca": {
+            "problems": ca.problems,
+            "sha256": ca.sha256,
+            "not_after": ca.not_after,
+            "days_left": ca.days_left,
+            **trust,
+        },
         "problems": problems,
         "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
     }

@@ -41,6 +41,7 @@ class CertificateFinding:
     problems: list[str] = field(default_factory=list)
     fits: bool = False
     expired: bool = False
+    days_left: int | None = None
     signed_by: str | None = None
     sha256: str | None = None
     not_after: str | None = None
@@ -243,6 +244,7 @@ def inspect_certificate(
     return CertificateFinding(
         problems=problems,
         expired=not_after(leaf) <= now,
+        days_left=(not_after(leaf) - now).days,
         signed_by=signed_by,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
         not_after=format_time(not_after(leaf)),

@@ -30,6 +30,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance impo
     timers,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records as maintenance_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.certificates import expiry_times
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 
 # Each returns a record without the entries that ``run_operation`` adds, and raises ValueError or OSError.
@@ -108,7 +109,8 @@ def write_metrics(config: Config) -> None:
     """Write the metrics of all operations, if the configuration has a directory for them. Raises OSError."""
     if config.metrics_dir:
         records = maintenance_records.read_records(config.state_dir)
-        text = maintenance_records.format_metrics(config.cluster, config.member, records)
+        expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
+        text = maintenance_records.format_metrics(config.cluster, config.member, records, expiries)
         write_atomically(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
 
 

@@ -84,8 +84,10 @@ def read_records(state_dir: str) -> dict[str, dict[str, Any]]:
     return {name: record for name, record in found.items() if record is not None}
 
 
-def format_metrics(cluster: str, member: str, records: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the records in Prometheus' text format, for the textfile collector of the node exporter."""
+def format_metrics(
+    cluster: str, member: str, records: Mapping[str, Mapping[str, Any]], expiries: Mapping[str, int]
+) -> str:
+    """Return the records, and when certificates expire, in Prometheus' text format, for the node exporter's textfile collector."""
     labels = {"cluster": cluster, "member": member}
     lines = []
     for name, description, value in _GAUGES:
@@ -102,6 +104,9 @@ def format_metrics(cluster: str, member: str, records: Mapping[str, Mapping[str,
     if backup:
         description = "When the newest backup of the cluster was taken, on any host."
         lines += format_gauge("headroom_backup_newest_timestamp_seconds", description, [(labels, _seconds(backup))])
+    if expiries:
+        ends = [({**labels, "certificate": name}, time) for name, time in sorted(expiries.items())]
+        lines += format_gauge("headroom_certificate_expiry_timestamp_seconds", "When the certificate expires.", ends)
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.certificates import expiry_note
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE, Row, table_lines, wrap
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import (
     MIN_SAMPLES,
@@ -66,7 +67,7 @@ def cluster_report(cluster: str, members: Sequence[Member]) -> list[str]:
     if len(flags) > 1:
         lines += ["", *table_lines(flags, wrap_last=True)]
     messages = [*remarks(members, "warnings", "warning"), *remarks(members, "notes", "note")]
-    messages += [f"note: {sentence}" for sentence in backup_note(members)]
+    messages += [f"note: {sentence}" for sentence in [*backup_note(members), *expiry_note(members)]]
     return lines + ([""] if messages else []) + [line for message in messages for line in wrap(message, "  ")]
 
 

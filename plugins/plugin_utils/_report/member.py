@@ -5,8 +5,8 @@
 
 A member is a dict with ``host``, ``cluster`` (the cluster's name), ``name`` (etcd's name, if it differs from the host's),
 ``info`` (the result of etcd_cluster_info), ``plan`` (of etcd_memory_plan), ``fio`` (for "data" and "wal": ``p99_us`` and
-``limit_us``), ``live`` (of etcd_disk_live_info), ``maintenance`` (the last record of each operation that has a timer), ``warnings``
-and ``notes`` (sentences). Everything but host and cluster may be missing.
+``limit_us``), ``live`` (of etcd_disk_live_info), ``maintenance`` (the last record of each operation that has a timer),
+``certificates`` (the result of etcd_tls_info), ``warnings`` and ``notes`` (sentences). Everything but host and cluster may be missing.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.certificates import expiry_problems
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import (
     LIVE_LATENCIES,
@@ -43,6 +44,7 @@ def cluster_problems(members: Sequence[Member]) -> list[str]:
             *_memory_problems(member),
             *_latency_problems(member),
             *upkeep_problems(member),
+            *expiry_problems(member),
         )
         found += [f"{name(member)}: {problem}" for problem in problems]
     return found

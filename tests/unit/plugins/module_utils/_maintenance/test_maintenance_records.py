@@ -46,7 +46,7 @@ def test_save_record_keeps_the_last_one_that_was_done(tmp_path: Path) -> None:
 
 def test_format_metrics() -> None:
     record = {**DEFERRED, "last_done": DONE, "last_settled_at": "2026-11-21T12:00:02Z"}
-    text = records.format_metrics('ex"ample', "m0", {"defrag": record})
+    text = records.format_metrics('ex"ample', "m0", {"defrag": record}, {"peer": 1795239113})
     labels = r'{cluster="ex\"ample",member="m0",operation="defrag"}'
     lines = text.splitlines()
     assert f"headroom_maintenance_last_run_timestamp_seconds{labels} 1795348801" in lines

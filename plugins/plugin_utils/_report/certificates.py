@@ -1,0 +1,44 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Report when certificates expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member, name
+
+# Days: certificates that Headroom makes are renewed before, unless nobody runs site.yml.
+EXPIRY_WARNING = 14
+
+
+def _expiries(member: Member) -> dict[str, Mapping[str, Any]]:
+    """Return the certificates whose end is known, the CA's included."""
+    found = member.get("certificates") or {}
+    known = {**(found.get("certificates") or {}), "CA": found.get("ca") or {}}
+    return {label: finding for label, finding in known.items() if finding.get("days_left") is not None}
+
+
+def expiry_problems(member: Member) -> Iterator[str]:
+    """Report certificates that expired or are about to."""
+    for label, finding in _expiries(member).items():
+        days, end = finding["days_left"], finding["not_after"]
+        if days < 0:
+            yield f"the certificate {label} expired on {end[:10]}: run site.yml"
+        elif days < EXPIRY_WARNING:
+            yield f"the certificate {label} expires on {end[:10]}, in {days} days: run site.yml, or provide another one"
+
+
+def expiry_note(members: Sequence[Member]) -> list[str]:
+    """Return a sentence about the certificate that expires first; nothing without certificates."""
+    ends = [
+        (finding["not_after"], finding["days_left"], label, name(member))
+        for member in members
+        for label, finding in _expiries(member).items()
+    ]
+    if not ends:
+        return []
+    end, days, label, host = min(ends)
+    return [f"certificates are valid until {end[:10]}, for {days} days ({label} of {host} expires first)."]

@@ -1,0 +1,44 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check what the report says of certificates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import deployment_report
+
+
+def certificates(days: int, end: str) -> dict[str, Any]:
+    """What etcd_tls_info returns, with one certificate that expires and a CA that is valid for long."""
+    peer = {"days_left": days, "not_after": f"{end}T06:00:00Z"}
+    unknown = {"days_left": None, "not_after": None}
+    return {
+        "certificates": {"peer": peer, "client": unknown},
+        "ca": {"days_left": 3000, "not_after": "2035-02-08T06:00:00Z"},
+    }
+
+
+def report(*found: dict[str, Any]) -> str:
+    """Return the report on members with these certificates, as one line."""
+    members = [{"host": host, "cluster": "c", "certificates": one} for host, one in zip("abc", found)]
+    return " ".join(" ".join(deployment_report(members)).split())
+
+
+@pytest.mark.parametrize(
+    ("days", "end", "said"),
+    [
+        (-2, "2026-11-20", "! b: the certificate peer expired on 2026-11-20: run site.yml"),
+        (13, "2026-12-05", "! b: the certificate peer expires on 2026-12-05, in 13 days: run site.yml, or"),
+        (14, "2026-12-06", "note: certificates are valid until 2026-12-06, for 14 days (peer of b expires first)."),
+    ],
+)
+def test_the_certificate_that_expires_first(days: int, end: str, said: str) -> None:
+    text = report(certificates(1800, "2031-10-27"), certificates(days, end))
+    assert said in text and (" ! " in text) is (days < 14)
+
+
+def test_nothing_is_said_without_certificates() -> None:
+    assert "certificate" not in report({}, {})
