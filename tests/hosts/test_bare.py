@@ -12,10 +12,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 
 import pytest
+from cluster import ETCDCTL
 from conftest import PROJECT
 
 
@@ -191,8 +193,47 @@ def test_install_from_a_mirror_checks_the_checksum(site, mirror):
 
 
 def test_a_disk_above_the_latency_limit_stops_the_play(site):
-    """Runs last, since fio needs the filesystems. The disk and the measurement are real, and no disk meets the limit."""
+    """Runs late, since fio needs the filesystems. The disk and the measurement are real, and no disk meets the limit."""
     run = site.play(etcd_lint_enabled=False, etcd_storage_accept_slow_disk=False, etcd_storage_fsync_p99_max_ms=0.001)
     assert run.code != 0
     assert re.search(r"p99|99th percentile", run.output) and "etcd_storage_accept_slow_disk" in run.output, run.output
     assert "no such unit" in site.on("etcd-1", "systemctl cat etcd >/dev/null 2>&1 || echo no such unit")
+
+
+def kill_site_at(task):
+    """Run site.yml, and kill it with all its processes on the controller when it begins a task."""
+    # Ansible prints a task's name when it begins only if it shows skipped tasks.
+    shown = {
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "1",
+    }
+    play = subprocess.Popen(
+        ["ansible-playbook", "site.yml"],
+        cwd=PROJECT,
+        env={**os.environ, **shown},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    with play:
+        reached = any(task in line for line in play.stdout)
+        os.killpg(play.pid, signal.SIGKILL)
+    assert reached, f"no task {task}"
+
+
+def test_a_first_deployment_that_is_killed_is_completed(site):
+    """Runs last: it deploys. The cluster has formed, so the next run treats it as an existing one."""
+    kill_site_at("Wait until the member serves with its settings")
+    for host in site.hosts:
+        site.on(host, f"timeout 60 sh -c 'until {ETCDCTL} endpoint health 2>/dev/null; do sleep 0.2; done'")
+        site.on(host, "test -e /etc/etcd/forming")
+    started = {host: site.on(host, "systemctl show -P MainPID etcd") for host in site.hosts}
+    run = site.play("--tags", "members,report")
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
+    assert [run.changed[host] for host in site.hosts] == [1, 1, 1] and "Remove the mark" in run.output, run.output
+    for host in site.hosts:
+        site.on(host, "test ! -e /etc/etcd/forming")
+    assert {host: site.on(host, "systemctl show -P MainPID etcd") for host in site.hosts} == started
