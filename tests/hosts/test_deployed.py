@@ -119,9 +119,17 @@ def test_lost_quorum_stops_before_any_change(site):
             site.on(host, "systemctl kill -s CONT etcd")
 
 
-def test_members_that_are_down_are_started_without_quorum(site):
+def test_members_out_of_memory_are_repaired_without_quorum(site):
+    """Two of three members are killed at every start for want of memory: their update is the repair."""
+    unit = "/etc/systemd/system/etcd.service"
     for host in ("etcd-2", "etcd-3"):
-        site.on(host, "systemctl stop etcd")
+        site.on(
+            host,
+            f"sed -i 's/^MemoryHigh=.*/MemoryHigh=infinity/; s/^MemoryMax=.*/MemoryMax=8M/' {unit} && systemctl daemon-reload",
+        )
+        site.on(host, "systemctl restart --no-block etcd")
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "timeout 60 sh -c 'until [ $(systemctl show -P NRestarts etcd) -ge 1 ]; do sleep 0.2; done'")
     run = site.play()
     assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
 
