@@ -44,7 +44,7 @@ def volume(host, name):
 
 
 def test_unusable_devices_are_refused(site):
-    run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml")
+    run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml", timeout=600)
     assert run.code == 0, run.output
     assert len(re.findall(r"Assert that the device was refused for the right reason", run.output)) >= 20
 
