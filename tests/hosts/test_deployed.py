@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from datetime import datetime
 
 import pytest
+from conftest import PROJECT
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 
 
 def start_times(site):
@@ -103,6 +108,33 @@ def test_a_drifted_unit_is_corrected_without_a_restart(site):
         run.output
     )
     assert start_times(site) == before
+
+
+def expire(site, host):
+    """Replace a host's certificates by expired ones with the same keys and names, and restart its member, as after a power cut."""
+    authority = PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"] / "pki"
+    key = serialization.load_pem_private_key((authority / "ca.key").read_bytes(), None)
+    for name in ("server", "peer", "client"):
+        path = f"/etc/etcd/tls/{name}.crt"
+        old = x509.load_pem_x509_certificate(site.on(host, f"cat {path}").encode())
+        builder = x509.CertificateBuilder(old.issuer, old.subject, old.public_key(), old.serial_number)
+        builder = builder.not_valid_before(datetime(2026, 1, 1)).not_valid_after(datetime(2026, 1, 2))
+        for extension in old.extensions:
+            builder = builder.add_extension(extension.value, extension.critical)
+        text = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode()
+        site.on(host, f"cat > $(readlink -f {path}) <<'EOF'\n{text}EOF")
+    site.on(host, "systemctl restart --no-block etcd")
+
+
+def test_expired_certificates_are_renewed_without_quorum(site):
+    for host in site.hosts:
+        expire(site, host)
+    refused = site.play("--tags", "members")
+    assert refused.code != 0 and "its certificates have expired" in refused.output, refused.output
+    assert set(refused.changed.values()) == {0}, refused.output
+    run = site.play()
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
+    assert "New ones are activated now" in run.output and "certificates are valid until" in run.output
 
 
 def test_lost_quorum_stops_before_any_change(site):
