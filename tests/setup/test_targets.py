@@ -38,7 +38,7 @@ def test_a_target_sets_up_its_own_needs(name: str, prerequisites: str) -> None:
 
 
 def test_the_demo_builds_etcd_and_conftest_only() -> None:
-    assert targets.parts(["demo"]) - GROUPS.keys() == {"venv", "lab-image", "conftest", "etcd-3.7"}
+    assert targets.parts(["demo"]) - GROUPS.keys() == {"venv", "lab-bookworm", "conftest", "etcd-3.7"}
 
 
 def test_a_test_run_needs_every_part() -> None:

@@ -52,16 +52,16 @@ def packages_step(groups: list[str]) -> Step:
     return Step("Debian-packages", ", ".join(missing(packages)), lambda: not missing(packages), install)
 
 
-def image_step(purpose: str) -> Step:
-    """Return the step that builds the image of the lab's hosts."""
-    build = [str(PROJECT / "lab" / "image")]
+def image_step(name: str, purpose: str) -> Step:
+    """Return the step that builds the image of the lab's hosts for the release of Debian in the step's name."""
+    build, release = str(PROJECT / "lab" / "image"), name.removeprefix("lab-")
 
     def is_ready() -> bool:
         if missing(GROUPS["lab"]):
             return False
-        return subprocess.run([*build, "--ready"], capture_output=True, check=False).returncode == 0
+        return subprocess.run([build, "--ready", release], capture_output=True, check=False).returncode == 0
 
-    return Step("lab-image", purpose, is_ready, lambda log: run(log, *build))
+    return Step(name, purpose, is_ready, lambda log: run(log, build, release))
 
 
 def promtool_step(purpose: str) -> Step:

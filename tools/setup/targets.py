@@ -11,7 +11,7 @@ from tools.setup.steps import Step
 PURPOSES = {
     "conftest": "runs the policies over an inventory",
     "venv": "Ansible, its collections, and the checks written in Python",
-    "lab-image": "the lab's hosts",
+    "lab-bookworm": "the lab's hosts",
     "etcd-3.7": "the etcd that the demo deploys",
     "opa": "tests of the policies, and their documentation",
     "vale": "the check of the English in docs, comments and messages",
@@ -20,10 +20,12 @@ PURPOSES = {
     "etcd-3.5": "for tests and measurements of three releases of etcd",
     "benchmark": "etcd's load generator, for tests and measurements",
     "load": "a load of puts that measures each second, for bench-maintenance",
+    "lab-bullseye": "hosts with an older Debian, for tests",
+    "lab-trixie": "hosts with a newer Debian, for tests",
     "promtool": "tests of the alert rules",
 }
 # Debian packages by group; debian.GROUPS lists them.
-DEPLOY = ("python3-venv", "lab", "debootstrap", "venv", "lab-image", "conftest", "etcd-3.7")
+DEPLOY = ("python3-venv", "lab", "debootstrap", "venv", "lab-bookworm", "conftest", "etcd-3.7")
 PYTHON = ("python3-venv", "venv")
 THREE_ETCDS = ("etcd-3.5", "etcd-3.6", "etcd-3.7")
 NEEDS = {
@@ -56,7 +58,9 @@ def make_step(name: str) -> Step:
         return program_step(name, purpose)
     if name.startswith("etcd-"):
         return etcd_step(name, purpose)
-    return {"venv": venv_step, "lab-image": image_step, "promtool": promtool_step}[name](purpose)
+    if name.startswith("lab-"):
+        return image_step(name, purpose)
+    return {"venv": venv_step, "promtool": promtool_step}[name](purpose)
 
 
 def parts(names: list[str]) -> set[str]:
