@@ -168,11 +168,12 @@ def _imported_sources(first: str) -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         module = sys.modules.get(name)
-        # The loader may be that of an archive, as in a module that Ansible runs.
+        # The loader may be that of an archive, as in a module that Ansible runs, or Ansible's own, which returns bytes.
         loader: Any = getattr(module, "__loader__", None)
         if loader is None or hasattr(module, "__path__") or name in found:
             continue  # a function or constant, a package, or known
-        found[name] = str(loader.get_source(name))
+        source = loader.get_source(name)
+        found[name] = source if isinstance(source, str) else source.decode()
         for package, names in _IMPORT.findall(found[name]):
             waiting += [package, *(f"{package}.{part}" for part in re.findall(r"\w+", names))]
     return found
