@@ -39,7 +39,8 @@ def pytest(name: str, paths: str) -> Check:
 
 
 def molecule(scenario: str, alone: bool = False) -> Check:
-    command = f"molecule test --no-command-borders --scenario-name {scenario}"
+    # Molecule installs the collection into Ansible's home: two scenarios at once must not share it.
+    command = f'ANSIBLE_HOME="$ANSIBLE_HOME-{scenario}" molecule test --no-command-borders --scenario-name {scenario}'
     return Check(f"molecule {scenario}", command, alone=alone)
 
 
