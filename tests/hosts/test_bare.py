@@ -135,7 +135,9 @@ def test_a_device_with_content_is_refused(site):
 
 def test_a_host_without_systemd_is_refused(site, tmp_path):
     podman = PROJECT / "lab" / "podman"
-    image = subprocess.run([PROJECT / "lab" / "image"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    image = subprocess.run(
+        [PROJECT / "lab" / "image", "bookworm"], capture_output=True, text=True, check=True
+    ).stdout.split()[-1]
     container = subprocess.run(
         [podman, "run", "-d", "--rm", image, "sleep", "300"], capture_output=True, text=True, check=True
     ).stdout.strip()
