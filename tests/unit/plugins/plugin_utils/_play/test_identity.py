@@ -5,24 +5,43 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._play import identity
 
+# ansible-test loads collections by a hook of its own, which a new process does not have.
+ROOT = str(Path(identity.__file__).parents[5])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([ROOT, *filter(None, sys.path)])}
 PRINT = "import sys; from {module} import this_play; print(this_play(), flush=True); sys.stdin.read()"
+# Ansible forks a process for each task. A process with threads, as that of these tests may be, must not fork.
+FORK = """
+import multiprocessing
+from {module} import this_play
+context = multiprocessing.get_context("fork")
+queue = context.SimpleQueue()
+process = context.Process(target=lambda: queue.put(this_play()))
+process.start()
+print(queue.get() == this_play())
+"""
 
 
 @pytest.fixture
 def other() -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process that stands for another play, and its identity."""
     command = [sys.executable, "-c", PRINT.format(module=identity.__name__)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    ) as process:
         assert process.stdout
-        yield process, process.stdout.readline().strip()
+        play = process.stdout.readline().strip()
+        assert play
+        yield process, play
         process.kill()
 
 
@@ -35,8 +54,9 @@ def test_a_running_process_has_not_ended(other: tuple[subprocess.Popen[str], str
 def test_a_killed_process_has_ended(other: tuple[subprocess.Popen[str], str]) -> None:
     process, play = other
     process.kill()
+    deadline = time.monotonic() + 30
     while not identity.has_ended(play):  # first a zombie, which nobody has waited for
-        pass
+        assert time.monotonic() < deadline
     process.wait()
     assert identity.has_ended(play)
 
@@ -52,7 +72,6 @@ def test_a_play_that_ran_elsewhere_is_not_known_to_have_ended(play: str) -> None
 
 
 def test_a_forked_process_belongs_to_its_play() -> None:
-    """Ansible forks a process for each task."""
-    context = multiprocessing.get_context("fork")
-    with context.Pool(1) as pool:
-        assert pool.apply(identity.this_play) == identity.this_play()
+    command = [sys.executable, "-c", FORK.format(module=identity.__name__)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=ENVIRONMENT)
+    assert done.stdout == "True\n"
