@@ -1,26 +1,28 @@
 """The cases of the campaign: each operation undisturbed, with each fault, and killed at each task.
 
-A kill at a task leaves the same state as a kill at the task before if nothing was changed in between. Such tasks are measured last.
+A play is killed when a task begins, and in the middle of each task that has an effect. A kill when a task begins leaves the same state as at the
+task before if nothing was changed in between: such tasks are measured last.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from bench.chaos.faults import FAULTS
-from bench.chaos.play import Step
+from bench.chaos.faults import BY_NAME, FAULTS
+from bench.chaos.play import Point, Step
 
 UNDISTURBED, KILL = "none", "killed"
 # They change the state of the cluster or take its lock, whether or not they report a change.
 EFFECTIVE = ("etcd_member", "etcd_restore", "etcd_rescue")
+SHORTEST_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
 class Case:
-    """One operation with one fault. at: the task at which the play was killed, or the share of its time for a service."""
+    """One operation with one fault. at: the moment at which the play was killed, or the share of its time for a service."""
 
     operation: str
     fault: str
@@ -28,6 +30,15 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.fault}" + (f" at {self.at}" if self.at else "")
+
+
+def parse_case(text: str) -> Case:
+    """Return the case that str() wrote. Raises ValueError if there is none."""
+    operation, colon, rest = text.partition(": ")
+    fault, _, at = rest.partition(" at ")
+    if not colon or fault not in (UNDISTURBED, KILL, *BY_NAME) or bool(at) != (fault == KILL):
+        raise ValueError(f"{text} is not a case, such as 'change: disk full' or 'change: killed at Start the member'")
+    return Case(operation, fault, at)
 
 
 def has_effect(step: Step) -> bool:
@@ -40,12 +51,20 @@ def distinct(steps: Sequence[Step]) -> list[Step]:
     return [step for before, step in zip(steps, steps[1:], strict=False) if has_effect(before)]
 
 
-def kills(steps: Sequence[Step], moments: Sequence[float]) -> list[str]:
-    """Return where an operation is killed: at the distinct steps first, then at the others; or at moments of a service."""
-    first = [str(step.point) for step in distinct(steps)]
-    return [*first, *(str(step.point) for step in steps if str(step.point) not in first)] or [
-        str(one) for one in moments
+def within(steps: Sequence[Step]) -> list[Point]:
+    """Return the middle of each step that has an effect and takes long enough to be met: its module is killed at work, or survives the play."""
+    return [
+        replace(step.point, after=max(round(step.seconds / 2, 1), 0.1))
+        for step in steps
+        if has_effect(step) and step.seconds >= SHORTEST_SECONDS
     ]
+
+
+def kills(steps: Sequence[Step], moments: Sequence[float]) -> tuple[list[str], list[str]]:
+    """Return where an operation is killed, or at which moments of a service: where it leaves a state of its own, and where not."""
+    first = [*(step.point for step in distinct(steps)), *within(steps)]
+    others = [step.point for step in steps if step.point not in first]
+    return [str(one) for one in first or moments], [str(one) for one in others]
 
 
 def of_operation(
@@ -53,9 +72,7 @@ def of_operation(
 ) -> list[Case]:
     """Return an operation's cases: undisturbed first, then faults and kills in turn, in a random order each."""
     faults = [Case(operation, fault.name) for fault in FAULTS]
-    count = len(distinct(steps))
-    points = kills(steps, moments)
-    early, late = points[: count or None], points[count:] if count else []
+    early, late = kills(steps, moments)
     for part in (faults, early, late):
         random_order.shuffle(part)
     turns = chain.from_iterable(zip_longest((Case(operation, KILL, at) for at in early), faults))

@@ -21,6 +21,15 @@ AWAY_SECONDS = 20.0
 # Writes per second that a slow disk accepts. etcd flushes its log for each batch of proposals.
 SLOW_WRITES = 5
 FILLER = "/var/lib/etcd/chaos-filler"
+# Volumes are mounted with `nofail`: without the links to their devices, `mount -a` would skip them. Without udev, systemd waits for the devices in vain.
+MOUNT_AND_START = """
+systemctl list-jobs > /dev/null
+systemd-tmpfiles --create /etc/tmpfiles.d/lab-disks.conf
+mount -a
+for path in $(sed -n 's#^/dev/disk/by-id/virtio-etcd-[a-z]* \\([^ ]*\\) .*#\\1#p' /etc/fstab); do mountpoint -q "$path"; done
+systemctl list-jobs --no-legend | sed -n 's/^ *\\([0-9]*\\) .*\\.device .*/\\1/p' | xargs -r systemctl cancel
+systemctl start --no-block etcd || true
+"""
 BLKIO = Path("/sys/fs/cgroup/blkio")
 
 
@@ -56,7 +65,7 @@ def start_host(host: str) -> None:
     end = time.monotonic() + 60
     while True:
         try:
-            inside(host, "systemctl list-jobs >/dev/null; mount -a; systemctl start --no-block etcd || true")
+            inside(host, MOUNT_AND_START)
             return
         except RuntimeError:
             if time.monotonic() > end:

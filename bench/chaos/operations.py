@@ -23,6 +23,7 @@ from bench.common.member import BENCHMARK
 
 BACKUPS = "/var/backups/etcd"
 SERVICE_LIMIT = 300.0
+IDLE_SECONDS = 25.0
 # What a restore adds to the revision of the snapshot, so that watchers notice it.
 BUMP = 1_000_000_000
 OLD_VERSION = "3.6.16"
@@ -60,6 +61,7 @@ class Operation:
     about = ""
     point: Point | None = None
     moments: tuple[float, ...] = ()
+    killable = True
     # The client has a cluster to write to when the operation begins.
     serves_before = True
 
@@ -86,10 +88,20 @@ class Operation:
         return True
 
 
-def parse_point(text: str) -> Point:
-    """Return the point that str() wrote: a task's name, with its number in brackets if it is not the first."""
-    name, bracket, rest = text.rpartition(" (")
-    return Point(name, int(rest[:-1])) if bracket and rest[:-1].isdigit() else Point(text)
+class Idle(Operation):
+    """No operation: what a fault costs by itself."""
+
+    name, about = (
+        "nothing",
+        f"no operation for {IDLE_SECONDS:.0f} s, to compare with: what etcd itself makes of the fault",
+    )
+    killable = False
+
+    def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
+        if injection:
+            injection.begin()
+        time.sleep(IDLE_SECONDS)
+        return Outcome(0, "", seconds=IDLE_SECONDS)
 
 
 class Play(Operation):
@@ -102,7 +114,7 @@ class Play(Operation):
     def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
         if injection:
             return play.run(self.words(lab), hold=self.point, fault=injection.begin)
-        return play.run(self.words(lab), kill=parse_point(kill) if kill else None)
+        return play.run(self.words(lab), kill=play.parse_point(kill) if kill else None)
 
 
 class Deploy(Play):
@@ -298,4 +310,4 @@ class BackUp(Service):
         return {f"{host}:{name}" for host in addresses() for name in inside(host, listed, check=False).split()}
 
 
-OPERATIONS: tuple[Callable[[], Operation], ...] = (Change, Renew, Restore, BackUp, Defragment, Deploy, Upgrade)
+OPERATIONS: tuple[Callable[[], Operation], ...] = (Idle, Change, Renew, Restore, BackUp, Defragment, Deploy, Upgrade)

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +24,32 @@ LONGEST_SAYING = 300
 
 @dataclass(frozen=True)
 class Point:
-    """A task of a play: the nth one of its name."""
+    """A moment of a play: `after` seconds after the nth task of a name has begun."""
 
     task: str
     nth: int = 1
+    after: float = 0.0
 
     def __str__(self) -> str:
-        return self.task if self.nth == 1 else f"{self.task} ({self.nth})"
+        name = self.task if self.nth == 1 else f"{self.task} ({self.nth})"
+        return f"{name}, after {self.after:.1f} s" if self.after else name
+
+
+def parse_point(text: str) -> Point:
+    """Return the point that str() wrote."""
+    found = re.fullmatch(r"(.+?)(?: \((\d+)\))?(?:, after ([\d.]+) s)?", text)
+    assert found
+    return Point(found[1], int(found[2] or 1), float(found[3] or 0))
 
 
 @dataclass(frozen=True)
 class Step:
-    """A task as a run reached it. action: its module or action; changed: whether it changed a host."""
+    """A task as a run reached it. action: its module or action; changed: whether it changed a host; seconds: until the next task began."""
 
     point: Point
     action: str
     changed: bool
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,15 +72,19 @@ class Outcome:
 def parse_trace(text: str) -> tuple[Step, ...]:
     """Return the steps that the callback recorded."""
     steps: list[Step] = []
+    began = 0.0
     for line in text.splitlines():
         try:
             seen: dict[str, Any] = json.loads(line)
         except ValueError:  # the play was killed while it wrote
             continue
         if "task" in seen:
+            if steps:
+                steps[-1] = replace(steps[-1], seconds=round(seen["at"] - began, 2))
+            began = seen["at"]
             steps.append(Step(Point(seen["task"], seen["nth"]), seen["action"], False))
         elif steps:
-            steps[-1] = Step(steps[-1].point, steps[-1].action, True)
+            steps[-1] = replace(steps[-1], changed=True)
     return tuple(steps)
 
 
@@ -116,7 +130,7 @@ def run(
     hold: Point | None = None,
     fault: Callable[[], None] | None = None,
 ) -> Outcome:
-    """Run ansible-playbook. It is killed when the task `kill` begins; when `hold` begins, it waits until `fault` has returned."""
+    """Run ansible-playbook. It is killed at the moment `kill`; when the task `hold` begins, it waits until `fault` has returned."""
     folder = STATE / "chaos"
     folder.mkdir(parents=True, exist_ok=True)
     trace, output, go = folder / "trace", folder / "output", folder / "trace.go"
@@ -126,7 +140,7 @@ def run(
     point = kill or hold
     if point:
         variables |= {"HEADROOM_CHAOS_TASK": point.task, "HEADROOM_CHAOS_NTH": str(point.nth)}
-        variables |= {"HEADROOM_CHAOS_ACTION": "kill" if kill else "hold"}
+        variables |= {"HEADROOM_CHAOS_ACTION": "kill" if kill else "hold", "HEADROOM_CHAOS_AFTER": str(point.after)}
     began = time.monotonic()
     with output.open("w") as out:
         process = subprocess.Popen(
@@ -138,14 +152,17 @@ def run(
         try:
             process.wait(LIMIT)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            pass
+        finally:
+            if process.poll() is None:  # too late, or this program is being stopped
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
     said = output.read_text(errors="replace")
     steps = parse_trace(trace.read_text()) if trace.exists() else ()
     code = None if process.returncode == -signal.SIGKILL else process.returncode
     seconds = time.monotonic() - began
     if code is None:
-        line = f"killed when it began: {steps[-1].point}" if kill and steps else f"killed after {seconds:.0f} s"
+        line = f"killed in: {steps[-1].point}" if kill and steps else f"killed after {seconds:.0f} s"
         return Outcome(None, line, steps, changes(said), seconds, said)
     return Outcome(code, last_error(said), steps, changes(said), seconds, said)
 

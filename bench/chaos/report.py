@@ -167,7 +167,7 @@ def coverage(rows: Sequence[Row], traces: Traces) -> str:
     """Return how many of the cases were run."""
     counts = [planned(operation, traces) for operation in operations()]
     total = sum(sum(count.values()) for count in counts)
-    unknown = [one.name for one, count in zip(operations(), counts, strict=True) if not count[KILL]]
+    unknown = [one.name for one, count in zip(operations(), counts, strict=True) if one.killable and not count[KILL]]
     more = f", and kills of {', '.join(unknown)}, whose tasks are not known yet" if unknown else ""
     return f"{len(rows)} of {total} cases were run{more}."
 
@@ -180,7 +180,7 @@ def missing(rows: Sequence[Row], traces: Traces) -> list[str]:
         for fault, count in planned(operation, traces).items():
             run = sum((row.operation, row.fault) == (operation.name, fault) for row in rows)
             if not count and fault == KILL:
-                left.append("killed, at any task")
+                left += ["killed, at any task"] if operation.killable else []
             elif run < count:
                 left.append(f"{fault} ({count - run} of {count})" if count > 1 else fault)
         lines += [f"- {operation.name}: {', '.join(left)}"] if left else []

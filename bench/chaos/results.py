@@ -61,6 +61,7 @@ class _Task:
     nth: int
     action: str
     changed: bool
+    seconds: float
 
 
 ROWS, TASKS = "cases.csv", "tasks.csv"
@@ -69,7 +70,7 @@ ROWS, TASKS = "cases.csv", "tasks.csv"
 def write(folder: Path, head: Mapping[str, str], rows: Sequence[Row], traces: Mapping[str, Sequence[Step]]) -> None:
     """Write all cases, and the tasks of the undisturbed runs."""
     tasks = [
-        asdict(_Task(operation, step.point.task, step.point.nth, step.action, step.changed))
+        asdict(_Task(operation, step.point.task, step.point.nth, step.action, step.changed, step.seconds))
         for operation, steps in traces.items()
         for step in steps
     ]
@@ -85,5 +86,7 @@ def read(folder: Path) -> tuple[dict[str, str], list[Row], dict[str, list[Step]]
     traces: dict[str, list[Step]] = {}
     for line in read_table(folder / TASKS)[1]:
         task = parse_row(_Task, line)
-        traces.setdefault(task.operation, []).append(Step(Point(task.task, task.nth), task.action, task.changed))
+        traces.setdefault(task.operation, []).append(
+            Step(Point(task.task, task.nth), task.action, task.changed, task.seconds)
+        )
     return head, [parse_row(Row, row) for row in rows], traces

@@ -6,15 +6,17 @@
 
 Three lab hosts are used for all cases; deployments and upgrades begin with new hosts. For each case a client begins to write unique keys, one
 each 50 ms through all endpoints in turn, with a limit of 2 s. The operation then runs with the fault. A play is killed (SIGKILL to its whole
-process group) at the moment when a task begins; the other faults begin while the play is held at one task, and last until the play has ended
-or for 20 s. If the run did not end well, it is repeated without a fault. At last `site.yml` runs once more, which should change nothing. The
-client stops, reads all its keys back, and compares them with the writes that were acknowledged.
+process group) when a task begins, or in the middle of a task that has an effect, while its module is at work on the hosts. The other faults
+begin while the play is held at one task, and last until the play has ended or for 20 s. If the run did not end well, it is repeated without a
+fault. At last `site.yml` runs once more, which should change nothing. The client stops, reads all its keys back, and compares them with the
+writes that were acknowledged.
 
 A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the members served at each probe
-during that time: each member is asked four times a second whether it can read its own data. Before a cluster exists, no write counts.
+during that time: each member is asked four times a second whether it can read its own data. A majority that has lost its leader serves in
+this sense while it elects another one. Before a cluster exists, no write counts.
 For a restore, acknowledged writes between the snapshot and the restored cluster do not count as lost, since the user asked to replace them.
 
-Tasks before which nothing has changed since the task before leave the same state when the play is killed: they are measured last. The order
+A kill when a task begins leaves the same state as at the task before if nothing was changed in between: such tasks are measured last. The order
 is random and fixed by --seed. Each result is saved at once, and the next campaign goes on with the cases that are missing.
 """
 
@@ -28,7 +30,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.chaos import results
-from bench.chaos.cases import SAMPLE, UNDISTURBED, Case, plan
+from bench.chaos.cases import SAMPLE, UNDISTURBED, Case, parse_case, plan
 from bench.chaos.faults import BY_NAME
 from bench.chaos.hosts import play_quietly
 from bench.chaos.measure import measure
@@ -128,11 +130,18 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no case that would end later")
     parser.add_argument("--operation", action="append", default=[], choices=[make().name for make in OPERATIONS])
     parser.add_argument("--fault", action="append", default=[], choices=["none", "killed", *BY_NAME])
+    parser.add_argument(
+        "--case", action="append", default=[], help="only this one, as it is printed: 'change: disk full'"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the order of the cases")
     parser.add_argument("--quick", action="store_true", help="only the sample, into .headroom")
     parser.add_argument("--results", type=Path, help="the folder of the results")
     parser.add_argument("--keep", action="store_true", help="keep the lab for the next campaign")
     arguments = parser.parse_args()
+    try:
+        chosen = [parse_case(text) for text in arguments.case]
+    except ValueError as error:
+        parser.error(str(error))
     folder = arguments.results or (QUICK if arguments.quick else RESULTS)
     if arguments.quick:
         (folder / results.ROWS).unlink(missing_ok=True)
@@ -140,7 +149,7 @@ def main() -> int:
     end = time.monotonic() + 60 * arguments.minutes
     campaign = Campaign(
         folder,
-        SAMPLE if arguments.quick else (),
+        SAMPLE if arguments.quick else chosen,
         operations=arguments.operation,
         faults=arguments.fault,
         seed=arguments.seed,

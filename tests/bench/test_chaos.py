@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from bench.chaos import play, report, results
-from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, plan
+from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, parse_case, plan, within
 from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS
-from bench.chaos.operations import BUMP, OPERATIONS, Restore, parse_point
-from bench.chaos.play import Point, Step, changes, last_error, parse_trace, shorten
+from bench.chaos.operations import BUMP, OPERATIONS, Restore
+from bench.chaos.play import Point, Step, changes, last_error, parse_point, parse_trace, shorten
 from bench.chaos.run import Campaign
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
@@ -76,15 +76,15 @@ TRACE = """{"task": "Look", "nth": 1, "action": "ansible.builtin.stat", "at": 1.
 {"task": "Write", "nth": 1, "action": "ansible.builtin.copy", "at": 2.0}
 {"changed": "etcd-1"}
 {"changed": "etcd-2"}
-{"task": "Look", "nth": 2, "action": "ansible.builtin.stat", "at": 3.0}
-{"task": "Wait", "nth": 1, "action": "etcdops.headroom.etcd_member", "at": 4.0}
-{"task": "Report", "nth": 1, "action": "ansible.builtin.debug", "at": 5.0}
+{"task": "Look", "nth": 2, "action": "ansible.builtin.stat", "at": 2.2}
+{"task": "Wait", "nth": 1, "action": "etcdops.headroom.etcd_member", "at": 3.0}
+{"task": "Report", "nth": 1, "action": "ansible.builtin.debug", "at": 4.0}
 {"task": "cut o"""
 STEPS = [
-    Step(Point("Look"), "ansible.builtin.stat", False),
-    Step(Point("Write"), "ansible.builtin.copy", True),
-    Step(Point("Look", 2), "ansible.builtin.stat", False),
-    Step(Point("Wait"), "etcdops.headroom.etcd_member", False),
+    Step(Point("Look"), "ansible.builtin.stat", False, 1.0),
+    Step(Point("Write"), "ansible.builtin.copy", True, 0.2),
+    Step(Point("Look", 2), "ansible.builtin.stat", False, 0.8),
+    Step(Point("Wait"), "etcdops.headroom.etcd_member", False, 1.0),
     Step(Point("Report"), "ansible.builtin.debug", False),
 ]
 
@@ -97,9 +97,29 @@ def test_kills_that_leave_a_state_of_their_own_follow_a_change() -> None:
     assert [str(step.point) for step in distinct(STEPS)] == ["Look (2)", "Report"]
 
 
-@pytest.mark.parametrize("point", [Point("Start the member"), Point("Start the member", 3), Point("Write (again)")])
+def test_plays_are_killed_within_tasks_that_have_an_effect_and_take_time() -> None:
+    assert [str(point) for point in within(STEPS)] == ["Wait, after 0.5 s"]
+
+
+@pytest.mark.parametrize(
+    "point",
+    [Point("Start the member"), Point("Start the member", 3), Point("Write (again)"), Point("Wait, and see", 2, 0.4)],
+)
 def test_points_are_read_back(point: Point) -> None:
     assert parse_point(str(point)) == point
+
+
+@pytest.mark.parametrize("case", [*SAMPLE, Case("back up", UNDISTURBED), Case("back up", KILL, "0.1")], ids=str)
+def test_cases_are_read_back(case: Case) -> None:
+    assert parse_case(str(case)) == case
+
+
+@pytest.mark.parametrize(
+    "text", ["change", "change: on fire", "change: killed", "change: disk full at Start the member"]
+)
+def test_what_is_not_a_case_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a case, such as"):
+        parse_case(text)
 
 
 PLAYBOOK = """
@@ -133,8 +153,15 @@ def test_a_play_is_recorded_and_its_error_is_reported(playbook: str) -> None:
 
 def test_a_play_is_killed_when_a_task_begins(playbook: str) -> None:
     outcome = play.run([playbook], kill=Point("Say something", 2))
-    assert outcome.code is None and outcome.said == "killed when it began: Say something (2)"
+    assert outcome.code is None and outcome.said == "killed in: Say something (2)"
     assert "first" in outcome.output and "second" not in outcome.output
+
+
+def test_a_play_is_killed_while_a_task_is_at_work(playbook: str) -> None:
+    text = Path(playbook).read_text()
+    Path(playbook).write_text(text.replace("ansible.builtin.debug: {msg: second}", "ansible.builtin.command: sleep 30"))
+    outcome = play.run([playbook], kill=Point("Say something", 2, 0.3))
+    assert outcome.code is None and outcome.said == "killed in: Say something (2)" and outcome.seconds < 20
 
 
 def test_a_play_waits_at_a_task_until_the_fault_is_there(playbook: str, tmp_path: Path) -> None:
@@ -175,7 +202,8 @@ def test_cases_begin_undisturbed_and_measure_each_task_once() -> None:
     assert cases[0] == Case("change", UNDISTURBED)
     assert {case.fault for case in cases} == {UNDISTURBED, KILL, *BY_NAME} and len(set(cases)) == len(cases)
     killed = [case.at for case in cases if case.fault == KILL]
-    assert set(killed[:2]) == {"Look (2)", "Report"} and set(killed) == {str(step.point) for step in STEPS}
+    assert set(killed[:3]) == {"Look (2)", "Report", "Wait, after 0.5 s"}
+    assert set(killed[3:]) == {"Look", "Write", "Wait"} and len(killed) == 6
 
 
 def test_a_service_is_killed_at_moments_and_a_play_without_a_trace_not_yet() -> None:
@@ -243,7 +271,7 @@ def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> N
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row(fault="disk full", at="")], {})
     assert pending() == [case for case in every if case.fault not in (UNDISTURBED, "disk full")]
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row()], {"change": STEPS})
-    assert sorted(case.at for case in pending(KILL)) == ["Look", "Report", "Wait", "Write"]
+    assert sorted(case.at for case in pending(KILL)) == ["Look", "Report", "Wait", "Wait, after 0.5 s", "Write"]
     assert [case.fault for case in pending("disk full")] == ["disk full"]
 
 
@@ -269,9 +297,9 @@ def test_the_page_says_what_was_run_and_what_was_not() -> None:
     rows = [a_row(), a_row(at="Report", failed=2), a_row(fault="leader cut off", at="", code="2", said="a | b")]
     text = report.document(MACHINE, rows, {"change": STEPS})
     assert "{{" not in text
-    assert "| change    | killed         | 2 of 5 |  2,400 | **2** ✗ + 0 |    0 |" in text
+    assert "| change    | killed         | 2 of 6 |  2,400 | **2** ✗ + 0 |    0 |" in text
     assert "exit 2: a \\| b" in text
-    assert "- change: none, killed (3 of 5), member killed" in text
+    assert "- change: none, killed (4 of 6), member killed" in text
     assert "- deploy: none, killed, at any task" in text
     assert "Kills" not in text and "whose tasks are not known yet" in text
     assert all(fault.about in text for fault in FAULTS)

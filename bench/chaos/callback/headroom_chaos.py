@@ -5,7 +5,8 @@ Enabled and steered by environment variables, so that the playbooks under test s
     HEADROOM_CHAOS_TRACE   the file for the trace: one JSON object for each task that begins, and one for each result with a change
     HEADROOM_CHAOS_TASK    the name of a task
     HEADROOM_CHAOS_NTH     which task of that name, from 1
-    HEADROOM_CHAOS_ACTION  kill: kill the play's process group when that task begins; hold: wait until the file TRACE.go exists
+    HEADROOM_CHAOS_AFTER   seconds after it has begun at which the play is killed, so that modules are at work on the hosts
+    HEADROOM_CHAOS_ACTION  kill: kill the play's process group at that moment; hold: wait until the file TRACE.go exists
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -30,6 +32,11 @@ description: Used by bench.chaos. Environment variables steer it.
 HOLD_SECONDS = 60
 
 
+def _kill() -> None:
+    """Kill the play with all its processes on the controller."""
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
 class CallbackModule(CallbackBase):  # type: ignore[misc]
     """Ansible's callback: it runs in the main process, and no task runs while it does."""
 
@@ -42,6 +49,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         super().__init__()
         self.trace = Path(os.environ["HEADROOM_CHAOS_TRACE"])
         self.stop_at = (os.environ.get("HEADROOM_CHAOS_TASK", ""), int(os.environ.get("HEADROOM_CHAOS_NTH", "1")))
+        self.after = float(os.environ.get("HEADROOM_CHAOS_AFTER", "0"))
         self.action = os.environ.get("HEADROOM_CHAOS_ACTION", "")
         self.begun: Counter[str] = Counter()
 
@@ -50,9 +58,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self.begun[name] += 1
         self._write({"task": name, "nth": self.begun[name], "action": task.action, "at": time.time()})
         if self.action and self.stop_at == (name, self.begun[name]):
-            if self.action == "kill":
-                os.killpg(os.getpgid(0), signal.SIGKILL)
-            self._hold()
+            if self.action == "hold":
+                self._hold()
+            elif self.after:
+                threading.Timer(self.after, _kill).start()
+            else:
+                _kill()
 
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
         self.v2_playbook_on_task_start(task, False)
