@@ -14,7 +14,7 @@ SHELL_SCRIPTS = [
     "lab/volumes",
     "requirements/pin",
     ".ci/run",
-    "tools/hooks/lint",
+    "bin/headroom-lint",
     "tools/hooks/lint-resolved",
 ]
 

@@ -205,6 +205,37 @@ def test_hook(name: str, tmp_path: Path) -> None:
     assert "version/data_corruption" in bad.stdout
 
 
+UNIT = """[Service]
+EnvironmentFile=/etc/etcd.conf
+ExecStart=/usr/bin/etcd --name n1 \\
+  --unsafe-no-fsync
+"""
+CONFIGURATION = "[Member]\nETCD_DATA_DIR=/etcd\nETCD_QUOTA_BACKEND_BYTES=-1\n"
+
+
+def test_headroom_lint_names_lines(tmp_path: Path) -> None:
+    """The line of the file that sets it, in each output; and a file that cannot be read fails the run."""
+    (tmp_path / "etcd.service").write_text(UNIT, encoding="utf-8")
+    (tmp_path / "etcd.conf").write_text(CONFIGURATION, encoding="utf-8")
+    (tmp_path / "main.tf").write_text('flags = ["--listen-client-urls=x"]\n', encoding="utf-8")
+    expected = {("durability/unsafe_no_fsync", "etcd.service", 4), ("memory/quota_unlimited", "etcd.conf", 3)}
+    report = hook("headroom-lint", ".", "--output", "json", cwd=tmp_path)
+    findings = [entry for result in json.loads(report.stdout) for entry in result["failures"]]
+    assert {
+        (entry["metadata"]["code"], entry["loc"]["file"], int(entry["loc"]["line"])) for entry in findings
+    } >= expected
+    github = hook("headroom-lint", ".", "--output", "github", cwd=tmp_path).stdout
+    sarif = hook("headroom-lint", ".", "-o", "sarif", "-n", "headroom.rules.*", cwd=tmp_path).stdout
+    places = [entry["locations"][0]["physicalLocation"] for entry in json.loads(sarif)["runs"][0]["results"]]
+    for rule, file, line in expected:
+        assert f"::error file={file},line={line}::{rule}: {file}:{line}: n1: " in github
+        assert {"artifactLocation": {"uri": file}, "region": {"startLine": line, "endLine": line}} in places
+    assert "main.tf was not read: it mentions --listen-client-urls in line 1" in github
+    named = hook("headroom-lint", "main.tf", cwd=tmp_path)
+    assert named.returncode == 1
+    assert "headroom-lint: main.tf was not read: it mentions" in named.stderr
+
+
 @pytest.mark.parametrize("name", ["headroom-lint", "headroom-lint-resolved"])
 def test_hook_files(name: str) -> None:
     pattern = re.compile(hooks()[name]["files"])
@@ -214,7 +245,7 @@ def test_hook_files(name: str) -> None:
 
 def test_hook_without_conftest(tmp_path: Path) -> None:
     done = subprocess.run(
-        [str(REPOSITORY / "tools" / "hooks" / "lint"), "inventory"],
+        [str(REPOSITORY / "bin" / "headroom-lint"), "inventory"],
         capture_output=True,
         text=True,
         check=False,

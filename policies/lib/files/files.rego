@@ -5,10 +5,17 @@
 #   Ansible's behaviour in docs/inventory.md.
 package headroom.files
 
-# With --combine the input is a list of {path, contents}; without it, a single document.
-entries := input if {
+# With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list,
+# {files, lines, unparsed, translated}, see docs/lint.md.
+entries := reader.files if {
+	reader.files
+} else := input if {
 	is_array(input)
 } else := [{"path": "-", "contents": input}]
+
+reader := input[0].contents.headroom_lint if {
+	is_object(input[0].contents.headroom_lint)
+} else := {}
 
 paths := [entry.path | some entry in entries]
 

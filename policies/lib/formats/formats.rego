@@ -1,8 +1,8 @@
 # METADATA
 # title: Files that configure etcd directly
 # description: |
-#   etcd's config file, environment files, Kubernetes manifests and Compose files, beside an inventory or alone. Each is detected by its
-#   content and becomes an inventory of its own: group etcd with one host for each service or container that runs etcd, whose only variable
+#   etcd's config file, environment files, Kubernetes manifests and Compose files, beside an inventory or alone, and the members that
+#   headroom-lint finds in systemd units and scripts. Each is detected by its content and becomes an inventory of its own: group etcd with one host for each service or container that runs etcd, whose only variable
 #   is its `statement` (see settings.statement).
 package headroom.formats
 
@@ -11,6 +11,7 @@ import data.headroom.formats.compose
 import data.headroom.formats.config_file
 import data.headroom.formats.environment_file
 import data.headroom.formats.manifest
+import data.headroom.formats.read_member
 
 # Variables of groups and hosts are never such files, whatever they contain.
 _candidates := {index: entry.contents |
@@ -26,7 +27,9 @@ _statements_by_entry := {index: statements |
 	count(statements) > 0
 }
 
-_statements(contents) := compose.statements(contents) if {
+_statements(contents) := read_member.statements(contents.headroom_member) if {
+	is_object(contents.headroom_member)
+} else := compose.statements(contents) if {
 	is_object(contents.services)
 } else := manifest.statements(contents) if {
 	is_string(contents.apiVersion)

@@ -15,7 +15,8 @@ _assumed := object.union(_no_assumption, by_user) if {
 
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
-# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock}.
+# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock,
+# where}.
 build(format, found) := {
 	"format": format,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
@@ -26,6 +27,7 @@ build(format, found) := {
 	"kubernetes": object.get(found, "kubernetes", false),
 	"members": _members(found),
 	"memlock": object.get(found, "memlock", null),
+	"where": object.get(found, "where", {}),
 } if {
 	version := _version(found)
 	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}

@@ -56,8 +56,10 @@ _inventory_paths := {path |
 	not regex.match(_ignored, _placed[path].rest)
 }
 
-# Ansible's YAML plugin accepts these in lower case only.
+# Ansible's YAML plugin accepts these in lower case only. headroom-lint translates inventories of other formats.
 _has_yaml_ending(path) if regex.match(`\.(yml|yaml|json)$`, path)
+
+_has_yaml_ending(path) if files.reader.translated[path]
 
 # The inventory files that can be resolved, each with its rank in the order in which Ansible reads them.
 inventory_files := {path: {"root": _placed[path].root, "rank": rank, "contents": files.contents[path], "plain": is_plain(path)} |

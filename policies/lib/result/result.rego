@@ -5,6 +5,7 @@
 #   OPA copies the result of rego.metadata.chain() into each rule that calls it.
 package headroom.result
 
+import data.headroom.files.lines
 import data.headroom.formats
 import data.headroom.inventory
 import data.headroom.inventory.folder
@@ -35,7 +36,7 @@ waived(id, problems) := {object.union(_finding(data.headroom.catalog[id], key, p
 	some part in _waived(id, key, hosts)
 	line := sprintf("waived: %s: %s%s (until %s: %s)", [
 		id,
-		_where(key[0], part.hosts),
+		_where(key[0], part.hosts, _location(key[0], part.hosts, key[1])),
 		key[2],
 		part.waiver.expires,
 		part.waiver.reason,
@@ -73,33 +74,45 @@ _covers(false, _, _)
 _covers(true, hosts, parts) if hosts == union({part.hosts | some part in parts})
 
 _finding(about, [source, variable, message, _], hosts) := {
-	"_loc": _location(source, hosts, variable),
+	"_loc": location,
 	"code": about.custom.id,
 	"fix": about.custom.fix,
 	"hosts": hosts,
 	"inventory": source,
-	"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts), message, about.custom.fix]),
+	"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, about.custom.fix]),
 	"severity": about.custom.severity,
 	"source": about.custom.source,
 	"title": about.title,
+} if {
+	location := _location(source, hosts, variable)
 }
 
-# The inventory, if there are several, and the hosts, if the finding has any.
-_where(source, hosts) := concat("", [sprintf("%s: ", [part]) |
-	some part in array.concat([source | _is_named(source)], [text.hosts(hosts) | count(hosts) > 0])
+# The file with the line if it is known, else the inventory if there are several; and the hosts, if the finding has any.
+_where(source, hosts, location) := concat("", [sprintf("%s: ", [part]) |
+	some part in array.concat(_place(source, location), [text.hosts(hosts) | count(hosts) > 0])
 ])
+
+_place(source, location) := [sprintf("%s:%d", [location.file, location.line])] if {
+	location.line > 1
+} else := [source | _is_named(source)]
 
 _is_named(_) if count(inventory.names) > 1
 
 # Files that configure etcd directly are always named.
 _is_named(source) if source in formats.paths
 
-# The file that sets the variable, else the inventory. conftest's parsers provide no positions; line 1 is there because SARIF and GitHub's
-# annotations require one.
-_location(source, hosts, variable) := {"file": path, "line": 1} if {
+# The file that sets the variable, else the inventory. Only headroom-lint knows lines; line 1 is there because SARIF and GitHub's annotations
+# require one.
+_location(source, hosts, variable) := {"file": place[0], "line": place[1]} if {
+	place := formats.inventories[source].hosts[sort(hosts)[0]].statement.where[variable]
+} else := {"file": path, "line": _line(path, hosts, variable)} if {
 	host := sort(hosts)[0]
 	path := folder.origin(source, host, split(variable, "[")[0])
 	path != ""
 } else := {"file": variable, "line": 1} if {
 	regex.match(`/|\.ya?ml$`, variable)
-} else := {"file": source, "line": 1}
+} else := {"file": source, "line": _line(source, hosts, variable)}
+
+_line(path, hosts, variable) := number if {
+	number := lines.line(path, sort(hosts)[0], variable)
+} else := 1

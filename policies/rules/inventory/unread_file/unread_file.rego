@@ -5,10 +5,11 @@
 # custom:
 #   id: inventory/unread_file
 #   severity: warn
-#   fix: Run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault password if there is one
+#   fix: Correct the file, or leave it out with --ignore. For dynamic and encrypted inventories run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault password if there is one
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file
 
+import data.headroom.files
 import data.headroom.inventory
 import data.headroom.result
 
@@ -17,4 +18,9 @@ warn contains finding if some finding in result.findings("inventory/unread_file"
 problems contains {"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} if {
 	some name, found in inventory.opaque
 	some path, text in found
+}
+
+# Files about etcd that headroom-lint cannot parse: path → reason.
+problems contains {"inventory": path, "hosts": set(), "about": path, "text": sprintf("%s was not read: %s", [path, reason])} if {
+	some path, reason in files.reader.unparsed
 }

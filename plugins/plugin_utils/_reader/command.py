@@ -1,0 +1,88 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command headroom-lint: read files of any form, and lint them with conftest and Headroom's policies."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.tree import collect
+
+_DESCRIPTION = """Lint etcd's configuration in any form: inventories (YAML, JSON, INI), Compose files, manifests, etcd's config file,
+environment files, systemd units with their drop-ins, and scripts. Options have the meaning that they have for `conftest test`."""
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="headroom-lint", description=_DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a file or a folder")
+    parser.add_argument("-o", "--output", default="stdout", help="stdout, json, sarif, github, junit, table, tap …")
+    parser.add_argument("-p", "--policy", help="folder of the policies; default: those beside this command")
+    parser.add_argument("-d", "--data", action="append", default=[], help="more data, such as your own thresholds")
+    parser.add_argument("-n", "--namespace", action="append", default=[], help="default: headroom")
+    parser.add_argument("--ignore", default="", metavar="PATTERN", help="leave out files whose path matches")
+    parser.add_argument("--conftest", default="conftest", help="name or path of conftest")
+    parser.add_argument("--print-input", action="store_true", help="print what the policies get, and lint nothing")
+    for switch in ("--fail-on-warn", "--no-fail", "--no-color", "--quiet"):
+        parser.add_argument(switch, action="store_true")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str], root: str) -> int:
+    """Lint, and return the exit code: conftest's, or 1 if a named file could not be read."""
+    options = parse_arguments(arguments)
+    tree = collect(options.paths, options.ignore)
+    reading = read(tree.texts)
+    unread = {**tree.problems, **{path: why for path, why in reading.passed_over.items() if path in tree.named}}
+    document = reading.document
+    document["unparsed"].update({path: why for path, why in unread.items() if path in tree.named})
+    _report({path: why for path, why in {**reading.passed_over, **tree.problems}.items() if path not in tree.named})
+    if options.print_input:
+        print(json.dumps({"headroom_lint": document}, indent=2))
+        return 0
+    code = _run_conftest(options, root, json.dumps({"headroom_lint": document}))
+    refused = [path for path in document["unparsed"] if path in tree.named]
+    for path in refused:
+        print(f"headroom-lint: {path} was not read: {document['unparsed'][path]}", file=sys.stderr)
+    return code or (1 if refused and not options.no_fail else 0)
+
+
+def _report(passed_over: dict[str, str]) -> None:
+    """Name the files of folders that were passed over, so that nothing is left out in silence."""
+    if not passed_over:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for path, why in passed_over.items():
+        by_reason.setdefault(why, []).append(path)
+    for why, paths in by_reason.items():
+        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+        print(f"headroom-lint: passed over {', '.join(paths[:5])}{more}: {why}", file=sys.stderr)
+
+
+def _run_conftest(options: argparse.Namespace, root: str, document: str) -> int:
+    policies = os.path.abspath(options.policy or os.path.join(root, "policies"))
+    command = [options.conftest, "test", "-", "--parser", "json", "--combine", "--stdin-filename", "headroom-lint.json"]
+    command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--output", options.output]
+    for path in options.data:
+        command += ["--data", os.path.abspath(path)]
+    for namespace in options.namespace or ["headroom"]:
+        command += ["--namespace", namespace]
+    command += [
+        switch
+        for switch, wanted in (
+            ("--fail-on-warn", options.fail_on_warn),
+            ("--no-fail", options.no_fail),
+            ("--no-color", options.no_color),
+            ("--quiet", options.quiet),
+        )
+        if wanted
+    ]
+    # Not in the user's folder: a conftest.toml there would add to this command line.
+    sys.stdout.flush()
+    return subprocess.run(command, input=document, text=True, check=False, cwd=policies).returncode

@@ -1,0 +1,124 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find etcd's command line among the words of a unit or a script: directly, behind a shell, or inside a container."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import NamedTuple
+
+# Flags that only etcd's server has. A word before them is etcd, whatever it is called.
+SERVER_FLAG = re.compile(
+    r"^--?(listen-(client|peer)-urls|advertise-client-urls|initial-(advertise-peer-urls|cluster|cluster-token|cluster-state)"
+    r"|(experimental-)?snapshot-(count|catchup-entries)|quota-backend-bytes|auto-compaction-(mode|retention)|unsafe-no-fsync"
+    r"|force-new-cluster|peer-(client-)?cert-(file|auth))(=|$)"
+)
+_EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*)?$")
+_IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+)?(?:@sha256:[0-9a-f]+)?$")
+_CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
+_SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
+_ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
+# What may stand behind an etcd without flags.
+_NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
+_RUNS = re.compile(r"^(exec|nohup|nice|ionice|sudo|env|--|\w+=.*|.*(;|&&|\|\|))$")
+_SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# The options of `docker run` without a value; each other one takes the next word.
+_SWITCH = re.compile(r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all)(=.*)?|-[ditP]+)$")
+
+
+class Command(NamedTuple):
+    """etcd's command line: its words, and what the container around it adds."""
+
+    words: tuple[str, ...]
+    image: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    memory: str | None = None
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text as a shell does. A command substitution stays one word, and an unbalanced quote is a character."""
+    text = re.sub(r"\{\{\s*(.*?)\s*\}\}", lambda found: "{{" + re.sub(r"\s+|[\"']", "", found[1]) + "}}", text)
+    text = _SUBSTITUTION.sub("$(command)", text)
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return [word.strip("\"'") for word in text.split()]
+
+
+def expand(words: list[str], variables: Mapping[str, str]) -> list[str]:
+    """Replace known variables. A word that is only a variable may become several words or none."""
+    expanded: list[str] = []
+    for word in words:
+        alone = re.fullmatch(r"\$\{?(\w+)\}?", word)
+        if alone and alone[1] in variables:
+            expanded += split_words(variables[alone[1]])
+        else:
+            expanded.append(_VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word))
+    return expanded
+
+
+def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> Command | None:
+    """Return the command line of an etcd server among words, None if there is none."""
+    words = expand(words, variables or {})
+    for position, word in enumerate(words):
+        if _CONTAINER.match(word):
+            return _in_container(words[position + 1 :])
+        if _SHELL.match(word) and any(re.match(r"^-\w*c$", item) for item in words[position + 1 : position + 3]):
+            return find_etcd(split_words(words[-1]), variables)
+    for position, word in enumerate(words):
+        if _EXECUTABLE.match(word) and _is_command(words, position):
+            return Command(("etcd", *_until_end(words[position + 1 :])))
+    first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
+    if first is not None and any(SERVER_FLAG.match(word) for word in words):
+        return Command(("etcd", *_until_end(words[first:])))
+    return None
+
+
+def _is_command(words: list[str], position: int) -> bool:
+    """Tell whether the word is run rather than passed: a data directory may be called etcd too."""
+    following = words[position + 1] if position + 1 < len(words) else ""
+    if following.startswith("-"):
+        return position == 0 or not words[position - 1].startswith("-")
+    return _NOTHING.match(following) is not None and (position == 0 or _RUNS.match(words[position - 1]) is not None)
+
+
+def _until_end(words: list[str]) -> list[str]:
+    end = next((position for position, word in enumerate(words) if _ENDS.match(word)), len(words))
+    return words[:end]
+
+
+def _in_container(words: list[str]) -> Command | None:
+    """Parse the words after docker, podman or nerdctl."""
+    verb = next((position for position, word in enumerate(words) if word in ("run", "create")), None)
+    if verb is None:
+        return None
+    options, rest = _options(words[verb + 1 :])
+    if not rest:
+        return None
+    image, arguments = rest[0], _until_end(rest[1:])
+    entrypoints = [value for name, value in options if name == "--entrypoint"]
+    inner = find_etcd([*entrypoints, *arguments])
+    if inner is None and _IMAGE.match(image) and (not arguments or arguments[0].startswith("-")):
+        inner = Command(("etcd", *arguments))
+    if inner is None:
+        return None
+    pairs = [value.partition("=") for name, value in options if name in ("-e", "--env")]
+    limits = [value for name, value in options if name in ("-m", "--memory")]
+    environment = tuple((name, value) for name, equals, value in pairs if equals)
+    return Command(inner.words, image, environment, limits[-1] if limits else None)
+
+
+def _options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options before the first other word, each with its value, and the words from there on."""
+    options: list[tuple[str, str]] = []
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        name, equals, value = option.partition("=")
+        if not _SWITCH.match(option):
+            options.append((name, value if equals else rest.pop(0) if rest else ""))
+    return options, rest

@@ -1,0 +1,155 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read YAML and JSON with Ansible's types, and the lines of their keys."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import yaml
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
+
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ENCRYPTED = "$ANSIBLE_VAULT"
+
+
+class _Loader(_BASE):  # type: ignore[misc]
+    """YAML as Ansible reads it: dates stay text, and tags that it does not know have no effect."""
+
+
+def _as_text(loader: Any, node: Any) -> Any:
+    return node.value
+
+
+def _by_kind(loader: Any, suffix: str, node: Any) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    if suffix == "vault":
+        return {"__ansible_vault": node.value}
+    if suffix == "unsafe":
+        return {"__ansible_unsafe": node.value}
+    return node.value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _as_text)
+_Loader.add_constructor("tag:yaml.org,2002:binary", _as_text)
+_Loader.add_multi_constructor("!", _by_kind)
+
+
+class Embedded(NamedTuple):
+    """A text inside a document, such as a file of cloud-init's write_files, with the lines that it has in the file around it."""
+
+    target: str
+    lines: list[Line]
+
+
+class Parsed(NamedTuple):
+    """The documents of a file, the ranges of lines that belong to a key or a name, and the texts inside."""
+
+    documents: list[Any]
+    scopes: dict[str, list[list[int]]]
+    embedded: list[Embedded]
+
+
+def read_documents(path: str, text: str, first: int = 1) -> Parsed:
+    """Parse a text whose first line has number ``first`` in its file. Raises Unparsed."""
+    if text.startswith(_ENCRYPTED):
+        return Parsed([text], {}, [])
+    loader = _Loader(text)
+    documents, scopes, embedded = [], {}, []
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            documents.append(_checked(loader.construct_document(node)))
+            _collect(path, node, first, scopes, embedded)
+    except yaml.YAMLError as error:
+        raise Unparsed(_reason(text, error, first)) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Unparsed(f"its YAML has a value that cannot be read: {error}") from error
+    finally:
+        loader.dispose()
+    return Parsed([document for document in documents if document is not None], scopes, embedded)
+
+
+def _reason(text: str, error: yaml.YAMLError, first: int) -> str:
+    mark = getattr(error, "problem_mark", None)
+    number = mark.line + first if mark else first
+    problem = getattr(error, "problem", None) or "not YAML"
+    template = next((line for line, part in enumerate(text.splitlines(), first) if re.search(r"\{\{|\{%", part)), None)
+    if template:
+        return f"it is a template (line {template}), and no YAML before it is rendered (line {number}: {problem})"
+    return f"line {number} is not valid YAML: {problem}"
+
+
+def _checked(value: Any) -> Any:
+    """Return a value in JSON's types. Keys become texts, as conftest's parsers do."""
+    if isinstance(value, dict):
+        return {_key(key): _checked(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_checked(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return {_key(item): None for item in value}
+    if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return "null" if key is None else str(key)
+
+
+def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]], embedded: list[Embedded]) -> None:
+    """Add the ranges of each key and name below a node, and its texts of several lines."""
+    whole = _range(root, root, first)
+    pending = [(root, whole, "")]
+    seen = set()
+    while pending:
+        node, outer, inside = pending.pop()
+        if id(node) in seen or not isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            pending += [(item, _range(item, item, first), inside) for item in node.value]
+            continue
+        target = _scalar(node, "path")
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value == "name" and isinstance(value, yaml.ScalarNode):
+                _add(scopes, value.value, whole if inside == "metadata" else outer)
+            _add(scopes, key.value, _range(key, value, first))
+            if isinstance(value, yaml.ScalarNode) and "\n" in value.value and value.style in ("|", ">"):
+                embedded.append(
+                    Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
+                )
+            pending.append((value, _range(key, value, first), key.value))
+
+
+def _scalar(node: Any, name: str) -> str:
+    return next(
+        (str(value.value) for key, value in node.value if key.value == name and isinstance(value, yaml.ScalarNode)), ""
+    )
+
+
+def _range(start: Any, end: Any, first: int) -> list[int]:
+    """Return the first and the last line. A block ends where the next token starts, one line further down."""
+    is_block = isinstance(end, yaml.CollectionNode) and not end.flow_style
+    last = end.end_mark.line + first - (1 if is_block and end.end_mark.line > start.start_mark.line else 0)
+    return [start.start_mark.line + first, last]
+
+
+def _add(scopes: dict[str, list[list[int]]], name: str, added: list[int]) -> None:
+    """Keep the outer one of two nested ranges."""
+    ranges = scopes.setdefault(name, [])
+    if any(first <= added[0] and added[1] <= last for first, last in ranges):
+        return
+    ranges[:] = [kept for kept in ranges if not (added[0] <= kept[0] and kept[1] <= added[1])]
+    ranges.append(added)

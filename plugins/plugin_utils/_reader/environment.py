@@ -1,0 +1,58 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read environment files as systemd's EnvironmentFile= does: etcd.conf with its [Member] sections, /etc/default/etcd, etcd.env."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+
+# As spelling.is_server_variable of the policies: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
+SERVER_VARIABLE = re.compile(
+    r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
+)
+_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
+
+
+class Variable(NamedTuple):
+    """One assignment with its place."""
+
+    name: str
+    value: str
+    path: str
+    line: int
+
+
+def read_environment(lines: Iterable[Line]) -> list[Variable]:
+    """Return the assignments in their order. Other lines, such as section headers, have no effect, as in systemd."""
+    found = []
+    for logical in logical_lines(lines):
+        assignment = _ASSIGNMENT.match(logical.text)
+        if assignment:
+            path, line = logical.place(assignment[1])
+            found.append(Variable(assignment[1], unquote(assignment[2]), path, line))
+    return found
+
+
+def unquote(value: str) -> str:
+    """Return a value without the quotes around it."""
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
+
+
+def is_server(variables: Iterable[Variable]) -> bool:
+    """Tell whether the variables configure a server, in etcd's own variables or in flags for a unit such as ETCD_OPTS."""
+    return any(SERVER_VARIABLE.match(variable.name) or flags_in(variable) for variable in variables)
+
+
+def flags_in(variable: Variable) -> list[str]:
+    """Return the flags of etcd in a variable such as DAEMON_ARGS; empty if it has none that only a server takes."""
+    words = split_words(variable.value) if variable.value.lstrip().startswith("-") else []
+    return words if any(SERVER_FLAG.match(word) for word in words) else []

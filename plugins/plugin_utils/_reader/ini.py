@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Translate an INI inventory into the form of a YAML inventory, with the values that Ansible's INI plugin gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Unparsed
+
+_SECTION = re.compile(r"^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$")
+
+Group = dict[str, Any]
+
+
+def read_inventory(text: str) -> dict[str, Group]:
+    """Return group → {hosts, vars, children}. Raises Unparsed for a line that Ansible refuses.
+
+    The last assignment in the file wins, as in Ansible, wherever a host is named again.
+    """
+    groups: dict[str, Group] = {}
+    hosts: dict[str, dict[str, Any]] = {}
+    group, kind = "ungrouped", "hosts"
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line or line[0] in "#;":
+            continue
+        section = _SECTION.match(line)
+        if section:
+            group, kind = section[1], section[2] or "hosts"
+            if kind not in ("hosts", "vars", "children"):
+                raise Unparsed(f"line {number}: [{group}:{kind}] is no section of an inventory")
+            groups.setdefault(group, {})
+        elif line.startswith("["):
+            raise Unparsed(f"line {number}: {line[:60]!r} is no section of an inventory")
+        elif kind == "hosts":
+            name, variables = _host(line, number)
+            hosts.setdefault(name, {}).update(variables)
+            groups.setdefault(group, {}).setdefault("hosts", {})[name] = hosts[name]
+        elif kind == "vars":
+            name, equals, value = line.partition("=")
+            if not equals:
+                raise Unparsed(f"line {number}: expected NAME=VALUE, found {line[:60]!r}")
+            groups[group].setdefault("vars", {})[name.strip()] = parse_value(value.strip())
+        else:
+            groups[group].setdefault("children", {})[line.split("#")[0].strip()] = {}
+    return groups
+
+
+def _host(line: str, number: int) -> tuple[str, dict[str, Any]]:
+    try:
+        name, *rest = shlex.split(line, comments=True)
+    except ValueError as error:
+        raise Unparsed(f"line {number}: {error} in {line[:60]!r}") from error
+    wrong = [word for word in rest if "=" not in word]
+    if wrong or "=" in name:
+        raise Unparsed(f"line {number}: expected NAME=VALUE after the host, found {(wrong or [name])[0]!r}")
+    pairs = [word.split("=", 1) for word in rest]
+    return name, {key: parse_value(value) for key, value in pairs}
+
+
+def parse_value(text: str) -> Any:
+    """Return a Python literal's value as JSON has it, any other text as it is (docs/inventory.md lists the cases)."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return _plain(value, text)
+
+
+def _plain(value: Any, text: str) -> Any:
+    if isinstance(value, (tuple, set, list)):
+        return [_plain(item, str(item)) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item, str(item)) for key, item in value.items()}
+    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and abs(value) < 1e300):
+        return value
+    return text

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A member of etcd in the form that policies/lib/formats/read_member.rego describes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import Command
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, flags_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Logical
+
+_FLAG = re.compile(r"^--?([A-Za-z][A-Za-z0-9-]*)")
+_PLACEHOLDER = re.compile(r"\$(\w+|\{\w+\}|\(command\))|\{\{.*\}\}|\{%.*%\}")
+_ETCD_VARIABLE = re.compile(r"^(ETCD_|GOGC$|GOMEMLIMIT$)")
+
+
+def build(
+    kind: str,
+    command: Command,
+    source: Logical | None,
+    variables: Iterable[Variable],
+    *,
+    unknown: dict[str, str] | None = None,
+    limit: dict[str, str] | None = None,
+    memlock: str | None = None,
+    where: dict[str, tuple[str, int]] | None = None,
+) -> dict[str, Any]:
+    """Return the member; of two assignments of a variable the last counts."""
+    kept = {variable.name: variable for variable in variables if _ETCD_VARIABLE.match(variable.name)}
+    environment = {
+        **{name: variable.value for name, variable in kept.items()},
+        **{name: value for name, value in command.environment if _ETCD_VARIABLE.match(name)},
+    }
+    places = {**{name: (variable.path, variable.line) for name, variable in kept.items()}, **(where or {})}
+    if source:
+        places.update({name: source.place(name) for name, _value in command.environment})
+        places.update({f"--{flag}": source.place(f"-{flag}") for flag in _flags(command.words)})
+    return {
+        "name": _name(command.words) or environment.get("ETCD_NAME") or "etcd",
+        "format": kind,
+        "image": command.image,
+        "command": list(command.words),
+        "environment": environment,
+        "limit": {"name": "--memory", "size": command.memory} if command.memory else limit,
+        "memlock": memlock,
+        "unknown": {**(unknown or {}), **_unexpanded(command.words)},
+        "where": {about: list(place) for about, place in places.items()},
+    }
+
+
+def from_environment(variables: list[Variable]) -> dict[str, Any]:
+    """Return the member of an environment file, with the flags that one of its variables may hold for the unit."""
+    flags = {variable: flags_in(variable) for variable in variables}
+    words = [word for found in flags.values() for word in found]
+    where = {f"--{flag}": (variable.path, variable.line) for variable, found in flags.items() for flag in _flags(found)}
+    unknown = {"what the unit or the container adds": "its flags are not in this file"}
+    return build("environment file", Command(("etcd", *words)), None, variables, unknown=unknown, where=where)
+
+
+def _flags(words: Iterable[str]) -> list[str]:
+    return [found[1] for found in map(_FLAG.match, words) if found]
+
+
+def _name(words: tuple[str, ...]) -> str:
+    """Return the value of --name, if it is written out."""
+    for word, after in zip(words, (*words[1:], "")):
+        found = re.match(r"^--?name(?:=(.*))?$", word)
+        if found:
+            value = found[1] if found[1] is not None else after
+            return "" if re.search(r"[$%{]", value) else value
+    return ""
+
+
+def _unexpanded(words: tuple[str, ...]) -> dict[str, str]:
+    """Return the placeholders that may become any flags, with the reason."""
+    alone = [(before, word) for before, word in zip(words, words[1:]) if _PLACEHOLDER.fullmatch(word)]
+    # After a flag without a value it is the flag's value.
+    return {word: "it is filled in when etcd starts" for before, word in alone if not _FLAG.fullmatch(before)}

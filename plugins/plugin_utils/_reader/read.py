@@ -1,0 +1,218 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read files of any form, and build the document that headroom-lint hands to the policies.
+
+The document is {files, lines, unparsed, translated}: files as conftest's --combine has them ([{path, contents}]); path → the lines of its words and
+the ranges of its names; path → why a file about etcd was not read; and the inventories that were translated into the form of YAML ones.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import ini, member, script, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+    SERVER_VARIABLE,
+    is_server,
+    read_environment,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
+
+_DOCUMENT = re.compile(r"\.(ya?ml|json)$", re.IGNORECASE)
+_VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
+# A script may contain a whole unit, so it is recognized first.
+_SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
+_COMMANDS = re.compile(r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl|exec|nohup)[ \t]|etcd[ \t]+-)", re.MULTILINE)
+# A setting of etcd in any syntax.
+_MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?==|\s|$)|ETCD_[A-Z_]+)", re.MULTILINE)
+
+
+class Text(NamedTuple):
+    """A file, or a file inside another one: its path here, its path on the host, and its lines."""
+
+    path: str
+    target: str
+    lines: list[Line]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+
+class Reading(NamedTuple):
+    """What was read: the document for the policies, and path → why a file was passed over."""
+
+    document: dict[str, Any]
+    passed_over: dict[str, str]
+
+
+def read(texts: Mapping[str, str]) -> Reading:
+    """Read files, given as path → text."""
+    reader = _Reader()
+    for path, text in texts.items():
+        reader.add(path, text)
+    reader.add_units()
+    return Reading(reader.document(), reader.passed_over)
+
+
+class _Reader:
+    """The state of one reading. Units come last, because they need the environment files."""
+
+    def __init__(self) -> None:
+        self.files: list[dict[str, Any]] = []
+        self.lines: dict[str, dict[str, Any]] = {}
+        self.unparsed: dict[str, str] = {}
+        self.translated: dict[str, bool] = {}
+        self.passed_over: dict[str, str] = {}
+        self._units: list[Text] = []
+        self._environments: list[Text] = []
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "lines": self.lines,
+            "unparsed": self.unparsed,
+            "translated": self.translated,
+        }
+
+    def add(self, path: str, text: str) -> None:
+        """Read a file, or keep it for its unit."""
+        before = len(self.files) + len(self._units) + len(self._environments)
+        try:
+            self._add(Text(path, path, lines_of(path, text)))
+        except Unparsed as problem:
+            (self.unparsed if _mention(text) else self.passed_over)[path] = str(problem)
+            return
+        if before == len(self.files) + len(self._units) + len(self._environments):
+            mentioned = _mention(text)
+            if mentioned:
+                self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
+            else:
+                self.passed_over.setdefault(path, "it configures no etcd")
+
+    def _add(self, file: Text) -> None:
+        text = file.text
+        if _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target):
+            self._add_documents(file)
+        elif _SCRIPT.search(text):
+            self._add_script(file)
+        elif unit.is_unit(text) or unit.unit_of(file.target) != file.target:
+            self._units.append(file)
+        elif _is_environment(file):
+            self._environments.append(file)
+        elif _COMMANDS.search(text):
+            self._add_script(file)
+        elif _is_configuration(file):
+            self._add_documents(file)
+        elif file.path == file.target:
+            self._add_inventory(file)
+
+    def _add_documents(self, file: Text) -> None:
+        parsed = read_documents(file.path, file.text, file.lines[0].number if file.lines else 1)
+        self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
+        self._index(file, parsed)
+        for inner in parsed.embedded:
+            self._add_inner(Text(file.path, inner.target, inner.lines))
+
+    def _add_script(self, file: Text) -> None:
+        written, own = script.split_script(file.lines)
+        for inner in written:
+            self._add_inner(Text(file.path, inner.target, inner.lines))
+        self.files += [_member(file.path, found) for found in script.members_of(own)]
+
+    def _add_inner(self, inner: Text) -> None:
+        """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
+        if not _mention(inner.text) and not _is_configuration(inner):
+            return
+        if _DOCUMENT.search(inner.target) and not _is_configuration(inner):
+            return
+        self._add(inner)
+
+    def _add_inventory(self, file: Text) -> None:
+        if not re.search(r"^\[[^\]]+\]", file.text, re.MULTILINE):
+            return
+        try:
+            groups = ini.read_inventory(file.text)
+        except Unparsed as problem:
+            # Any file with sections comes here.
+            self.passed_over[file.path] = f"not an inventory: {problem}"
+            return
+        self.files.append({"path": file.path, "contents": groups})
+        self.translated[file.path] = True
+        self._index(file, Parsed([], {}, []))
+
+    def _index(self, file: Text, parsed: Parsed) -> None:
+        words = index_words(file.text, file.lines[0].number if file.lines else 1)
+        if file.path not in self.lines:
+            self.lines[file.path] = {"words": words, "scopes": parsed.scopes}
+
+    def add_units(self) -> None:
+        """Read the units with their drop-ins and environment files, then the environment files that no unit names."""
+        used: set[int] = set()
+        for parts in self._grouped():
+            directives = unit.merge(unit.read_directives(part.lines) for part in parts)
+            found = unit.member_of(directives, lambda named, path: self._find(named, path, used))
+            if found is not None:
+                self.files.append(_member(parts[0].path, found))
+            else:
+                self.passed_over.update({part.path: "it starts no etcd" for part in parts})
+        for file in self._environments:
+            if id(file) not in used:
+                self.files.append(_member(file.path, member.from_environment(read_environment(file.lines))))
+
+    def _grouped(self) -> list[list[Text]]:
+        """Return each unit with its drop-ins in the order of their names."""
+        by_unit: dict[str, list[Text]] = {}
+        for file in sorted(self._units, key=lambda file: posixpath.basename(file.target)):
+            name = unit.unit_of(file.target)
+            # A drop-in in /etc belongs to the unit in /usr/lib as well.
+            key = next((known for known in by_unit if posixpath.basename(known) == posixpath.basename(name)), name)
+            own = unit.unit_of(file.target) == file.target
+            if own and any(unit.unit_of(part.target) == part.target for part in by_unit.get(key, [])):
+                key = f"{file.path}:{file.target}"
+            by_unit.setdefault(key, []).append(file)
+        return [sorted(parts, key=lambda part: unit.unit_of(part.target) != part.target) for parts in by_unit.values()]
+
+    def _find(self, named: str, unit_path: str, used: set[int]) -> list[Line] | None:
+        """Return the lines of an environment file: of the unit's own file, below the same root, or the only one of that name."""
+        same = [file for file in self._environments if file.target == named and file.path == unit_path]
+        below = [file for file in self._environments if file.target.endswith(named)]
+        alike = [file for file in self._environments if posixpath.basename(file.target) == posixpath.basename(named)]
+        for candidates in (same, below, alike):
+            if len(candidates) == 1:
+                used.add(id(candidates[0]))
+                return candidates[0].lines
+        return None
+
+
+def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"path": path, "contents": {"headroom_member": found}}
+
+
+def _is_environment(file: Text) -> bool:
+    """Tell whether a file consists of assignments, and some configure a server."""
+    variables = read_environment(file.lines)
+    code = [line.text.strip() for line in file.lines if line.text.strip() and line.text.strip()[0] not in "#;["]
+    return is_server(variables) and all(re.match(r"^(export\s+)?\w+\s*=|.*[\\\"']$", line) for line in code)
+
+
+def _is_configuration(file: Text) -> bool:
+    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
+    keys = {found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text))}
+    return sum(1 for key in keys if SERVER_FLAG.match(f"--{key}")) > 1
+
+
+def _mention(text: str) -> str:
+    """Return the first setting of a server in a text, with its line; empty if there is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in _MENTION.finditer("" if line.lstrip().startswith("#") else line):
+            if SERVER_FLAG.match(found[0]) or SERVER_VARIABLE.match(found[0]):
+                return f"{found[0]} in line {number}"
+    return ""

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read shell scripts: the files that they write with here-documents, and the etcd that they start."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    expand,
+    find_etcd,
+    split_words,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+
+_HEREDOC = re.compile(r"<<-?\s*(\\?)(['\"]?)(\w+)\2")
+_TARGET = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*['\"]?([^\s'\"|&;<>]+)")
+_ASSIGNMENT = re.compile(
+    r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
+)
+_VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
+
+
+class Written(NamedTuple):
+    """A file that a script writes: its path on the host, and its lines with their numbers in the script."""
+
+    target: str
+    lines: list[Line]
+
+
+def split_script(lines: list[Line]) -> tuple[list[Written], list[Line]]:
+    """Return the files that here-documents contain, and the script's own lines."""
+    written: list[Written] = []
+    own: list[Line] = []
+    constants = _constants(lines)
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        position += 1
+        own.append(line)
+        opening = None if line.text.lstrip().startswith("#") else _HEREDOC.search(line.text)
+        if not opening:
+            continue
+        body = []
+        while position < len(lines) and lines[position].text.strip() != opening[3]:
+            body.append(lines[position])
+            position += 1
+        position += 1
+        target = _TARGET.search(line.text.replace(opening[0], " "))
+        expanded = body if opening[1] or opening[2] else [_expand(item, constants) for item in body]
+        written.append(Written(unquote(target[1]) if target else "", expanded))
+    return written, own
+
+
+def _constants(lines: list[Line]) -> dict[str, str]:
+    """Return the variables that the script sets once, to a text without substitutions."""
+    assignments = [found for line in lines if (found := _ASSIGNMENT.match(line.text))]
+    times = Counter(found[2] for found in assignments)
+    return {
+        found[2]: unquote(found[3])
+        for found in assignments
+        if times[found[2]] == 1 and not re.search(r"[$`]", found[3]) and found[3]
+    }
+
+
+def _expand(line: Line, constants: dict[str, str]) -> Line:
+    """Expand a line of a here-document whose delimiter is not quoted."""
+    text = _VARIABLE.sub(lambda found: constants.get(found[1] or found[2], found[0]), line.text)
+    return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
+
+
+def members_of(own: list[Line]) -> list[dict[str, Any]]:
+    """Return the members that a script starts itself."""
+    constants = _constants(own)
+    exported = []
+    for line in own:
+        found = _ASSIGNMENT.match(line.text)
+        if found and (found[1] or "").startswith("export"):
+            exported.append(
+                Variable(found[2], " ".join(expand([unquote(found[3])], constants)), line.path, line.number)
+            )
+    members = []
+    for logical in logical_lines(own, comments="#"):
+        words = split_words(logical.text)
+        command = find_etcd(words, constants)
+        # A bare `etcd` is also a word of a loop or of a message.
+        if command is None or not any(word.startswith("-") for word in command.words[1:]):
+            continue
+        before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
+        given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
+        members.append(member.build("script", command, logical, [*exported, *given]))
+    return members

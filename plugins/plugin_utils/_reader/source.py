@@ -1,0 +1,61 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lines of a file that keep their numbers, and the error that a reader raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class Unparsed(ValueError):
+    """A file that seems to configure etcd, but cannot be parsed. The message is the reason, with a line where one is known."""
+
+
+class Line(NamedTuple):
+    """One line of a file."""
+
+    path: str
+    number: int
+    text: str
+
+
+class Logical(NamedTuple):
+    """A line with its continuation lines: the joined text and the lines that it was made of."""
+
+    text: str
+    lines: tuple[Line, ...]
+
+    def place(self, word: str) -> tuple[str, int]:
+        """Return path and line of a word; of the first line if the word is not found as it is."""
+        found = [line for line in self.lines if word in line.text]
+        line = (found or self.lines)[0]
+        return line.path, line.number
+
+
+def lines_of(path: str, text: str, first: int = 1) -> list[Line]:
+    """Return the lines of a text whose first line has number ``first`` in its file."""
+    return [Line(path, number, line) for number, line in enumerate(text.splitlines(), first)]
+
+
+def logical_lines(lines: Iterable[Line], comments: str = "#;") -> Iterator[Logical]:
+    """Join lines that end in a backslash. Leave out empty lines and comments, also those between continuation lines, as systemd does."""
+    collected: list[Line] = []
+    for line in lines:
+        stripped = line.text.strip()
+        if stripped[:1] in tuple(comments) and stripped:
+            continue
+        collected.append(line)
+        if stripped.endswith("\\"):
+            continue
+        if stripped or len(collected) > 1:
+            yield _joined(collected)
+        collected = []
+    if collected:
+        yield _joined(collected)
+
+
+def _joined(lines: list[Line]) -> Logical:
+    return Logical(" ".join(re.sub(r"\\\s*$", "", line.text).strip() for line in lines).strip(), tuple(lines))

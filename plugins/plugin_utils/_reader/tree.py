@@ -1,0 +1,60 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the files below the paths that the user named."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# Larger files are no configuration that a person wrote.
+_LARGEST = 16 * 1024 * 1024
+# What Ansible ignores in an inventory's folder, and the folders of version control.
+_IGNORED = re.compile(r"(^|/)(\.git|\.hg|\.svn|__pycache__|node_modules)(/|$)|(\.(orig|bak|retry|swp|pyc|pyo)|~)$")
+
+
+class Tree(NamedTuple):
+    """Path → text of the files, path → why a file could not be read, and the paths that the user named himself."""
+
+    texts: dict[str, str]
+    problems: dict[str, str]
+    named: set[str]
+
+
+def collect(paths: Iterable[str], ignore: str = "") -> Tree:
+    """Read the files below paths. Folders are searched for files, hidden ones included, in the order of their names."""
+    tree = Tree({}, {}, set())
+    pattern = re.compile(ignore) if ignore else None
+    for path in paths:
+        if not os.path.isdir(path):
+            tree.named.add(os.path.normpath(path))
+        for file in [path] if not os.path.isdir(path) else _files_below(path):
+            name = os.path.normpath(file)
+            if not (pattern and pattern.search(name)):
+                _add(tree, name)
+    return tree
+
+
+def _files_below(folder: str) -> list[str]:
+    found = []
+    for parent, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if not _IGNORED.search(name))
+        found += [os.path.join(parent, name) for name in sorted(files) if not _IGNORED.search(name)]
+    return found
+
+
+def _add(tree: Tree, path: str) -> None:
+    try:
+        size = os.path.getsize(path)
+        if size > _LARGEST:
+            tree.problems[path] = f"it has {size:,} bytes, over the limit of {_LARGEST:,}"
+            return
+        with open(path, "rb") as file:
+            tree.texts[path] = file.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        tree.problems[path] = "it is not UTF-8 text"
+    except OSError as error:
+        tree.problems[path] = error.strerror or str(error)

@@ -1,0 +1,135 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read systemd units and their drop-ins: ExecStart=, Environment=, EnvironmentFile= and limits."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    Command,
+    find_etcd,
+    split_words,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+    SERVER_VARIABLE,
+    Variable,
+    read_environment,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
+
+_SECTION = re.compile(r"^\[([A-Za-z-]+)\]\s*$")
+_DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")
+# An empty value discards what was set before.
+_LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile"}
+
+
+class Directive(NamedTuple):
+    """One directive of a unit."""
+
+    name: str
+    value: str
+    source: Logical
+
+
+# Path of an environment file as the unit has it, and the unit's own path → the file's lines, None if it is not at hand.
+FindFile = Callable[[str, str], "list[Line] | None"]
+
+
+def is_unit(text: str) -> bool:
+    """Tell whether a text has the sections of a systemd service."""
+    return re.search(r"^\[Service\]\s*$", text, re.MULTILINE) is not None
+
+
+def read_directives(lines: Iterable[Line]) -> list[Directive]:
+    """Return the directives of the section [Service], in their order."""
+    found: list[Directive] = []
+    section = ""
+    for logical in logical_lines(lines):
+        header = _SECTION.match(logical.text)
+        directive = _DIRECTIVE.match(logical.text)
+        if header:
+            section = header[1]
+        elif directive and section == "Service":
+            found.append(Directive(directive[1], directive[2].strip(), logical))
+    return found
+
+
+def merge(parts: Iterable[list[Directive]]) -> list[Directive]:
+    """Return the directives of a unit and its drop-ins as systemd reads them."""
+    merged: list[Directive] = []
+    for directive in (directive for part in parts for directive in part):
+        if directive.name in _LISTS and not directive.value:
+            merged = [kept for kept in merged if kept.name != directive.name]
+        else:
+            merged.append(directive)
+    return merged
+
+
+def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any] | None:
+    """Return the member that a unit runs; None if it runs something else. A drop-in alone counts if it sets etcd's variables."""
+    variables, unknown = _environment(directives, find_file)
+    values = {variable.name: variable.value for variable in variables}
+    starts = [directive for directive in directives if directive.name == "ExecStart"]
+    for start in starts:
+        command = find_etcd(split_words(start.value.replace("$$", "$")), values)
+        if command is not None:
+            return _build(command, start.source, variables, unknown, directives)
+    if starts or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
+        return None
+    unknown = {**unknown, "the unit of this drop-in": "it is not among the files"}
+    return _build(Command(("etcd",)), None, variables, unknown, directives)
+
+
+def _build(
+    command: Command,
+    source: Logical | None,
+    variables: list[Variable],
+    unknown: dict[str, str],
+    directives: list[Directive],
+) -> dict[str, Any]:
+    last = {directive.name: directive for directive in directives}
+    limit = next((last[name] for name in ("MemoryMax", "MemoryLimit") if name in last), None)
+    memlock = last.get("LimitMEMLOCK")
+    return member.build(
+        "systemd unit",
+        command,
+        source,
+        variables,
+        unknown=unknown,
+        limit={"name": limit.name, "size": limit.value} if limit else None,
+        memlock=memlock.value.split(":")[0] if memlock else None,
+        where={limit.name: limit.source.place(limit.name)} if limit else {},
+    )
+
+
+def _environment(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:
+    """Return the variables, those of files last because they win in systemd; and the files that are not at hand, with the reason."""
+    variables: list[Variable] = []
+    for directive in directives:
+        if directive.name == "Environment":
+            for word in split_words(directive.value):
+                name, equals, value = word.partition("=")
+                if equals:
+                    variables.append(Variable(name, value, *directive.source.place(name)))
+    unknown = {}
+    for directive in directives:
+        if directive.name == "EnvironmentFile":
+            named = directive.value.lstrip("-").strip("\"'")
+            lines = find_file(named, directive.source.lines[0].path)
+            if lines is None:
+                unknown[f"EnvironmentFile={named}"] = "it is not among the files"
+            else:
+                variables += read_environment(lines)
+    return variables, unknown
+
+
+def unit_of(path: str) -> str:
+    """Return the unit's path for a drop-in's (etcd.service.d/limits.conf); the path itself for a unit."""
+    folder = posixpath.dirname(path)
+    return folder[: -len(".d")] if folder.endswith(".service.d") else path

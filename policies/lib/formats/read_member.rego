@@ -1,0 +1,33 @@
+# METADATA
+# title: Members that headroom-lint found
+# description: |
+#   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files:
+#   {name, format, image, command, environment, limit, memlock, unknown, where}. command: etcd's words; environment: name → value; limit: null
+#   or {name, size}; unknown: what the author wrote → reason; where: flag or variable → [path, line].
+package headroom.formats.read_member
+
+import data.headroom.formats.command_line
+import data.headroom.formats.container
+import data.headroom.formats.statement_builder
+import data.headroom.units
+
+# The member's name → its statement.
+statements(member) := {member.name: statement_builder.build(member.format, object.union_n([
+	{
+		"given": array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.environment)),
+		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
+		"where": member.where,
+	},
+	container.release(member.image),
+	_limit(member.limit),
+	_memlock(member.memlock),
+]))}
+
+_limit(limit) := {"limit": {"name": limit.name, "bytes": bytes}} if {
+	bytes := units.parse_size(limit.size)
+} else := {}
+
+# systemd's "infinity" is not a size.
+_memlock(size) := {"memlock": bytes} if {
+	bytes := units.parse_size(size)
+} else := {}

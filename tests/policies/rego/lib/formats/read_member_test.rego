@@ -1,0 +1,81 @@
+package headroom_test.formats.read_member
+
+import data.headroom.clusters
+import data.headroom.formats
+import data.headroom.inventory
+import data.headroom.result
+
+_member := {
+	"name": "n1",
+	"format": "systemd unit",
+	"image": null,
+	"command": ["etcd", "--unsafe-no-fsync", "--snapshot-count", "5"],
+	"environment": {"ETCD_DATA_DIR": "/etcd", "GOGC": "50"},
+	"limit": {"name": "MemoryMax", "size": "1G"},
+	"memlock": "64M",
+	"unknown": {"$ETCD_OPTS": "it is filled in when etcd starts"},
+	"where": {"--snapshot-count": ["etcd.service", 7]},
+}
+
+_input(changes) := [{"path": "headroom-lint.json", "contents": {"headroom_lint": {
+	"files": [{"path": "etcd.service", "contents": {"headroom_member": object.union(_member, changes)}}],
+	"lines": {},
+	"unparsed": {},
+	"translated": {},
+}}}]
+
+test_member if {
+	some profile in clusters.profiles with input as _input({})
+	profile.hosts == {"n1"}
+	profile.etcd.settings == {"unsafe_no_fsync": true, "snapshot_count": 5, "data_dir": "/etcd", "gogc": "50"}
+	profile.etcd.limit == {"name": "MemoryMax", "bytes": 1073741824}
+	profile.etcd.memlock == 67108864
+	profile.unknown["$ETCD_OPTS"] == "it is filled in when etcd starts"
+}
+
+test_without_limits if {
+	some profile in clusters.profiles with input as _input({"limit": null, "memlock": "infinity", "image": "quay.io/coreos/etcd:v3.5.1"})
+	profile.etcd.limit == {"name": "a memory limit"}
+	profile.etcd.memlock == null
+	profile.etcd.version == "3.5.1"
+}
+
+_locations(about) := {[finding._loc, finding.msg] |
+	some finding in result.findings("t/n", {{"inventory": "etcd.service", "hosts": {"n1"}, "about": about, "text": "it is so"}})
+}
+
+test_location if {
+	catalog := {"t/n": {"title": "A title", "custom": {"id": "t/n", "severity": "deny", "fix": "Do it", "source": "a page"}}}
+	known := _locations("--snapshot-count") with input as _input({}) with data.headroom.catalog as catalog
+	known == {[{"file": "etcd.service", "line": 7}, "t/n: etcd.service:7: n1: it is so. Do it"]}
+	unknown := _locations("ETCD_WAL_DIR") with input as _input({}) with data.headroom.catalog as catalog
+	unknown == {[{"file": "etcd.service", "line": 1}, "t/n: etcd.service: n1: it is so. Do it"]}
+}
+
+test_location_in_inventory if {
+	reader := {
+		"files": [{"path": "i/hosts.yml", "contents": {"etcd": {"hosts": {"n1": {"etcd_version": "3.6.1"}}}}}],
+		"lines": {"i/hosts.yml": {"words": {"etcd_version": [2]}, "scopes": {}}},
+	}
+	catalog := {"t/n": {"title": "A title", "custom": {"id": "t/n", "severity": "deny", "fix": "Do it", "source": "a page"}}}
+	problem := {"inventory": "i", "hosts": {"n1"}, "about": "etcd_version", "text": "it is so"}
+	some finding in result.findings("t/n", {problem}) with input as [{"path": "-", "contents": {"headroom_lint": reader}}] with data.headroom.catalog as catalog
+	finding._loc == {"file": "i/hosts.yml", "line": 2}
+	finding.msg == "t/n: i/hosts.yml:2: n1: it is so. Do it"
+}
+
+# headroom-lint gives an INI inventory the form of a YAML one.
+test_translated_inventory if {
+	reader := {
+		"files": [{"path": "hosts.ini", "contents": {"etcd": {"hosts": {"n1": {"etcd_version": "3.6.1"}}}}}],
+		"lines": {"hosts.ini": {"words": {"etcd_version": [2]}, "scopes": {}}},
+		"unparsed": {"etcd.conf": "line 3 is not valid YAML"},
+		"translated": {"hosts.ini": true},
+	}
+	document := [{"path": "headroom-lint.json", "contents": {"headroom_lint": reader}}]
+	{"n1": {"etcd_version": "3.6.1"}} == inventory.hosts with input as document
+	count(formats.paths) == 0 with input as document
+	texts := {finding.msg | some finding in data.headroom.rules.inventory.unread_file.warn} with input as document
+	some line in texts
+	contains(line, "etcd.conf was not read: line 3 is not valid YAML")
+}
