@@ -126,7 +126,8 @@ def load() -> dict[str, Any]:
             for name, release in releases["series"].items()
         },
         "settings": expand_settings(releases, keys),
-        "bugs": releases["bugs"],
+        # The sources are for the page, docs/policies/defects.md.
+        "bugs": [{key: value for key, value in bug.items() if key != "source"} for bug in releases["bugs"]],
         "constants": {
             end: {
                 name: {constant: at_end(by_series(entry["value"], name), end) for constant, entry in constants.items()}
@@ -230,9 +231,12 @@ def python(model: dict[str, Any]) -> str:
     constants = model["constants"]
     parts = [constants_class(next(iter(constants["high"].values()))) + "\n"]
     parts += [constants_literal(f"CONSTANTS_{end.upper()}", constants[end]) for end in ("low", "high")]
+    # Only the linter sees the settings that lead to a defect.
+    bugs = [{key: value for key, value in bug.items() if key != "condition"} for bug in model["bugs"]]
     for constant, key in names.items():
         head = f"{constant}: {types.get(constant, 'dict[str, Any]')} = "
-        parts.append(head + literal(model[key], 0, len(head), 0) + "\n")
+        value = bugs if key == "bugs" else model[key]
+        parts.append(head + literal(value, 0, len(head), 0) + "\n")
     return HEADER + "\n".join(parts)
 
 

@@ -25,7 +25,7 @@ BAD = "policies/examples/kubespray/inventory"
 FILE = "policies/examples/files/etcd.yaml"
 GOOD = "inventory"
 DENIED = {"version/data_corruption", "flags/unknown_setting", "flags/wrong_type"}
-WARNED = {"memory/snapshot_count", "version/watch_leak"}
+WARNED = {"memory/snapshot_count", "version/known_defects"}
 
 
 def run(*command: str, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:

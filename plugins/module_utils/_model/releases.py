@@ -92,7 +92,7 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def known_bugs(version: str) -> list[dict[str, Any]]:
-    """Return the known bugs of one release: id, severity, text, source, and fixed (a release or None)."""
+    """Return the known bugs of one release: id, kind, severity, text, and fixed (a release or None)."""
     series(version)
     key = version_key(version)
     found = []
@@ -108,6 +108,7 @@ def check_upgrade(running: str, target: str) -> str:
     """Return why a member of one version must not be changed to another, or nothing.
 
     etcd goes from one minor version to the next, and back only by a downgrade that is enabled in the cluster first.
+    The release before has to be recent enough, too: see upgrade_floor in model/releases.yml.
     Source: https://etcd.io/docs/v3.6/upgrades/ and https://etcd.io/docs/v3.6/downgrades/.
     """
     have, want = version_key(running), version_key(target)
@@ -120,11 +121,24 @@ def check_upgrade(running: str, target: str) -> str:
         step = f"{have[0]}.{have[1] + 1}"
         newest = SERIES[step]["newest"] if step in SERIES else f"{step}.x"
         return f"from etcd {running} to {target} skips a minor version: go to {newest} first"
-    if want[:2] > have[:2]:
-        for bug in known_bugs(running) if f"{have[0]}.{have[1]}" in SERIES else []:
-            if bug.get("only_for_upgrade"):
-                return f"from etcd {running} to {target}: {bug['text']}"
-    return ""
+    return _below_floor(running, target) if want[:2] > have[:2] else ""
+
+
+def _below_floor(running: str, target: str) -> str:
+    """Return why the next minor version cannot take over from this patch release, or nothing."""
+    release = SERIES.get(target.rpartition(".")[0], {})
+    floor = release.get("upgrade_floor")
+    if floor is None or version_key(running) >= version_key(floor):
+        return ""
+    newest = SERIES[series(running)]["newest"]
+    reasons = [bug["text"] for bug in known_bugs(running) if bug["kind"] == "upgrade"]
+    return "; ".join(
+        [
+            f"from etcd {running} to {target}: etcd supports this upgrade from {floor} on ({release['upgrade_guide']})",
+            *reasons,
+            f"go to {newest} first",
+        ]
+    )
 
 
 def check_config(version: str, config: Any) -> list[str]:

@@ -22,13 +22,22 @@ _release := `^v?((?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2})(?:[-+_].*)
 # Config-file key → type; keys of a section are "section.key". Undefined for an unknown release.
 config_keys(version) := model.series[series(version)].config_keys
 
-# The bugs of a release, each with the release that has it `fixed`, null if none has. Empty for an invalid release.
-bugs(version) := {object.union(bug, {"fixed": span.fixed}) |
+# The bugs of a release, the gravest first, each with the release that has it `fixed`, null if none has. Empty for an invalid release.
+bugs(version) := [object.union(bug, {"fixed": span.fixed}) |
 	semver.is_valid(version)
 	some bug in model.bugs
 	some span in bug.ranges
 	semver.compare(version, span.from) >= 0
 	not _is_fixed(version, span.fixed)
+]
+
+# Why a release must not be upgraded to the next minor version.
+upgrade_bugs(version) := [bug.text | some bug in bugs(version); bug.kind == "upgrade"]
+
+# Whether two releases of known series are one minor version apart.
+is_next_minor(older, newer) if {
+	[major, minor, _] := numbers(older)
+	[major, minor + 1] == array.slice(numbers(newer), 0, 2)
 }
 
 _is_fixed(version, fixed) if semver.compare(version, fixed) >= 0

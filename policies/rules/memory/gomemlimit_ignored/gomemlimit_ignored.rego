@@ -5,7 +5,7 @@
 # custom:
 #   id: memory/gomemlimit_ignored
 #   severity: deny
-#   with: [version/data_corruption, version/vulnerable, version/watch_leak]
+#   with: [version/data_corruption, version/vulnerable, version/known_defects]
 #   fix: Upgrade to the newest release of the series, or set GOGC instead
 #   source: https://go.dev/doc/go1.19#runtime; CHANGELOG-3.5.md for the Go version of each release
 package headroom.rules.memory.gomemlimit_ignored

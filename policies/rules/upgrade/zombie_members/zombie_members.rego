@@ -6,7 +6,7 @@
 # custom:
 #   id: upgrade/zombie_members
 #   severity: deny
-#   with: [version/mixed, version/vulnerable, version/watch_leak]
+#   with: [version/mixed, version/known_defects, version/vulnerable]
 #   fix: First upgrade the whole cluster to the newest 3.5, then to 3.6
 #   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
 package headroom.rules.upgrade.zombie_members
@@ -21,17 +21,13 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 	some [inventory, cluster], parts in clusters.mixed
 	some older in parts
 	some newer in parts
-	[major, minor, _] := releases.numbers(older.etcd.version)
-	[same, other, _] := releases.numbers(newer.etcd.version)
-	same == major
-	other > minor
-	some bug in releases.bugs(older.etcd.version)
-	bug.only_for_upgrade
-	bug.fixed != null
+	releases.is_next_minor(older.etcd.version, newer.etcd.version)
+	reasons := releases.upgrade_bugs(older.etcd.version)
+	count(reasons) > 0
 	text := sprintf("cluster %q goes from %s to %s: %s", [
 		cluster,
 		older.etcd.version,
 		newer.etcd.version,
-		bug.text,
+		concat("; ", reasons),
 	])
 }

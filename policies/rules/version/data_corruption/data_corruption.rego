@@ -6,7 +6,7 @@
 # custom:
 #   id: version/data_corruption
 #   severity: deny
-#   with: [version/vulnerable, version/watch_leak]
+#   with: [version/vulnerable, version/known_defects]
 #   fix: Upgrade to the newest release of the series, one member at a time, before anything else
 #   source: https://github.com/etcd-io/etcd/tree/main/CHANGELOG and the postmortem of 3.5.0-3.5.2
 package headroom.rules.version.data_corruption
@@ -21,6 +21,7 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in releases.bugs(profile.etcd.version)
+	bug.kind == "data"
 	bug.severity == "deny"
 	text := sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(bug.fixed)])
 }

@@ -1,13 +1,14 @@
 # METADATA
 # title: The release has no known vulnerability
 # description: |
-#   Some releases let a client do what it has no permission for, whatever the configuration. Only an upgrade fixes that.
+#   Some releases let a client do what it has no permission for. Only an upgrade fixes that. Vulnerabilities that need a
+#   setting are reported where it is set; lesser ones are in version/known_defects.
 # custom:
 #   id: version/vulnerable
 #   severity: deny
-#   with: [version/watch_leak]
+#   with: [version/known_defects]
 #   fix: Upgrade to the newest release of the series, one member at a time
-#   source: https://github.com/etcd-io/etcd/security/advisories, and model/releases.yml
+#   source: https://github.com/etcd-io/etcd/security/advisories, and docs/policies/defects.md
 package headroom.rules.version.vulnerable
 
 import data.headroom.clusters
@@ -20,7 +21,9 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in releases.bugs(profile.etcd.version)
-	startswith(bug.id, "cve-")
+	bug.kind == "security"
+	bug.severity == "deny"
 	bug.fixed != null
+	every setting in object.get(bug, ["condition", "settings"], []) { profile.etcd.settings[setting] }
 	text := sprintf("etcd %s: %s; fixed in %s", [profile.etcd.version, bug.text, bug.fixed])
 }

@@ -1,0 +1,51 @@
+# METADATA
+# title: The release has no known defects that a newer one fixed
+# description: |
+#   Patch releases fix stale reads, lost watch events, members that cannot be added, and lesser vulnerabilities. This
+#   rule names the gravest of those that concern the member; defects of etcd's users and roles count where no Kubernetes
+#   API server, which does without them, is known to be the client.
+# custom:
+#   id: version/known_defects
+#   severity: warn
+#   fix: Upgrade to the newest release of the series, one member at a time; docs/policies/defects.md lists all defects
+#   source: docs/policies/defects.md, from CHANGELOG-3.5.md, CHANGELOG-3.6.md and CHANGELOG-3.7.md
+package headroom.rules.version.known_defects
+
+import data.headroom.clusters
+import data.headroom.releases
+import data.headroom.result
+
+warn contains finding if some finding in result.findings("version/known_defects", problems)
+
+problems contains result.problem(profile, "etcd_version", text) if {
+	some profile in clusters.profiles
+	not "version" in profile.etcd.unknown
+	texts := [sprintf("%s (fixed in %s)", [bug.text, bug.fixed]) |
+		some bug in releases.bugs(profile.etcd.version)
+		bug.kind != "upgrade"
+		bug.severity == "warn"
+		bug.fixed != null
+		_concerns(profile, object.get(bug, "condition", {}))
+	]
+	count(texts) > 0
+	text := sprintf("etcd %s: %s%s", [
+		profile.etcd.version,
+		concat("; ", array.slice(texts, 0, _shown)),
+		_more(count(texts) - _shown),
+	])
+}
+
+_shown := 3
+
+_concerns(profile, condition) if {
+	_auth_is_possible(profile.etcd, object.get(condition, "auth", false))
+	profile.members <= object.get(condition, "max_members", profile.members)
+}
+
+_auth_is_possible(_, false)
+
+_auth_is_possible(etcd, true) if not etcd.kubernetes
+
+_more(number) := "" if number <= 0
+
+_more(number) := sprintf("; and %d more", [number]) if number > 0
