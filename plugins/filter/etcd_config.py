@@ -9,11 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 
 def etcd_config(settings: dict[str, Any], version: str, extra: dict[str, Any] | None = None) -> dict[str, Any]:
     """Render a config file's content; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+
     try:
         return releases.render_config(version, settings, extra)
     except ValueError as error:

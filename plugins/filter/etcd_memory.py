@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
+
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 
 def etcd_memory_estimate(
@@ -20,6 +21,8 @@ def etcd_memory_estimate(
     unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Estimate a member's memory; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
+
     try:
         return unknown_release.estimate(version, workload, settings, members, unknown_version)
     except ValueError as error:
@@ -36,6 +39,8 @@ def etcd_memory_plan(
     unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Plan a member's flags; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
+
     try:
         return unknown_release.plan(version, workload, members, budget, settings, volume_size, unknown_version)
     except ValueError as error:

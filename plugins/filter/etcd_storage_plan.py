@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as volume_plans
+
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 SETTINGS = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
 
@@ -23,6 +23,9 @@ def etcd_storage_plan(
     **settings: Any,
 ) -> dict[str, Any]:
     """Plan the volumes; etcd_storage_plan.yml documents it."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as volume_plans
+
     unknown = sorted(set(settings) - set(SETTINGS))
     if unknown:
         raise AnsibleFilterError(f"etcd_storage_plan has no argument {unknown[0]}: use {', '.join(SETTINGS)}.")

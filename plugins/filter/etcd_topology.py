@@ -9,11 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 
 def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
     """Group members into clusters; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+
     try:
         return topology.form_clusters(members, absent)
     except topology.TopologyError as error:
@@ -22,6 +25,8 @@ def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -
 
 def etcd_update_order(members: list[dict[str, Any]]) -> dict[str, int]:
     """Order the members that must change; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+
     return topology.update_order(members)
 
 

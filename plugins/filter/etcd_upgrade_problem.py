@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 
 def etcd_upgrade_problem(running: str, target: str) -> str:
     """Say why a member must not go from one version to another; see the documentation beside this file."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+
     return releases.check_upgrade(running, target)
 
 
