@@ -22,9 +22,9 @@ PUBLISHED = {name for names in RESULTS.values() for name in names}
 # Names of variables; names of modules and filters follow the collection's name, names of attributes a dot.
 NAME = re.compile(r"(?<![\w./-])(?:(?<=\bh\.))?(_?etcd_\w+)(?!\w)")
 ATTRIBUTE = re.compile(r"\b(?:h|hostvars\[\w+\])\.(_?etcd_\w+)")
-# Keys that define a variable: entries of vars files, set_fact, vars, register, loop_var, assignments in templates, and template_vars.
+# Keys that define a variable: entries of vars files, set_fact, vars, register, loop_var, assignments and loops in templates, and template_vars.
 DEFINED = re.compile(
-    r"^\s*(?:- )?(_?etcd_\w+):|(?:register|loop_var): (_?etcd_\w+)|set (_?etcd_\w+) =|template_vars=\{'(_?etcd_\w+)'",
+    r"^\s*(?:- )?(_?etcd_\w+):|(?:register|loop_var): (_?etcd_\w+)|set (_?etcd_\w+) =|{% for (_?etcd_\w+) in|template_vars=\{'(_?etcd_\w+)'",
     re.M,
 )
 
