@@ -53,6 +53,9 @@ class Constants:
     restart_requests_max: int
     defrag_chunk: int
     defrag_copies: int
+    marking_garbage: int
+    marking_garbage_free: int
+    marking_garbage_max: int
     gomemlimit_floor: int
     rss_anon_over_heap: int
     restart_anon_over_heap: int
@@ -115,6 +118,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=2000,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=120,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1025,
         restart_anon_over_heap=1025,
@@ -175,6 +181,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=2000,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=130,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1040,
         restart_anon_over_heap=1071,
@@ -235,6 +244,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=2000,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=95,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1035,
         restart_anon_over_heap=1105,
@@ -298,6 +310,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=3200,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=120,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1025,
         restart_anon_over_heap=1025,
@@ -358,6 +373,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=3200,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=130,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1040,
         restart_anon_over_heap=1071,
@@ -418,6 +436,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restart_requests_max=67108864,
         defrag_chunk=10000,
         defrag_copies=3200,
+        marking_garbage=4,
+        marking_garbage_free=1048576,
+        marking_garbage_max=95,
         gomemlimit_floor=1100,
         rss_anon_over_heap=1035,
         restart_anon_over_heap=1105,

@@ -32,6 +32,7 @@ _COMPONENTS = (
     ("write_batch", "write batch", "heap"),
     ("freelist", "freelist", "heap"),
     ("range_answers", "range answers", "spike"),
+    ("watch_events", "watch events", "spike"),
     ("start_up", "start-up", "restart"),
 )
 
@@ -87,6 +88,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         f"committed every {constants.write_batch_period} ms",
         "freelist": f"up to {format_size(db.size - db.in_use)} of free pages in the database",
         "range answers": f"{format_size(workload.range_size)} of answers in flight",
+        "watch events": f"{format_size(figures.required.components.watch_events)} of events in flight to watchers of the same ranges",
         "start-up": f"index rebuilt, {format_count(chunk)} revisions at a time",
         "defragmentation": f"one transaction copies {format_size(formulas.defrag_batch(constants, db))}",
         "database file": f"{format_count(workload.keys)} live and {format_count(db.history)} old revisions "

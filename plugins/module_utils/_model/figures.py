@@ -78,7 +78,8 @@ class Figures:
         """Return the figures that only a report shows."""
         constants, settings, required = self.constants, self.settings, self.required
         parts = required.components
-        heap = formulas.heap_peak(constants, settings, required.heap_live, parts.range_answers)
+        marked = required.heap_live + formulas.marking_garbage(constants, self.workload, parts.index)
+        heap = formulas.heap_peak(constants, settings, marked, parts.range_answers + parts.watch_events)
         restart = formulas.heap_peak(constants, settings, required.restart_heap_live, parts.start_up)
         saved_down_to = formulas.defragmentation(CONSTANTS_LOW[self.series], self.db)
         return Totals(

@@ -61,6 +61,7 @@ class Components:
     write_batch: int
     freelist: int
     range_answers: int
+    watch_events: int
     start_up: int
 
 
@@ -229,6 +230,20 @@ def requests_in_flight(constants: Constants, workload: Workload) -> int:
     return min(workload.clients, divide_up(workload.puts_per_second * latency, 1000))
 
 
+def watch_events(constants: Constants, workload: Workload) -> int:
+    """Return the events that are on their way to watchers: each stream marshals one event at a time.
+
+    At worst the puts in flight are to different ranges that are watched. One event of each is part of the put.
+
+    Unit: bytes
+    Source: server/etcdserver/api/v3rpc/watch.go, sendLoop
+    """
+    ranges = max(watched_ranges(workload), 1)
+    puts = min(requests_in_flight(constants, workload), ranges)
+    events = min(puts * max(divide_up(workload.watchers, ranges) - 1, 0), workload.watch_streams)
+    return events * put_size(workload)
+
+
 def put_in_batch(constants: Constants, workload: Workload, db: Database) -> int:
     """Return the bytes of one put in the write batch: the mean of the put and of its share of the pages, and its overhead.
 
@@ -294,6 +309,7 @@ def components(
         write_batch=write_batch(constants, workload, db),
         freelist=permille(db.size - db.in_use, constants.freelist),
         range_answers=permille(workload.range_size, constants.range_copies),
+        watch_events=watch_events(constants, workload),
         start_up=start_up(constants, workload, settings, db),
     )
 
@@ -307,6 +323,19 @@ def heap_live(parts: Components) -> int:
     stored = parts.raft_log + parts.index + parts.leases + parts.freelist
     traffic = parts.peers + parts.watches + parts.connections + parts.requests + parts.write_batch
     return parts.base + stored + traffic
+
+
+def marking_garbage(constants: Constants, workload: Workload, index_size: int) -> int:
+    """Return the garbage that outlives a collection, because puts allocated it while the collector marked the index.
+
+    Marking takes time for each key, and each put of that time leaves garbage. Go bounds it by starting a collection earlier.
+
+    Unit: bytes
+    Source: runtime/mgcpacer.go of Go; measured, see the constants
+    """
+    made = permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
+    bound = permille(index_size, constants.marking_garbage_max)
+    return min(max(made - constants.marking_garbage_free, 0), bound)
 
 
 def free_heap_peak(settings: Settings, live: int, spikes: int) -> int:
@@ -439,7 +468,9 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     """
     parts = components(constants, workload, settings, members, db, raft_entries(constants, settings))
     live = heap_live(parts)
-    running = anon_peak(constants, settings, live, parts.range_answers, constants.rss_anon_over_heap)
+    marked = live + marking_garbage(constants, workload, parts.index)
+    answers = parts.range_answers + parts.watch_events
+    running = anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
     restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
     restart = anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
     peak = max(running, restart)

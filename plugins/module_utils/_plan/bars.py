@@ -22,7 +22,7 @@ _PARTS = {
     "raft log": ("raft log",),
     "index": ("index",),
     "connections, watches, leases": ("connections", "watches", "leases"),
-    "requests and answers in flight": ("requests", "write batch", "range answers"),
+    "requests and answers in flight": ("requests", "write batch", "range answers", "watch events"),
 }
 PARTS = (*_PARTS, STARTUP, ITSELF, GARBAGE, OUTSIDE_GO)
 

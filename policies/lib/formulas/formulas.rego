@@ -93,6 +93,13 @@ requests_in_flight(constants, workload) := min([workload.clients, arithmetic.div
 	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
 }
 
+# Return the events that are on their way to watchers: each stream marshals one event at a time.
+watch_events(constants, workload) := events * put_size(workload) if {
+	ranges := max([watched_ranges(workload), 1])
+	puts := min([requests_in_flight(constants, workload), ranges])
+	events := min([puts * max([arithmetic.divide_up(workload.watchers, ranges) - 1, 0]), workload.watch_streams])
+}
+
 # Return the bytes of one put in the write batch: the mean of the put and of its share of the pages, and its overhead.
 put_in_batch(constants, workload, db) := arithmetic.divide_up(db.revision + put_size(workload), 2) + constants.put_overhead
 
@@ -127,6 +134,7 @@ components(constants, workload, settings, members, db, entries) := {
 	"write_batch": write_batch(constants, workload, db),
 	"freelist": arithmetic.permille(db.size - db.in_use, constants.freelist),
 	"range_answers": arithmetic.permille(workload.range_size, constants.range_copies),
+	"watch_events": watch_events(constants, workload),
 	"start_up": start_up(constants, workload, settings, db),
 } if {
 	in_flight := requests_in_flight(constants, workload) * put_size(workload)
@@ -136,6 +144,12 @@ components(constants, workload, settings, members, db, entries) := {
 heap_live(parts) := (parts.base + stored) + traffic if {
 	stored := ((parts.raft_log + parts.index) + parts.leases) + parts.freelist
 	traffic := (((parts.peers + parts.watches) + parts.connections) + parts.requests) + parts.write_batch
+}
+
+# Return the garbage that outlives a collection, because puts allocated it while the collector marked the index.
+marking_garbage(constants, workload, index_size) := min([max([made - constants.marking_garbage_free, 0]), bound]) if {
+	made := arithmetic.permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
+	bound := arithmetic.permille(index_size, constants.marking_garbage_max)
 }
 
 # Return the peak of the heap without GOMEMLIMIT: it grows by GOGC percent of the live heap before a collection.
@@ -196,7 +210,9 @@ required(constants, workload, settings, members, db) := {
 } if {
 	parts := components(constants, workload, settings, members, db, raft_entries(constants, settings))
 	live := heap_live(parts)
-	running := anon_peak(constants, settings, live, parts.range_answers, constants.rss_anon_over_heap)
+	marked := live + marking_garbage(constants, workload, parts.index)
+	answers := parts.range_answers + parts.watch_events
+	running := anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
 	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
 	restart := anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
 	peak := max([running, restart])

@@ -15,7 +15,7 @@ import data.headroom.units
 heap := {"base", "raft_log", "peers", "index", "watches", "connections", "leases", "requests", "write_batch", "freelist"}
 
 # The components that are there only briefly.
-spikes := {"range_answers"}
+spikes := {"range_answers", "watch_events"}
 
 # What a member needs, in bytes, with the input that it was computed from.
 estimate(version, given_workload, given_settings, members) := object.union(
