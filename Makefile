@@ -5,7 +5,7 @@ RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
   bench-chaos bench-chaos-quick bench-demo bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick \
-  bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick
+  bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick
 
 # Headings of `make help` begin with `##@`.
 help: ## list the targets
@@ -81,6 +81,9 @@ bench-memory: setup-bench-memory ## measure real etcd of three releases, and com
 bench-memory-quick: setup-bench-memory-quick ## measure four cases of each release, and print the model's error (3 minutes)
 	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
 	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
+
+bench-memory-random: setup-bench-memory-random ## measure random workloads that are not in bench/memory/random.csv yet (30 minutes, or MINUTES=…)
+	@$(RUN) python -m bench.memory.random_run $(MINUTES:%=--minutes %) && python -m bench.memory.report
 
 bench-model: setup-bench-model ## time the memory model and the plan
 	@$(RUN) python -m bench.model.run

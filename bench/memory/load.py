@@ -49,14 +49,14 @@ def seconds(output: str) -> float:
     return float(re.findall(r"Total:\s+([0-9.]+) secs", output)[-1])
 
 
-def put(members: Sequence[Member], case: Case, total: int, rate: int) -> float:
-    """Put values to one key after the other and return the puts a second."""
+def put(members: Sequence[Member], case: Case, total: int, rate: int, sequential: bool = True) -> float:
+    """Put values to one key after the other, or to random keys, and return the puts a second."""
     sizes = ["--val-size", str(case.value_size), "--key-size", str(case.key_size), "--key-space-size", str(case.keys)]
     shared = ["--clients", str(case.clients), "--conns", str(case.connections or case.clients)]
     if case.txn_ops > 1:
         work = ["txn-put", "--txn-ops", str(case.txn_ops), "--total", str(total // case.txn_ops)]
     else:
-        work = ["put", "--sequential-keys", "--total", str(total)]
+        work = ["put", *(["--sequential-keys"] if sequential else []), "--total", str(total)]
         if case.compact_every:
             work += ["--compact-interval", f"{case.compact_every}s", "--compact-index-delta", str(case.compact_keep)]
     if rate:

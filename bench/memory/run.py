@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Protocol
 
 from bench.common.machine import available_memory, one_line
 from bench.common.member import Member, Sampler, binary, metrics, releases, running
@@ -41,6 +42,14 @@ COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASUR
 RESTARTS = 3
 NEEDED_DISK = 25 * GIB
 NEEDED_MEMORY = 10 * GIB
+
+
+class Load(Protocol):
+    """What loads the members of a case: load.py, or random_load.py."""
+
+    def apply(self, members: Sequence[Member], case: Case) -> float: ...
+
+    def after_restart(self, members: Sequence[Member], case: Case) -> None: ...
 
 
 def flags_of(case: Case, version: str) -> list[str]:
@@ -107,15 +116,15 @@ def peak_during(member: Member, *arguments: str) -> int:
     return sampler.stop().rss_anon
 
 
-def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS) -> dict[str, float]:
-    """Run one case, restart its members `starts` times, and return its figures by the names in MEASURED."""
+def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS, loads: Load = load) -> dict[str, float]:
+    """Run one case, restart its members `starts` times, and return its figures by the names in MEASURED, and its number of keys."""
     members = members_of(case, version, folder)
     figures: dict[str, float] = dict.fromkeys(MEASURED, 0.0)
     with running(members):
         held = Held(members[0], case)
         if case.held:
             held.start()
-        figures["puts_per_second"] = load.apply(members, case)
+        figures["puts_per_second"] = loads.apply(members, case)
         time.sleep(0.5)
         peaks = [member.sampler.peaks for member in members if member.sampler]
         figures["rss_anon_peak"] = max(peak.rss_anon for peak in peaks)
@@ -127,15 +136,16 @@ def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS) -> d
         figures["stacks"] = after["go_memstats_stack_inuse_bytes"]
         figures["db_size"] = after["etcd_mvcc_db_total_size_in_bytes"]
         figures["db_in_use"] = after["etcd_mvcc_db_total_size_in_use_in_bytes"]
+        figures["keys"] = after["etcd_debugging_mvcc_keys_total"]
         figures["revisions"] = after["etcd_debugging_mvcc_current_revision"] - max(
             after["etcd_debugging_mvcc_compact_revision"], 0
         )
     if case.puts and not case.range_clients:
-        figures.update(restarts(case, version, folder, starts))
+        figures.update(restarts(case, version, folder, starts, loads))
     return figures
 
 
-def restarts(case: Case, version: str, folder: Path, starts: int) -> dict[str, float]:
+def restarts(case: Case, version: str, folder: Path, starts: int, loads: Load) -> dict[str, float]:
     """Restart and load the members `starts` times over the same data; return the highest peaks and the lowest RssAnon."""
     names = sorted(path.parent.name for path in folder.glob("*/member"))
     kept = folder / "kept"
@@ -150,20 +160,20 @@ def restarts(case: Case, version: str, folder: Path, starts: int) -> dict[str, f
                 shutil.copytree(kept / name, folder / name)
             else:
                 shutil.move(kept / name, folder / name)
-        found.append(restart(case, version, folder, last=number == starts))
+        found.append(restart(case, version, folder, loads, last=number == starts))
     peaks = [one["restart_rss_anon_peak"] for one in found]
     highest = {name: max(one[name] for one in found) for name in found[0]}
     return {**found[-1], **highest, "restarts": starts, "restart_rss_anon_least": min(peaks)}
 
 
-def restart(case: Case, version: str, folder: Path, last: bool) -> dict[str, float]:
+def restart(case: Case, version: str, folder: Path, loads: Load, last: bool) -> dict[str, float]:
     """Start the members on their existing data and continue the load; after the last start, also defragment."""
     figures: dict[str, float] = {}
     again = members_of(case, version, folder)
     began = time.monotonic()
     with running(again):
         figures["restart_seconds"] = time.monotonic() - began
-        load.after_restart(again, case)
+        loads.after_restart(again, case)
         peaks = [member.sampler.peaks for member in again if member.sampler]
         figures["restart_rss_anon_peak"] = max(peak.rss_anon for peak in peaks)
         figures["restart_rss_peak"] = max(peak.rss for peak in peaks)
@@ -220,17 +230,17 @@ def keep(path: Path, fresh: dict[str, str]) -> None:
     write(path, [*rows, fresh])
 
 
-def check_room(folder: Path) -> None:
+def check_room(folder: Path, needed_disk: int = NEEDED_DISK, needed_memory: int = NEEDED_MEMORY) -> None:
     """Exit if there is too little disk or memory for the largest case."""
     free = shutil.disk_usage(folder).free
     available = available_memory()
-    if free < NEEDED_DISK:
+    if free < needed_disk:
         raise SystemExit(
-            f"{folder} has {free / GIB:.0f} GiB free, the largest case needs {NEEDED_DISK // GIB}: use --folder"
+            f"{folder} has {free / GIB:.0f} GiB free, the largest case needs {needed_disk // GIB}: use --folder"
         )
-    if available < NEEDED_MEMORY:
+    if available < needed_memory:
         raise SystemExit(
-            f"{available / GIB:.0f} GiB of memory are available, the largest case needs {NEEDED_MEMORY // GIB}"
+            f"{available / GIB:.0f} GiB of memory are available, the largest case needs {needed_memory // GIB}"
         )
 
 

@@ -45,6 +45,7 @@ NEEDS = {
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),
+    "bench-memory-random": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-plan": (*PYTHON, "etcd-3.7", "benchmark"),
     "bench-storage": (*PYTHON, "etcd-3.7", "fio"),
     "bench-maintenance": (*PYTHON, *THREE_ETCDS, "load"),

@@ -1,0 +1,87 @@
+"""The load of a random case: each key once, then puts to keys in random order, while watches receive the events."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bench.common.member import BENCHMARK, Member, metrics
+from bench.memory import load
+from bench.memory.cases import MIB, Case
+from bench.memory.random_cases import RATE_OF_A_CLIENT
+
+OPEN_SECONDS = 30
+# The tool puts this many keys of its own, one a second, and would end after them.
+WATCH_PUTS = 10000
+# After a restart the load lasts so long, or until it has written so much, once the raft log is at its longest.
+SECONDS_AFTER, BYTES_AFTER, PUTS_AFTER = 2, 40 * MIB, 15000
+
+
+def apply(members: Sequence[Member], case: Case) -> float:
+    """Apply the load of a case and return the puts a second."""
+    with watching(members[0], case):
+        return write(members, case)
+
+
+def after_restart(members: Sequence[Member], case: Case) -> None:
+    """Open the watches again, and continue the puts until the raft log is at its longest."""
+    alone = replace(case, connections=0)
+    with watching(members[0], case):
+        load.put(members, alone, puts_after_restart(case), case.rate, sequential=case.txn_ops > 1)
+        time.sleep(1)
+
+
+def puts_after_restart(case: Case) -> int:
+    """Return the puts that fill the raft log and then, within limits of time and bytes, start garbage collections."""
+    refill = (case.catchup + (case.snapshot_count if case.series == "3.5" else 120)) * case.txn_ops
+    rate = min(case.rate or case.puts, case.clients * RATE_OF_A_CLIENT) * case.txn_ops
+    more = min(rate * SECONDS_AFTER, BYTES_AFTER // (case.value_size + case.key_size), PUTS_AFTER)
+    return max(refill, min(case.puts_after_restart, more))
+
+
+def write(members: Sequence[Member], case: Case) -> float:
+    """Put each key once in sequence, and the rest to random keys; transactions always are in sequence."""
+    alone = replace(case, connections=0)
+    first = case.puts if case.txn_ops > 1 else min(case.keys, case.puts)
+    parts = [(first, True), (case.puts - first, False)]
+    spent = [count / load.put(members, alone, count, case.rate, order) for count, order in parts if count]
+    return case.puts / sum(spent)
+
+
+@contextlib.contextmanager
+def watching(member: Member, case: Case) -> Iterator[None]:
+    """Hold the watches of a case on one member. Raises LoadFailed if they do not open or do not last."""
+    if not case.streams:
+        yield
+        return
+    tls = member.tls
+    command = [str(BENCHMARK), "--endpoints", member.endpoint]
+    if tls:
+        command += ["--cacert", f"{tls}/ca.crt", "--cert", f"{tls}/client.crt", "--key", f"{tls}/client.key"]
+    command += ["--clients", str(case.connections), "--conns", str(case.connections), "watch"]
+    command += ["--streams", str(case.streams), "--watch-per-stream", str(case.watchers_per_stream)]
+    command += ["--watched-key-total", str(case.watched_keys), "--key-space-size", str(case.watched_keys)]
+    command += ["--sequential-keys", "--key-size", str(case.key_size)]
+    command += ["--put-rate", "1", "--put-total", str(WATCH_PUTS)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for_watchers(member, case)
+        yield
+        if process.poll() is not None:
+            raise load.LoadFailed(f"the watches ended with {process.returncode} before the load did")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_watchers(member: Member, case: Case) -> None:
+    """Wait until the member has all watchers of a case."""
+    wanted = case.streams * case.watchers_per_stream
+    deadline = time.monotonic() + OPEN_SECONDS
+    while metrics(member.metrics_url)["etcd_debugging_mvcc_watcher_total"] < wanted:
+        if time.monotonic() > deadline:
+            raise load.LoadFailed(f"fewer than {wanted} watchers after {OPEN_SECONDS} s")
+        time.sleep(0.2)

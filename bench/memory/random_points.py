@@ -1,0 +1,73 @@
+"""The random cases: measured figures, the model's, and the accuracy that is aimed at for workloads that were never fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+
+from bench.memory import predict
+from bench.memory.cases import MIB
+from bench.memory.points import PEAKS, Point, fastest, highest
+from bench.memory.predict import number
+
+# The aim: the median error, and the share of cases that are NEAR the highest run: within 20 % or 32 MiB.
+TYPICAL, NEAR = 0.06, 0.95
+NEAR_SHARE, NEAR_BYTES = 0.20, 32 * MIB
+# A figure is too low if it misses the highest run by more than both of these, and by more than etcd's own spread.
+LOW_SHARE, LOW_BYTES = 0.05, 10 * MIB
+
+
+def workload_of(row: dict[str, str], moment: str) -> dict[str, Any]:
+    """Return a random case as the model's workload; in contrast to the other cases, watches have connections of their own."""
+    found = predict.workload_of(row, moment)
+    return {
+        **found,
+        "clients": number(row, "clients") + number(row, "connections"),
+        "revisions_per_key": max(1, round(number(row, "puts") / found["keys"])),
+    }
+
+
+def predicted(row: dict[str, str], moment: str) -> dict[str, Any]:
+    """Return the model's estimate of a random case."""
+    return estimate(row["version"], workload_of(row, moment), predict.settings_of(row, moment), number(row, "members"))
+
+
+def random_points(rows: Sequence[dict[str, str]]) -> list[Point]:
+    """Return the highest peaks of each random case over all its runs and starts."""
+    found = []
+    for row in fastest(rows):
+        for what, name, moment in PEAKS:
+            measured = max(float(row[name]), float(row["rss_anon_peak"]))
+            found.append(Point(row, what, measured, predicted(row, moment)[name]))
+    return highest(found)
+
+
+def is_near(point: Point) -> bool:
+    """Return whether the model is near the highest run."""
+    return abs(point.model - point.measured) <= max(NEAR_SHARE * point.measured, NEAR_BYTES)
+
+
+def is_low(point: Point) -> bool:
+    """Return whether the model is too low: below the highest run, and, if the runs differ, below the median run too."""
+    reference = point.middle if point.varies else point.measured
+    return reference - point.model > max(LOW_SHARE * reference, LOW_BYTES)
+
+
+def is_reached(points: Sequence[Point]) -> bool:
+    """Return whether these cases reach the aim."""
+    typical = median(abs(point.error) for point in points)
+    return typical <= TYPICAL and near_share(points) >= NEAR and not any(map(is_low, points))
+
+
+def near_share(points: Sequence[Point]) -> float:
+    """Return the share of cases that are near."""
+    return sum(map(is_near, points)) / len(points)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that this share of all values does not exceed."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]

@@ -1,0 +1,130 @@
+"""The part of docs/accuracy.md about random workloads: how the errors are distributed, and every case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from bench.common.markdown import table
+from bench.memory.cases import MIB
+from bench.memory.points import PEAKS, Point, part
+from bench.memory.predict import number
+from bench.memory.random_cases import PARTS
+from bench.memory.random_points import (
+    LOW_BYTES,
+    LOW_SHARE,
+    NEAR,
+    NEAR_BYTES,
+    NEAR_SHARE,
+    TYPICAL,
+    is_low,
+    is_near,
+    is_reached,
+    near_share,
+    percentile,
+)
+
+# The upper ends of the classes of errors; the last class has none.
+CLASSES = (-0.20, -0.10, -0.05, 0.0, 0.05, 0.10, 0.20, 0.40)
+
+
+def aim() -> str:
+    """Return the aim in words."""
+    return (
+        f"a median error of at most {TYPICAL:.0%}, {NEAR:.0%} of the cases within {NEAR_SHARE:.0%} or "
+        f"{NEAR_BYTES // MIB} MiB, and none more than {LOW_SHARE:.0%} and {LOW_BYTES // MIB} MiB too low beyond etcd's own spread"
+    )
+
+
+def summary(found: Sequence[Point]) -> list[str]:
+    """Return the table of errors by release, part and figure."""
+    rows = []
+    for version in [*sorted({point.row["version"] for point in found}), "all"]:
+        for what, _, _ in PEAKS:
+            here = [p for p in found if p.what == what and version in ("all", p.row["version"])]
+            for name in (*PARTS, "both"):
+                of_part = here if name == "both" else part(here, name)
+                if of_part:
+                    rows.append([version, what, name, *figures(of_part)])
+    head = [
+        "version",
+        "figure",
+        "part",
+        "cases ",
+        "median error ",
+        "near ",
+        "5 % of cases below ",
+        "5 % of cases above ",
+    ]
+    return table([*head, "lowest ", "highest ", "too low ", "aim reached"], rows)
+
+
+def figures(found: Sequence[Point]) -> list[str]:
+    """Return the cells of one line of the summary."""
+    errors = [point.error for point in found]
+    typical = median(map(abs, errors))
+    ends = [percentile(errors, 0.05), percentile(errors, 0.95), min(errors), max(errors)]
+    low = sum(map(is_low, found))
+    reached = "yes" if is_reached(found) else "no"
+    return [str(len(found)), f"{typical:.1%}", f"{near_share(found):.0%}", *map(percent, ends), str(low), reached]
+
+
+def percent(share: float) -> str:
+    """Format a share in percent with its sign."""
+    return f"{100 * share:+.0f} %"
+
+
+def distribution(found: Sequence[Point]) -> list[str]:
+    """Return how many cases of each part have an error of each class."""
+    columns = [(name, what) for name in PARTS for what, _, _ in PEAKS]
+    rows = []
+    for low, high in zip((None, *CLASSES), (*CLASSES, None), strict=True):
+        cells = []
+        for name, what in columns:
+            errors = [p.error for p in part(found, name) if p.what == what]
+            cells.append(str(sum((low is None or e > low) and (high is None or e <= high) for e in errors)))
+        title = (
+            f"up to {percent(CLASSES[0])}"
+            if low is None
+            else f"above {percent(low)}" + ("" if high is None else f", up to {percent(high)}")
+        )
+        rows.append([title, *cells])
+    return table(["error", *(f"{name}: {what} " for name, what in columns)], rows)
+
+
+def cases(found: Sequence[Point]) -> list[str]:
+    """Return the table of all cases, the largest amount too low first."""
+    rows = []
+    for point in sorted(found, key=lambda p: (p.model - p.measured, p.row["version"], p.row["name"], p.what)):
+        verdict = "too low" if is_low(point) else "" if is_near(point) else "not near"
+        mib = [f"{size / MIB:,.0f}" for size in (point.lowest, point.measured, point.model)]
+        name = point.row["name"].removeprefix("seed-")
+        rows.append([point.row["version"], name, describe(point.row), point.what, *mib, percent(point.error), verdict])
+    head = [
+        "version",
+        "seed ",
+        "workload",
+        "figure",
+        "lowest run, MiB ",
+        "highest run, MiB ",
+        "model, MiB ",
+        "error ",
+        "",
+    ]
+    return table(head, rows)
+
+
+def describe(row: dict[str, str]) -> str:
+    """Return a workload in one line."""
+    text = f"{number(row, 'keys'):,} keys of {row['key_size']} B, {number(row, 'puts'):,} puts of {number(row, 'value_size'):,} B"
+    text += f", {number(row, 'puts_per_second'):,}/s, {row['clients']} clients"
+    text += f", snapshot-count {row['snapshot_count']}, catch-up {row['catchup']}"
+    if row["members"] != "1":
+        text += f", {row['members']} members"
+    if number(row, "streams"):
+        text += f", {number(row, 'streams') * number(row, 'watchers_per_stream'):,} watchers"
+    if row["gogc"] != "100":
+        text += f", GOGC {row['gogc']}"
+    if number(row, "gomemlimit"):
+        text += f", GOMEMLIMIT {number(row, 'gomemlimit') // MIB} MiB"
+    return text + (", TLS" if row["tls"] == "True" else "")

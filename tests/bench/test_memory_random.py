@@ -1,0 +1,123 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The random memory workloads: the generator is reproducible and bounded, a run continues, and the report counts errors."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.memory import random_report, run
+from bench.memory.cases import MIB, SERIES
+from bench.memory.points import Point
+from bench.memory.random_cases import MOST_BYTES, MOST_INDEX, cases, generate
+from bench.memory.random_load import puts_after_restart
+from bench.memory.random_points import is_low, is_near, is_reached, workload_of
+from bench.memory.random_run import missing
+
+MANY = cases(range(1, 201))
+
+
+def row(case: str = "seed-1", version: str = "3.7.3", **columns: object) -> dict[str, str]:
+    """Return a row of the results: a generated case with other columns."""
+    generated = generate(int(case.removeprefix("seed-")), version[:3])
+    figures = dict.fromkeys(run.MEASURED, 0.0) | {"rss_anon_peak": 100.0 * MIB, "restarts": 2.0}
+    found = run.row_of(generated, version, 1, figures)
+    return found | {name: str(value) for name, value in columns.items()}
+
+
+def point(measured: float, model: float, lowest: float = 0, middle: float = 0, **columns: object) -> Point:
+    """Return a point; sizes in MiB."""
+    low, middle = lowest or measured, middle or measured
+    sizes = [int(size * MIB) for size in (measured, model, low, middle)]
+    return Point(row(**columns), "RssAnon peak", *sizes)  # type: ignore[arg-type]
+
+
+def test_a_seed_always_gives_the_same_case() -> None:
+    assert generate(7, "3.6") == generate(7, "3.6")
+    assert replace(generate(7, "3.6"), series="3.7") != generate(7, "3.7"), "each series has workloads of its own"
+
+
+def test_odd_seeds_are_held_out() -> None:
+    assert {case.part for case in cases(range(1, 10, 2))} == {"held out"}
+    assert {case.part for case in cases(range(2, 11, 2))} == {"random"}
+
+
+@pytest.mark.parametrize("series", SERIES)
+def test_every_case_is_bounded_and_fills_its_raft_log(series: str) -> None:
+    for case in (one for one in MANY if one.series == series):
+        entries, size = case.puts // case.txn_ops, case.value_size + case.key_size
+        teeth = 2 if series == "3.5" else 1
+        assert 64 <= case.value_size <= MIB and 16 <= case.key_size <= 400, case
+        assert case.keys * (case.key_size + 200) <= MOST_INDEX, case
+        assert entries >= 120 and case.puts * size * case.members <= max(MOST_BYTES, 120 * size * case.members), case
+        assert puts_after_restart(case) * size <= 300 * MIB, case
+        assert case.catchup > 0 and case.catchup + teeth * case.snapshot_count <= entries, case
+        assert case.watched_keys <= max(1, min(case.keys, case.streams * case.watchers_per_stream)), case
+        assert case.streams * case.watchers_per_stream <= max(case.keys, 1), "a put makes at most one event on average"
+
+
+def test_sizes_are_spread_evenly_over_their_logarithm() -> None:
+    values = [case.value_size for case in MANY]
+    assert 6000 < statistics.median(values) < 11000, "the middle between 64 B and 1 MiB is 8 KiB"
+    assert min(values) < 100 and max(values) > 700000
+    assert {case.members for case in MANY} == {1, 3} and {case.tls for case in MANY} == {True, False}
+
+
+def test_a_run_continues_with_the_cases_that_are_missing(tmp_path: Path) -> None:
+    path = tmp_path / "random.csv"
+    wanted = cases([1, 2])
+    assert missing(wanted, path, 1) == wanted
+    run.keep(path, row("seed-1", "3.7.3"))
+    left = [(case.series, case.name) for case in missing(wanted, path, 1)]
+    assert ("3.7", "seed-1") not in left and len(left) == len(wanted) - 1
+    assert missing(wanted, path, 2) == wanted, "another repeat has no rows yet"
+
+
+def test_the_workload_of_a_case_is_what_a_user_would_state() -> None:
+    found = workload_of(
+        row(keys=100, puts=290, clients=30, connections=5, streams=10, watchers_per_stream=4, watched_keys=8), "running"
+    )
+    assert (found["keys"], found["revisions_per_key"]) == (100, 3)
+    assert found["clients"] == 35, "watches have connections of their own"
+    assert (found["watch_streams"], found["watchers"], found["watched_ranges"]) == (10, 40, 8)
+
+
+@pytest.mark.parametrize(
+    ("found", "low", "near"),
+    [
+        (point(1000, 951), False, True),
+        (point(1000, 940), True, True),
+        (point(100, 91), False, True),  # 9 %, but less than 10 MiB
+        (point(100, 89), True, True),
+        (point(100, 131), False, True),
+        (point(100, 133), False, False),
+        (point(1000, 1210), False, False),
+        (point(1000, 800, lowest=700, middle=820), False, True),  # the runs vary, and the model is near the median
+        (point(1000, 700, lowest=700, middle=820), True, False),
+    ],
+)
+def test_too_low_and_near(found: Point, low: bool, near: bool) -> None:
+    assert (is_low(found), is_near(found)) == (low, near)
+
+
+def test_the_aim_needs_all_three_conditions() -> None:
+    good = [point(1000, 1040)] * 20
+    assert is_reached(good)
+    assert is_reached([*good, point(1000, 1300)]), "one of 21 may be far above"
+    assert not is_reached([*good, point(1000, 1300), point(1000, 1300)])
+    assert not is_reached([*good, point(1000, 940)])
+    assert not is_reached([point(1000, 1070)] * 20)
+
+
+def test_the_report_counts_each_error_once() -> None:
+    found = [point(1000, 1000 + 10 * error, case=f"seed-{error + 31}") for error in range(-30, 60)]
+    lines = random_report.distribution(found)
+    counts = [sum(int(cell) for cell in line.split("|")[2:-1]) for line in lines[2:]]
+    assert sum(counts) == len(found)
+    assert "above +40 %" in lines[-1] and counts[-1] == 19
+    assert random_report.cases(found)[2].split("|")[2].strip() == "1", "the lowest comes first"
