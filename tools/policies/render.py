@@ -4,7 +4,7 @@
 """Render docs/policies and policies/data/rules.json from the rules: `python -m tools.policies.render`; `--check` exits 1 on a difference.
 
 The sources are each rule's METADATA and examples.yml, conftest's findings in these examples, the comments in
-policies/data/thresholds.yml, tests/policies/shapes, and policies/examples.
+policies/data/thresholds.yml, model/compliance.yml, tests/policies/shapes, and policies/examples.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from tools.policies.catalog import POLICIES, REPOSITORY, lint_examples, metadata, tool
+from tools.policies.compliance import compliance_page
 from tools.policies.pages import defects_page, examples_page, page, table, thresholds_page
 
 DOCS = REPOSITORY / "docs" / "policies"
@@ -28,9 +29,12 @@ WRITTEN = {"README.md", "adding.md", "waivers.md"}
 def rendered() -> dict[Path, str]:
     """Return the text of every file that is rendered."""
     rules = metadata(tool("opa"))
-    shown = ("id", "severity", "fix", "source")
+    shown = ("id", "severity", "fix", "source", "cis", "stig")
     catalog = {
-        name: {"title": about["title"], "custom": {key: about["custom"][key] for key in shown}}
+        name: {
+            "title": about["title"],
+            "custom": {key: about["custom"][key] for key in shown if key in about["custom"]},
+        }
         for name, about in rules.items()
     }
     head, rest = INDEX.read_text(encoding="utf-8").split(BEGIN)
@@ -38,6 +42,7 @@ def rendered() -> dict[Path, str]:
     files = {
         CATALOG: json.dumps({"headroom": {"catalog": catalog}}, indent=2) + "\n",
         INDEX: head + BEGIN + table(rules) + END + rest.split(END)[1],
+        DOCS / "compliance.md": compliance_page(rules),
         DOCS / "thresholds.md": thresholds_page(rules),
         DOCS / "defects.md": defects_page(),
         DOCS / "examples.md": examples_page(),
