@@ -27,8 +27,10 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory i
     inventory_document,
     resolve_variables,
     to_json,
+    variable_files,
     waiver_files,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
 
 display = Display()
 
@@ -37,6 +39,7 @@ ARGUMENTS: dict[str, Any] = {
     "policies": {"type": "path"},
     "data": {"type": "list", "elements": "path", "default": []},
     "gate": {"type": "bool", "default": False},
+    "suggest": {"type": "bool", "default": False},
     "timeout": {"type": "int", "default": 120},
 }
 # conftest spends most of a run reading the policies and allocates little after that: Go need not collect before this much is in use.
@@ -69,6 +72,8 @@ class ActionModule(ActionBase):
         }
         findings = _run_conftest(conftest, policies, arguments["data"], document, arguments["timeout"])
         summary = _print_findings(findings, len(document["_meta"]["hostvars"]))
+        if arguments["suggest"]:
+            result["suggested"] = _print_suggestions(findings, document, sources)
         denials = [finding.line for finding in findings if finding.denied]
         warnings = [finding.line for finding in findings if not finding.denied]
         if denials:
@@ -103,6 +108,36 @@ def _print_findings(findings: list[Finding], hosts: int) -> str:
     summary = f"{pluralize(denials, 'denial')}, {pluralize(len(findings) - denials, 'warning')}"
     display.display(f"lint: {pluralize(hosts, 'host')}, {summary}")
     return summary
+
+
+def _print_suggestions(findings: list[Finding], document: dict[str, Any], sources: list[str]) -> str:
+    """Print a diff with the values that the findings ask for; return it."""
+    files = {}
+    for path in variable_files(sources, os.path.isfile, _walk):
+        try:
+            with open(path, encoding="utf-8") as stream:
+                files[path] = stream.read()
+        except (OSError, UnicodeDecodeError):
+            continue
+    groups = {name: group["hosts"] for name, group in document.items() if name != "_meta"}
+    suggested = suggest(findings, files, document["_meta"]["hostvars"], groups)
+    if suggested.diff:
+        display.display("lint: suggested changes; no file was edited:")
+    elif not suggested.left_out:
+        display.display("lint: no finding has a value as its fix, so no change is suggested")
+    for line in suggested.diff:
+        color = {"-": constants.COLOR_DIFF_REMOVE, "+": constants.COLOR_DIFF_ADD, "@": constants.COLOR_DIFF_LINES}.get(
+            line[:1]
+        )
+        display.display(line, color=color)
+    for line in suggested.left_out:
+        display.display(f"lint: {line}")
+    return "\n".join(suggested.diff)
+
+
+def _walk(folder: str) -> list[str]:
+    """Return the files below a folder, sorted; none if there is no such folder."""
+    return sorted(os.path.join(place, name) for place, _folders, names in os.walk(folder) for name in names)
 
 
 def _document(task_vars: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,14 @@ options:
     description: If conftest or the policies are missing, print a message and continue instead of failing.
     type: bool
     default: false
+  suggest:
+    description:
+      - Also print a unified diff that gives variables the values that findings ask for, such as C(etcd_version) in a release without
+        known defects. No file is edited.
+      - The diff covers YAML files of the inventory, and C(group_vars) and C(host_vars) beside them. A value that no such file certainly
+        sets is named instead.
+    type: bool
+    default: false
   timeout:
     description: Time limit for conftest, in seconds.
     type: int
@@ -79,6 +87,10 @@ warned:
   elements: str
   sample:
     - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate only as many failures as 1. Add or remove a member"
+suggested:
+  description: The unified diff, empty if no finding has a value as its fix.
+  returned: when linted with O(suggest)
+  type: str
 msg:
   description: The number of denials and warnings, or why nothing was linted.
   returned: always

@@ -20,6 +20,8 @@ from .inventories import Files, write
 from .tools import REPOSITORY, tool
 
 EXAMPLE = REPOSITORY / "inventory"
+MODEL = json.loads((REPOSITORY / "policies" / "data" / "model.json").read_text(encoding="utf-8"))["headroom"]["model"]
+NEWEST = MODEL["series"]["3.6"]["newest"]
 BIN = Path(sys.executable).parent
 
 
@@ -160,6 +162,39 @@ def test_without_conftest(arguments: tuple[str, ...], code: int) -> None:
     done = playbook(EXAMPLE, "-e", "etcd_lint_conftest=no-such-conftest", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     assert "no-such-conftest not found" in done.stdout + done.stderr or "etcd_lint_enabled=false" in arguments
+
+
+def test_suggestions_are_a_diff_and_change_nothing(tmp_path: Path) -> None:
+    files = {
+        "hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n",
+        "group_vars/etcd.yml": "# The release of the year before.\netcd_version: 3.6.4\netcd_environment: {ETCD_QUOTA_BACKEND_BYTES: 8G}\n",
+    }
+    write(tmp_path / "inventory", files)
+    path = f"{tmp_path}/inventory/group_vars/etcd.yml"
+    done = playbook(tmp_path / "inventory", "-e", "etcd_lint_suggest=true")
+    assert "lint: suggested changes; no file was edited:" in done.stdout, done.stdout + done.stderr
+    diff = [
+        f"--- a{path}",
+        f"+++ b{path}",
+        "@@ -1,3 +1,3 @@",
+        " # The release of the year before.",
+        "-etcd_version: 3.6.4",
+        "-etcd_environment: {ETCD_QUOTA_BACKEND_BYTES: 8G}",
+        f"+etcd_version: {NEWEST}",
+        "+etcd_environment: {ETCD_QUOTA_BACKEND_BYTES: 8589934592}",
+    ]
+    assert "\n".join(diff) in done.stdout, done.stdout
+    assert Path(path).read_text(encoding="utf-8") == files["group_vars/etcd.yml"]
+    assert "suggested" not in playbook(tmp_path / "inventory").stdout
+
+
+def test_a_value_of_the_command_line_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: }}\n"})
+    done = playbook(tmp_path / "inventory", "-e", "etcd_lint_suggest=true", "-e", "etcd_version=3.6.4")
+    assert (
+        f'etcd_version of n1: no YAML file of the inventory certainly sets it; the value would be "{NEWEST}"'
+        in done.stdout
+    )
 
 
 def test_old_conftest(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -21,6 +23,8 @@ class Finding(NamedTuple):
     rule: str
     hosts: tuple[str, ...]
     line: str
+    # Variable → the value that solves the finding, where a value does.
+    values: Mapping[str, Any] = MappingProxyType({})
 
 
 def parse_report(report: str) -> list[Finding]:
@@ -40,7 +44,9 @@ def parse_report(report: str) -> list[Finding]:
 def _finding(entry: dict[str, Any], denied: bool) -> Finding:
     metadata = entry.get("metadata") or {}
     hosts = tuple(map(str, metadata.get("hosts") or ()))
-    return Finding(denied, str(metadata.get("code", "")), hosts, str(entry["msg"]))
+    fix = metadata.get("fix")
+    values = fix.get("set", {}) if isinstance(fix, dict) else {}
+    return Finding(denied, str(metadata.get("code", "")), hosts, str(entry["msg"]), values)
 
 
 def summary_table(findings: list[Finding]) -> list[str]:

@@ -85,3 +85,21 @@ def waiver_files(sources: Iterable[str], is_file: Callable[[str], bool]) -> list
             if is_file(path):
                 found[path] = None
     return list(found)
+
+
+def variable_files(
+    sources: Iterable[str], is_file: Callable[[str], bool], walk: Callable[[str], Iterable[str]]
+) -> list[str]:
+    """Return the files that may set variables: inventory files, and the group_vars and host_vars beside them.
+
+    ``walk`` returns the files below a folder.
+    """
+    found: dict[str, None] = {}
+    for source in sources:
+        if is_file(source):
+            folder = posixpath.dirname(source)
+            below = [path for name in ("group_vars", "host_vars") for path in walk(posixpath.join(folder, name))]
+            found |= dict.fromkeys([source, *below])
+        else:
+            found |= dict.fromkeys(walk(source))
+    return list(found)

@@ -41,12 +41,14 @@ invalid := {profile: problems |
 }
 
 # The end of a message: what an estimate assumes.
-assumptions(profile) := ", even with the minimal plan" if {
+assumptions(profile) := sprintf(", %s", [assumption(profile)])
+
+assumption(profile) := "even with the minimal plan" if {
 	profile.etcd.planned
 	count(model_settings(profile.etcd.settings)) == 0
-} else := ", with the pinned settings and the minimal plan for the rest" if {
+} else := "with the pinned settings and the minimal plan for the rest" if {
 	profile.etcd.planned
-} else := ", with the settings given, etcd's defaults for the rest, and a modest workload where none is set"
+} else := "with the settings given, etcd's defaults for the rest, and a modest workload where none is set"
 
 # Only replaying the raft log at a restart exceeds the limit. An estimate has the larger figure of the two states, so the one for the running
 # member is computed here.

@@ -36,11 +36,16 @@ describe(form, type) := "a duration with its unit, such as 10s" if {
 	"duration": "a whole number of nanoseconds",
 }[type]
 
-# The number that the author probably meant by a text such as "8GB", for the end of a message.
-hint(value, type) := sprintf(": that is %d", [units.parse_size(value)]) if {
+# The end of a message: the number that the author probably meant.
+hint(value, type) := sprintf(": that is %d", [meant(value, type)]) if {
+	meant(value, type)
+} else := ""
+
+# The number that the author probably meant by a text such as "8GB".
+meant(value, type) := units.parse_size(value) if {
 	type in {"int", "uint"}
 	is_string(value)
-} else := sprintf(": that is %d", [units.parse_duration(value)]) if {
+} else := units.parse_duration(value) if {
 	type == "duration"
 	is_string(value)
-} else := ""
+}

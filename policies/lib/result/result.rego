@@ -9,6 +9,8 @@ import data.headroom.files.lines
 import data.headroom.formats
 import data.headroom.inventory
 import data.headroom.inventory.folder
+import data.headroom.model
+import data.headroom.releases
 import data.headroom.text
 import data.headroom.waivers
 
@@ -23,6 +25,20 @@ cluster_problem(inventory_name, hosts, about, message) := {
 	"text": message,
 	"whole": true,
 }
+
+# A problem that this value of its variable solves. A role's default is described in words: there is no variable to set.
+with_value(solvable, value) := object.union(solvable, {"set": {solvable.about: value}}) if {
+	not contains(solvable.about, " ")
+} else := solvable
+
+# A problem that the newest release of the series solves. Files of other forms than inventories state the release in an image, or nowhere.
+with_upgrade(solvable, version) := with_value(solvable, newest) if {
+	not solvable.inventory in formats.paths
+	newest := model.series[releases.series(releases.parse(version))].newest
+} else := solvable
+
+# A problem that rests on an assumption, in words.
+assuming(problem, assumption) := object.union(problem, {"assumes": assumption})
 
 # The findings of a rule that are not waived.
 findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
@@ -43,12 +59,18 @@ waived(id, problems) := {object.union(_finding(data.headroom.catalog[id], key, p
 	])
 }
 
-# [inventory, about, text, whole] → hosts. object.union_n() takes a single pass; a comprehension for each text would be quadratic.
+# [inventory, about, text, whole, {set, assumes}] → hosts. object.union_n() takes a single pass; a comprehension for each text would be quadratic.
 _by_text(problems) := {key: object.keys(hosts) |
 	some key, hosts in object.union_n([{_key(problem): {host: true | some host in problem.hosts}} | some problem in problems])
 }
 
-_key(problem) := [problem.inventory, problem.about, _shortened(problem.text), object.get(problem, "whole", false)]
+_key(problem) := [
+	problem.inventory,
+	problem.about,
+	_shortened(problem.text),
+	object.get(problem, "whole", false),
+	object.filter(problem, {"set", "assumes"}),
+]
 
 # A value may be as long as a file.
 _shortened(message) := message if {
@@ -73,17 +95,21 @@ _covers(false, _, _)
 
 _covers(true, hosts, parts) if hosts == union({part.hosts | some part in parts})
 
-_finding(about, [source, variable, message, _], hosts) := {
-	"_loc": location,
-	"code": about.custom.id,
-	"fix": about.custom.fix,
-	"hosts": hosts,
-	"inventory": source,
-	"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, about.custom.fix]),
-	"severity": about.custom.severity,
-	"source": about.custom.source,
-	"title": about.title,
-} if {
+_finding(about, [source, variable, message, _, more], hosts) := object.union_n([
+	{
+		"_loc": location,
+		"code": about.custom.id,
+		"fix": object.union({"text": about.custom.fix}, object.filter(more, {"set"})),
+		"hosts": hosts,
+		"inventory": source,
+		"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, about.custom.fix]),
+		"severity": about.custom.severity,
+		"source": about.custom.source,
+		"title": about.title,
+	},
+	object.filter(more, {"assumes"}),
+	object.filter(about.custom, {"cis", "stig"}),
+]) if {
 	location := _location(source, hosts, variable)
 }
 

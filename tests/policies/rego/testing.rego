@@ -31,7 +31,7 @@ healthy := {
 # The messages without the rule's id and its fix, which are always the same.
 texts(findings) := {text |
 	some finding in findings
-	text := trim_suffix(trim_prefix(finding.msg, sprintf("%s: ", [finding.code])), sprintf(". %s", [finding.fix]))
+	text := trim_suffix(trim_prefix(finding.msg, sprintf("%s: ", [finding.code])), sprintf(". %s", [finding.fix.text]))
 }
 
 # The same with every size replaced by the word SIZE.

@@ -15,7 +15,7 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("compaction/bare_hours", problems)
 
-problems contains result.problem(profile, name, text) if {
+problems contains result.with_value(result.problem(profile, name, text), sprintf("%sh", [value])) if {
 	some profile in clusters.profiles
 
 	# A Kubernetes API server compacts every five minutes, whatever the retention.

@@ -16,7 +16,7 @@ import data.headroom.settings
 
 deny contains finding if some finding in result.findings("durability/unsafe_no_fsync", problems)
 
-problems contains result.problem(profile, name, text) if {
+problems contains result.with_value(result.problem(profile, name, text), false) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
 	settings.is_true(profile.etcd.settings.unsafe_no_fsync)

@@ -16,7 +16,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
-problems contains result.problem(profile, entry.name, text) if {
+problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	kind := spelling.type_of(profile.etcd.version, entry.form, entry.spelling)
@@ -27,4 +27,10 @@ problems contains result.problem(profile, entry.name, text) if {
 		value_types.describe(entry.form, kind),
 		value_types.hint(entry.value, kind),
 	])
+	problem := _solvable(result.problem(profile, entry.name, text), entry.value, kind)
 }
+
+# Where the author's value is clear, the fix is that value.
+_solvable(problem, value, kind) := result.with_value(problem, value_types.meant(value, kind)) if {
+	value_types.meant(value, kind)
+} else := problem

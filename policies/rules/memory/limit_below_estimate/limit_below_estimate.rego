@@ -18,7 +18,7 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 
-problems contains result.problem(profile, profile.etcd.limit.name, text) if {
+problems contains result.assuming(result.problem(profile, profile.etcd.limit.name, text), estimates.assumption(profile)) if {
 	some profile in estimates.profiles
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least

@@ -19,7 +19,7 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
-problems contains result.problem(profile, _about(profile.etcd), text) if {
+problems contains result.assuming(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile)) if {
 	some profile in estimates.profiles
 	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes

@@ -18,7 +18,7 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
 
-problems contains result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text) if {
+problems contains result.assuming(result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text), estimates.assumption(profile)) if {
 	some profile in estimates.profiles
 	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings

@@ -7,6 +7,8 @@
 #   id: security/auto_tls
 #   severity: warn
 #   fix: Use certificates issued by a CA (the role etcd_tls sets one up)
+#   cis: ["2.3", "2.6"]
+#   stig: [V-242379, V-242380]
 #   source: https://etcd.io/docs/v3.6/op-guide/security/#example-4-automatic-self-signed-transport-security
 package headroom.rules.security.auto_tls
 
@@ -16,7 +18,7 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("security/auto_tls", problems)
 
-problems contains result.problem(profile, name, text) if {
+problems contains result.with_value(result.problem(profile, name, text), false) if {
 	some profile in clusters.profiles
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]

@@ -7,6 +7,8 @@
 #   id: security/client_cert_auth
 #   severity: deny
 #   fix: Set client-cert-auth and peer-client-cert-auth to true, with the CA in trusted-ca-file
+#   cis: ["2.2", "2.5"]
+#   stig: [V-242423, V-242426]
 #   source: https://etcd.io/docs/v3.6/op-guide/security/#example-2-client-to-server-authentication-with-https-client-certificates
 package headroom.rules.security.client_cert_auth
 
@@ -16,12 +18,18 @@ import data.headroom.settings
 
 deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
-problems contains result.problem(profile, about, text) if {
+problems contains problem if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)
 	text := sprintf("%s %s, so anyone who reaches the %s port gets access", [replace(setting, "_", "-"), how, port])
+	problem := _solvable(result.problem(profile, about, text), profile.etcd.names, setting)
 }
+
+# Where it is off, the fix is a value.
+_solvable(problem, names, setting) := result.with_value(problem, true) if {
+	problem.about == names[setting]
+} else := problem
 
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]

@@ -18,7 +18,7 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
-problems contains result.problem(profile, election_origin, text) if {
+problems contains result.with_value(result.problem(profile, election_origin, text), heartbeat * 10) if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := settings.effective_number(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := settings.effective_number(profile.etcd, "election_timeout")

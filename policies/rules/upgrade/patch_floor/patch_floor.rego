@@ -26,8 +26,8 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 
 	# upgrade/zombie_members reports those that have worse in store.
 	count(releases.upgrade_bugs(older.etcd.version)) == 0
-	floor := model.series[releases.series(newer.etcd.version)].upgrade_floor
-	semver.compare(older.etcd.version, floor) < 0
+	floor := model.series[releases.series(releases.parse(newer.etcd.version))].upgrade_floor
+	semver.compare(releases.parse(older.etcd.version), floor) < 0
 	text := sprintf("cluster %q goes from %s to %s, but etcd supports this upgrade from %s on", [
 		cluster,
 		older.etcd.version,

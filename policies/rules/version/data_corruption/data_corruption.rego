@@ -17,7 +17,7 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("version/data_corruption", problems)
 
-problems contains result.problem(profile, "etcd_version", text) if {
+problems contains result.with_upgrade(result.problem(profile, "etcd_version", text), profile.etcd.version) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	some bug in releases.bugs(profile.etcd.version)

@@ -17,23 +17,31 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("version/known_defects", problems)
 
-problems contains result.problem(profile, "etcd_version", text) if {
+problems contains problem if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
-	texts := [sprintf("%s (fixed in %s)", [bug.text, bug.fixed]) |
+	bugs := [bug |
 		some bug in releases.bugs(profile.etcd.version)
 		bug.kind != "upgrade"
 		bug.severity == "warn"
 		bug.fixed != null
 		_concerns(profile, object.get(bug, "condition", {}))
 	]
-	count(texts) > 0
+	count(bugs) > 0
+	texts := [sprintf("%s (fixed in %s)", [bug.text, bug.fixed]) | some bug in bugs]
 	text := sprintf("etcd %s: %s%s", [
 		profile.etcd.version,
 		concat("; ", array.slice(texts, 0, _shown)),
 		_more(count(texts) - _shown),
 	])
+	solvable := result.with_upgrade(result.problem(profile, "etcd_version", text), profile.etcd.version)
+	problem := _qualified(solvable, bugs)
 }
+
+_qualified(problem, bugs) := result.assuming(problem, "etcd's own users and roles may be in use") if {
+	some bug in bugs
+	bug.condition.auth
+} else := problem
 
 _shown := 3
 

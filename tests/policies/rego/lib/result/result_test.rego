@@ -19,7 +19,7 @@ test_finding if {
 	found == {{
 		"_loc": {"file": "inventory/group_vars/etcd.yml", "line": 1},
 		"code": "topic/name",
-		"fix": "Do it",
+		"fix": {"text": "Do it"},
 		"hosts": {"etcd-1"},
 		"inventory": "inventory",
 		"msg": "topic/name: etcd-1: it is so. Do it",
@@ -27,6 +27,41 @@ test_finding if {
 		"source": "a page",
 		"title": "A title",
 	}}
+}
+
+# What a person or a program needs beyond the message.
+test_value_and_assumption if {
+	known := object.union(catalog, {"topic/name": {"custom": {"cis": ["2.3"], "stig": ["V-242379"]}}})
+	solvable := result.with_value(_problem({"etcd-1"}, "etcd_nice"), 0)
+	findings := result.findings("topic/name", {result.assuming(solvable, "nobody else does it")}) with data.headroom.catalog as known
+		with input as testing.example({})
+	{finding | some finding in findings} != set()
+	every finding in findings {
+		finding.fix == {"text": "Do it", "set": {"etcd_nice": 0}}
+		finding.assumes == "nobody else does it"
+		finding.cis == ["2.3"]
+		finding.stig == ["V-242379"]
+	}
+}
+
+test_no_value_for_a_default if {
+	problem := _problem({"etcd-1"}, "a role's default etcd_nice")
+	result.with_value(problem, 0) == problem
+}
+
+upgrades := [
+	["3.6.2", "inventory", {"etcd_version": "3.6.16"}],
+	["v3.5.2", "inventory", {"etcd_version": "3.5.35"}],
+	["3.4.2", "inventory", {}],
+	["3.6.2", "compose.yml", {}],
+]
+
+test_upgrade[note] if {
+	some [version, name, values] in upgrades
+	note := sprintf("%s in %s", [version, name])
+	problem := object.union(_problem({"etcd-1"}, "etcd_version"), {"inventory": name})
+	found := result.with_upgrade(problem, version) with data.headroom.formats.paths as {"compose.yml"}
+	object.get(found, "set", {}) == values
 }
 
 located := [

@@ -29,6 +29,14 @@ def test_parse_report_returns_warnings_first() -> None:
     ]
 
 
+def test_parse_report_returns_the_values_of_a_fix() -> None:
+    report = (
+        '[{"failures": [{"msg": "a", "metadata": {"fix": {"text": "Do it", "set": {"x": 1}}}},'
+        ' {"msg": "b", "metadata": {"fix": {"text": "Do it"}}}]}]'
+    )
+    assert [finding.values for finding in parse_report(report)] == [{"x": 1}, {}]
+
+
 @pytest.mark.parametrize("report", ["", "Error: no", "5", '[{"failures": [5]}]', '["a"]'])
 def test_other_output_is_no_report(report: str) -> None:
     with pytest.raises(ReportError, match="conftest printed no report"):

@@ -16,6 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory i
     is_unresolved,
     resolve_variables,
     to_json,
+    variable_files,
     waiver_files,
 )
 
@@ -101,3 +102,15 @@ def test_inventory_document_has_the_format_of_ansible_inventory() -> None:
 def test_waiver_files_of_folders_and_inventory_files(sources: list[str], expected: list[str]) -> None:
     files = {"inventory/.waivers.yml", "inventory/hosts.yml", "site/hosts.ini", "site/waivers.yml"}
     assert waiver_files(sources, files.__contains__) == expected
+
+
+def test_variable_files_of_folders_and_beside_inventory_files() -> None:
+    below = {
+        "inventory": ["inventory/group_vars/etcd.yml", "inventory/hosts.yml"],
+        "site/group_vars": ["site/group_vars/all.yml"],
+        "site/host_vars": ["site/host_vars/n1.yml"],
+    }
+    found = variable_files(
+        ["inventory", "site/hosts.yml", "n1,n2,"], {"site/hosts.yml"}.__contains__, lambda path: below.get(path, [])
+    )
+    assert found == [*below["inventory"], "site/hosts.yml", *below["site/group_vars"], *below["site/host_vars"]]

@@ -1,0 +1,159 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turn the values that findings carry into a diff against the YAML files of the inventory. Nothing is written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import yaml
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
+
+FOLDERS = ("group_vars", "host_vars")
+
+
+class Place(NamedTuple):
+    """Where a file sets a variable: for one host, or for the hosts of a group."""
+
+    path: str
+    is_host: bool
+    scope: str
+    node: Any
+
+
+class Suggestions(NamedTuple):
+    """The diff, and why some values are not in it."""
+
+    diff: list[str]
+    left_out: list[str]
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a name: ``etcd_workload["keys"]`` has two."""
+    return [name.split("[", 1)[0], *re.findall(r'\["([^"]*)"\]', name)]
+
+
+def value_at(variables: Mapping[str, Any], parts: list[str]) -> Any:
+    """Return the value at a name's parts, None if there is none."""
+    found: Any = variables
+    for part in parts:
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _child(node: Any, key: str) -> Any:
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    return next((value for name, value in node.value if getattr(name, "value", None) == key), None)
+
+
+def _items(node: Any) -> list[tuple[str, Any]]:
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    return [(str(name.value), value) for name, value in node.value if isinstance(name, yaml.ScalarNode)]
+
+
+def _scopes(groups: Any) -> Iterator[tuple[bool, str, Any]]:
+    """Yield the variables of every host and group of an inventory file: whether it is a host, its name, the mapping."""
+    for group, content in _items(groups):
+        yield False, group, _child(content, "vars")
+        for host, variables in _items(_child(content, "hosts")):
+            yield True, host, variables
+        yield from _scopes(_child(content, "children"))
+
+
+def places(files: Mapping[str, str], parts: list[str]) -> Iterator[Place]:
+    """Yield each place that sets a variable. ``files``: contents by path; a file with other content than YAML sets nothing."""
+    for path, text in files.items():
+        try:
+            document = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.YAMLError:
+            continue
+        folder = next((part for part in path.split("/")[:-1] if part in FOLDERS), None)
+        if folder:
+            scope = path.split(f"{folder}/", 1)[1].split("/")[0]
+            scopes = iter([(folder == "host_vars", posixpath.splitext(scope)[0], document)])
+        else:
+            scopes = _scopes(document)
+        for is_host, name, node in scopes:
+            for part in parts:
+                node = _child(node, part)
+            if isinstance(node, yaml.ScalarNode):
+                yield Place(path, is_host, name, node)
+
+
+def _written(place: Place) -> Any:
+    return yaml.constructor.SafeConstructor().construct_object(place.node)
+
+
+def effective(found: list[Place], host: str, value: Any, groups: Mapping[str, Iterable[str]]) -> Place | None:
+    """Return the place that gives a host this value: its own, else its smallest group's; None if that is not certain."""
+    mine = [
+        place
+        for place in found
+        if (place.scope == host if place.is_host else host in set(groups.get(place.scope, ())))
+        and _written(place) == value
+    ]
+    if not mine:
+        return None
+    sizes = [0 if place.is_host else len(set(groups[place.scope])) for place in mine]
+    return mine[sizes.index(min(sizes))] if sizes.count(min(sizes)) == 1 else None
+
+
+def scalar_text(value: Any, node: Any) -> str:
+    """Return a value as YAML in the style of the scalar that it replaces. A leading v of a version stays."""
+    if isinstance(value, str) and re.match(r"v\d", str(node.value)):
+        value = f"v{value}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    if node.style in ("'", '"'):
+        return f"{node.style}{text}{node.style}"
+    if isinstance(value, str) and yaml.safe_load(text) != value:
+        return json.dumps(text)
+    return str(text)
+
+
+def suggest(
+    findings: Iterable[Finding],
+    files: Mapping[str, str],
+    hostvars: Mapping[str, Mapping[str, Any]],
+    groups: Mapping[str, Iterable[str]],
+) -> Suggestions:
+    """Return the diff that sets the values of the findings, and a line for each value whose place is not certain."""
+    edits: dict[str, dict[tuple[int, int], str]] = {}
+    left_out: dict[str, None] = {}
+    for finding in findings:
+        for name, value in finding.values.items():
+            parts = split_name(name)
+            found = list(places(files, parts))
+            for host in finding.hosts:
+                place = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
+                if place is None:
+                    left_out[f"{name} of {host}: no YAML file of the inventory certainly sets it; {_wish(value)}"] = (
+                        None
+                    )
+                    continue
+                span = (place.node.start_mark.index, place.node.end_mark.index)
+                edits.setdefault(place.path, {}).setdefault(span, scalar_text(value, place.node))
+    diff = [line for path in sorted(edits) for line in _diff(path, files[path], edits[path])]
+    return Suggestions(diff, list(left_out))
+
+
+def _wish(value: Any) -> str:
+    return f"the value would be {json.dumps(value)}"
+
+
+def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[str]:
+    """Return a unified diff of one file. The edits are from the last to the first, so that each leaves the others' places."""
+    changed = text
+    for (start, end), replacement in sorted(edits.items(), reverse=True):
+        changed = changed[:start] + replacement + changed[end:]
+    lines = difflib.unified_diff(
+        text.splitlines(), changed.splitlines(), f"a/{path.lstrip('/')}", f"b/{path.lstrip('/')}", lineterm=""
+    )
+    return list(lines)

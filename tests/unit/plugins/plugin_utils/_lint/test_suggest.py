@@ -1,0 +1,117 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The diff that the values of findings lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
+
+GROUPS = {"all": ["e1", "e2", "db"], "etcd": ["e1", "e2"], "blue": ["e1"], "green": ["e1"]}
+
+
+def finding(hosts: tuple[str, ...] = ("e1", "e2"), **values: Any) -> Finding:
+    return Finding(True, "topic/rule", hosts, "it is so", values)
+
+
+def lines(files: dict[str, str], found: Finding, variables: dict[str, Any]) -> list[str]:
+    """Return the changed lines of the diff, for hosts with the same variables."""
+    diff = suggest([found], files, dict.fromkeys(("e1", "e2"), variables), GROUPS).diff
+    return [line for line in diff if line[0] in "+-" and not line.startswith(("+++", "---"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("inventory/group_vars/etcd.yml", "# why\netcd_version: 3.6.4 # old\nother: 1\n"),
+        ("inventory/group_vars/etcd/main.yml", "etcd_version: 3.6.4 # old"),
+        ("inventory/hosts.yml", "etcd:\n  hosts: {e1: , e2: }\n  vars:\n    etcd_version: 3.6.4 # old\n"),
+        ("hosts.yml", "all: {children: {etcd: {vars: {x: 1,\n    etcd_version: 3.6.4 # old\n}}}}"),
+    ],
+)
+def test_where_a_group_sets_it(path: str, text: str) -> None:
+    found = lines({path: text}, finding(etcd_version="3.6.16"), {"etcd_version": "3.6.4"})
+    assert [line.split(":", 1)[1] for line in found] == [" 3.6.4 # old", " 3.6.16 # old"]
+
+
+def test_the_diff_names_the_file() -> None:
+    diff = suggest(
+        [finding(a=1)], {"i/group_vars/etcd.yml": "a: 2\nb: 3\n"}, {"e1": {"a": 2}, "e2": {"a": 2}}, GROUPS
+    ).diff
+    assert diff == [
+        "--- a/i/group_vars/etcd.yml",
+        "+++ b/i/group_vars/etcd.yml",
+        "@@ -1,2 +1,2 @@",
+        "-a: 2",
+        "+a: 1",
+        " b: 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "resolved", "value", "expected"),
+    [
+        ("'3.6.4'", "3.6.4", "3.6.16", "'3.6.16'"),
+        ('"v3.6.4"', "v3.6.4", "3.6.16", '"v3.6.16"'),
+        ("true", True, False, "false"),
+        ("'true'", "true", False, "'false'"),
+        ("8G", "8G", 8589934592, "8589934592"),
+        ("5", 5, "5h", "5h"),
+        ("3.6.4", "3.6.4", "3.10", '"3.10"'),
+    ],
+)
+def test_the_style_of_the_scalar_stays(written: str, resolved: Any, value: Any, expected: str) -> None:
+    found = lines({"group_vars/etcd.yml": f"a: {written}\n"}, finding(a=value), {"a": resolved})
+    assert found == [f"-a: {written}", f"+a: {expected}"]
+
+
+def test_a_part_of_a_mapping() -> None:
+    text = "etcd_environment:\n  ETCD_AUTO_TLS: 'true'\n"
+    name = 'etcd_environment["ETCD_AUTO_TLS"]'
+    found = lines(
+        {"group_vars/etcd.yml": text}, finding(**{name: False}), {"etcd_environment": {"ETCD_AUTO_TLS": "true"}}
+    )
+    assert found == ["-  ETCD_AUTO_TLS: 'true'", "+  ETCD_AUTO_TLS: 'false'"]
+
+
+def test_the_place_that_counts() -> None:
+    """The host's own, else the smallest group's with this value; never one of a group that the hosts are not in."""
+    files = {
+        "host_vars/e1.yml": "a: 2",
+        "group_vars/etcd.yml": "a: 2",
+        "group_vars/all.yml": "a: 2",
+        "group_vars/other.yml": "a: 2",
+    }
+    diff = suggest([finding(a=1)], files, {"e1": {"a": 2}, "e2": {"a": 2}}, GROUPS).diff
+    assert [line[6:] for line in diff if line.startswith("+++ ")] == ["group_vars/etcd.yml", "host_vars/e1.yml"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"hosts.ini": "[etcd]\ne1 a=2\n"},
+        {"group_vars/etcd.yml": "a: '{{ b }}'"},
+        {"group_vars/etcd.yml": "a: 3"},
+        {"group_vars/etcd.yml": "$ANSIBLE_VAULT;1.1;AES256\n3132"},
+        {"group_vars/etcd.yml": "a: [2"},
+        {"group_vars/etcd.yml": "a: {b: 2}"},
+        {"group_vars/blue.yml": "a: 2", "group_vars/green.yml": "a: 2"},
+    ],
+)
+def test_what_no_file_certainly_sets_is_named(files: dict[str, str]) -> None:
+    found = suggest([finding(("e1",), a=1)], files, {"e1": {"a": 2}}, GROUPS)
+    assert found.diff == []
+    assert found.left_out == ["a of e1: no YAML file of the inventory certainly sets it; the value would be 1"]
+
+
+def test_findings_with_the_same_value_share_a_change() -> None:
+    files = {"group_vars/etcd.yml": "a: 2\nb: 2\n"}
+    hostvars = {"e1": {"a": 2, "b": 2}, "e2": {"a": 2, "b": 2}}
+    diff = suggest([finding(a=1), finding(a=1, b=1), finding()], files, hostvars, GROUPS).diff
+    assert diff[3:] == ["-a: 2", "-b: 2", "+a: 1", "+b: 1"]
