@@ -99,12 +99,19 @@ def _plain(text: str) -> str:
 
 
 def removed_flags(releases: dict[str, Any], entries: list[Entry]) -> Iterator[str]:
-    """Yield the flags that a changelog lists as removed and the series does not."""
+    """Yield the flags that a changelog says were removed and the series does not."""
+    names = list(releases["series"])
     for entry in entries:
         name = entry.release.rpartition(".")[0]
-        flag = re.fullmatch(r"`--([\w-]+)`", entry.text.strip())
-        if entry.section == "Flags Removed" and flag and flag[1] not in releases["series"][name]["removed"]:
-            yield f"{name}: the changelog says that --{flag[1]} was removed"
+        flags = []
+        if entry.section == "Flags Removed":
+            flags = re.findall(r"^`--([\w-]+)`$", entry.text.strip())
+        elif "Removed all deprecated experimental flags" in entry.text:
+            deprecated = releases["series"][names[names.index(name) - 1]]["deprecated"]
+            flags = [flag for flag in deprecated if flag.startswith("experimental-")]
+        for flag in flags:
+            if flag not in releases["series"][name]["removed"]:
+                yield f"{name}: the changelog says that --{flag} was removed"
 
 
 def floors(releases: dict[str, Any], name: str, guide: str) -> Iterator[str]:

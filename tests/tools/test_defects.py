@@ -91,6 +91,17 @@ def test_removed_flags() -> None:
     assert list(defects.removed_flags(without, entries)) == ["9.1: the changelog says that --gone was removed"]
 
 
+def test_all_experimental_flags_removed_at_once() -> None:
+    text = "## v9.1.0 (2027-01-01)\n\n### Breaking Changes\n\n- [Removed all deprecated experimental flags](link)\n"
+    model = releases()
+    before = {"deprecated": {"experimental-gone": "use gone", "old": "use new"}}
+    model["series"] = {"9.0": before, **model["series"]}
+    wanted = ["9.1: the changelog says that --experimental-gone was removed"]
+    assert list(defects.removed_flags(model, defects.parse_changelog(text))) == wanted
+    model["series"]["9.1"]["removed"]["experimental-gone"] = "use gone"
+    assert list(defects.removed_flags(model, defects.parse_changelog(text))) == []
+
+
 def test_floors() -> None:
     assert list(defects.floors(releases(), "9.1", "Before this, update to [9.0.7 or later](page).")) == []
     wanted = ["9.1: upgrade_floor is 9.0.7, the guide says 9.0.9"]

@@ -65,6 +65,13 @@ def linked(source: str) -> str:
     return re.sub(r"docs/policies/(\w+\.md)", r"[docs/policies/\1](../\1)", source)
 
 
+def benchmarks(custom: dict[str, Any]) -> list[str]:
+    """Return the paragraph with the ids that benchmarks have for a rule, if any."""
+    known = {"CIS Kubernetes Benchmark": custom.get("cis", []), "STIG": custom.get("stig", [])}
+    stated = [f"{benchmark} {', '.join(ids)}" for benchmark, ids in known.items() if ids]
+    return [f"[{'; '.join(stated)}](../compliance.md)\n"] if stated else []
+
+
 def page(name: str, about: dict[str, Any], findings: Findings) -> str:
     """Return the page of one rule."""
     custom = about["custom"]
@@ -85,6 +92,7 @@ def page(name: str, about: dict[str, Any], findings: Findings) -> str:
         "## Why\n",
         " ".join(about["description"].split()) + "\n",
         f"Source: {linked(custom['source'])}\n",
+        *benchmarks(custom),
         "## Bad\n",
         example("bad"),
         console(linted, [finding for finding in bad if finding["code"] == name]),
