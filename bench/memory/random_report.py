@@ -66,7 +66,14 @@ def figures(found: Sequence[Point]) -> list[str]:
     ends = [percentile(errors, 0.05), percentile(errors, 0.95), min(errors), max(errors)]
     low = sum(map(is_low, found))
     reached = "yes" if is_reached(found) else "no"
-    return [str(len(found)), f"{typical:.1%}", f"{near_share(found):.0%}", *map(percent, ends), str(low), reached]
+    return [
+        str(len(found)),
+        f"{100 * typical:.1f} %",
+        f"{100 * near_share(found):.0f} %",
+        *map(percent, ends),
+        str(low),
+        reached,
+    ]
 
 
 def percent(share: float) -> str:

@@ -14,11 +14,15 @@ from pathlib import Path
 from statistics import median
 
 from bench.common.markdown import table
-from bench.memory import pictures
+from bench.memory import pictures, random_report
 from bench.memory.cases import MIB
 from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
 from bench.memory.predict import number, predicted
 from bench.memory.published_report import tables
+from bench.memory.random_cases import SEEDS
+from bench.memory.random_cases import cases as cases_of_seeds
+from bench.memory.random_points import random_points
+from bench.memory.random_run import RESULTS as RANDOM_RESULTS
 from bench.memory.run import RESULTS, read
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -157,8 +161,8 @@ def components(found: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(point.row["component"] for point in found))
 
 
-def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, bool]:
-    """Return the page, and whether the promise is kept."""
+def page(rows: Sequence[dict[str, str]], found: Sequence[Point], drawn: Sequence[Point]) -> tuple[str, bool]:
+    """Return the page, and whether the promise is kept. found: the chosen cases; drawn: the random ones."""
     stated, whole = summary(found)
     dates = sorted({row["date"] for row in rows})
     machines = sorted({row["machine"] for row in rows})
@@ -178,6 +182,14 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point]) -> tuple[str, b
         "fit_cases": lambda: "\n".join(cases(highest(part(found, "fit")))),
         "spread": lambda: "\n".join(spread(found)),
         "moments": lambda: "\n".join(moments(rows)),
+        "random_seeds": lambda: str(SEEDS[-1]),
+        "random_measured": lambda: (
+            f"{len({(p.row['version'], p.row['name']) for p in drawn})} of {len(cases_of_seeds())}"
+        ),
+        "random_aim": random_report.aim,
+        "random_summary": lambda: "\n".join(random_report.summary(drawn)),
+        "random_distribution": lambda: "\n".join(random_report.distribution(drawn)),
+        "random_cases": lambda: "\n".join(random_report.cases(drawn)),
         "tables": lambda: "\n".join(tables(rows)).rstrip(),
         "pictures": lambda: "\n\n".join(
             f"![{name}: predicted against measured](images/accuracy/{pictures.file_name(name)})"
@@ -205,7 +217,8 @@ def main() -> int:
         stated, whole = summary(found)
         print("\n".join([*stated, "", *cases(sorted(found, key=lambda p: (p.row["part"], p.what)))]))
         return 0 if whole else 1
-    text, whole = page(rows, found)
+    drawn = random_points(read(RANDOM_RESULTS))
+    text, whole = page(rows, found, drawn)
     if options.check:
         if not PAGE.exists() or PAGE.read_text() != text:
             print(
@@ -218,13 +231,13 @@ def main() -> int:
         return 0 if whole else 1
     PAGE.write_text(text)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for name in components(found):
+    for name in components([*found, *drawn]):
         pictures.draw(
             IMAGES / pictures.file_name(name),
             name,
             [
                 (p.measured, p.model, p.row["series"], p.row["part"], p.what)
-                for p in found
+                for p in [*found, *drawn]
                 if p.row["component"] == name
             ],
             (BELOW, ABOVE),

@@ -14,10 +14,11 @@ import pytest
 from bench.memory import random_report, run
 from bench.memory.cases import MIB, SERIES
 from bench.memory.points import Point
+from bench.memory.predict import case_of
 from bench.memory.random_cases import MOST_BYTES, MOST_INDEX, cases, generate
 from bench.memory.random_load import puts_after_restart
 from bench.memory.random_points import is_low, is_near, is_reached, workload_of
-from bench.memory.random_run import missing
+from bench.memory.random_run import RESULTS, missing
 
 MANY = cases(range(1, 201))
 
@@ -121,3 +122,13 @@ def test_the_report_counts_each_error_once() -> None:
     assert sum(counts) == len(found)
     assert "above +40 %" in lines[-1] and counts[-1] == 19
     assert random_report.cases(found)[2].split("|")[2].strip() == "1", "the lowest comes first"
+
+
+def test_the_results_are_those_of_the_seeds() -> None:
+    """The number of keys is the measured one; each other column must be what the seed gives today."""
+    rows = run.read(RESULTS)
+    for found in rows:
+        drawn = generate(int(found["name"].removeprefix("seed-")), found["series"])
+        assert replace(case_of(found), keys=drawn.keys) == drawn
+    assert missing(cases(range(1, 9)), RESULTS, 1) == []
+    assert sum(found["part"] == "held out" for found in rows) >= len(rows) // 2

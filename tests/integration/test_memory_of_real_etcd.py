@@ -1,20 +1,23 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One case of bench/memory on real etcd of each series: the harness works, and the model is where docs/accuracy.md says.
+"""Cases of bench/memory on real etcd: the harness works, and the model is where docs/accuracy.md says.
 
 The bounds are wider than the promise, because a single run on a busy machine differs more than the median of several.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.common.member import releases
+from bench.memory import random_load
 from bench.memory.cases import grid
 from bench.memory.predict import predicted
+from bench.memory.random_cases import generate
 from bench.memory.run import measure, row_of
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
@@ -28,3 +31,16 @@ def test_the_model_is_within_its_documented_error(series: str, tmp_path: Path) -
     for figure in ("rss_anon_peak", "restart_rss_anon_peak"):
         share = estimate[figure] / float(row[figure])
         assert 0.85 < share < 1.4, f"{figure}: {row[figure]} measured, {estimate[figure]} predicted"
+
+
+def test_a_random_case_keeps_its_watches_open_and_overwrites_its_keys(tmp_path: Path) -> None:
+    """Also after a restart; the load fails if the watches end before it does."""
+    small = replace(
+        generate(1, "3.7"), value_size=512, keys=300, puts=900, rate=0, txn_ops=1, clients=8, members=1, tls=True
+    )
+    watched = replace(
+        small, streams=10, watchers_per_stream=5, connections=5, watched_keys=10, snapshot_count=500, catchup=50
+    )
+    figures = measure(watched, VERSIONS["3.7"], tmp_path, 1, random_load)
+    assert 300 <= figures["keys"] < 900 <= figures["revisions"]
+    assert figures["rss_anon_peak"] and figures["restart_rss_anon_peak"]
