@@ -1,0 +1,89 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The client of `make bench-chaos` against real members that are killed: what it counts as failed and as lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.chaos.client import Client, read_back
+from bench.common.gateway import tls_context
+from bench.common.member import Member, binary, releases, running
+from bench.memory import load
+
+PORT = 25910
+PREFIX = "/chaos/test/"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[list[Member]]:
+    folder = load.certificates(tmp_path / "tls")
+    peers = {f"m{number}": PORT + 10 * number for number in range(3)}
+    members = [
+        Member(releases()[-1], tmp_path, port, name=name, peers=peers, tls=folder) for name, port in peers.items()
+    ]
+    with running(members):
+        yield members
+
+
+def etcdctl(member: Member, *words: str) -> str:
+    folder = member.tls
+    access = [
+        f"--endpoints={member.endpoint}",
+        f"--cacert={folder}/ca.crt",
+        f"--cert={folder}/client.crt",
+        f"--key={folder}/client.key",
+    ]
+    command = [str(binary(member.version, "etcdctl")), *access, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def leads(member: Member) -> bool:
+    [answer] = json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))
+    return bool(answer["Status"]["leader"] == answer["Status"]["header"]["member_id"])
+
+
+def kill(member: Member) -> None:
+    assert member.process
+    member.process.kill()
+    member.process.wait()
+
+
+def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> None:
+    urls = [member.endpoint for member in cluster]
+    assert cluster[0].tls
+    context = tls_context(cluster[0].tls)
+    client = Client(PREFIX, urls, lambda: context)
+    client.start()
+    try:
+        time.sleep(2)
+        followers = [member for member in cluster if not leads(member)]
+        kill(followers[0])
+        time.sleep(4)
+        alone = time.time()
+        kill(followers[1])  # no majority
+        time.sleep(3)
+        followers[1].start()
+        followers[1].wait_ready()
+        served = time.time()
+        time.sleep(3)
+    finally:
+        record = client.stop()
+    failed, without_majority = record.failed()
+    # On a busy machine a single write may fail beside a majority.
+    assert failed < 10 < without_majority, record.failed()
+    assert served - alone - 1 < record.longest_pause() < served - alone + 10
+    assert sum(write.acknowledged for write in record.writes) > 60
+    found = read_back(PREFIX, urls, context)
+    assert record.lost(found, lambda write: True) == []
+
+    last = max(write.number for write in record.writes if write.acknowledged)
+    etcdctl(followers[1], "del", f"{PREFIX}{last:08d}")
+    assert record.lost(read_back(PREFIX, urls, context), lambda write: True) == [last]
