@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import subprocess
 import time
@@ -93,6 +94,8 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
         next_seconds=round(following.seconds if following else 0.0, 1),
         converged=last.code == 0 and healthy and operation.done(),
         unchanged=last_site.unchanged,
+        last_said=_last_said(last_site),
+        load=round(os.getloadavg()[0], 1),
         problem=problem,
     )
     return row, first.steps
@@ -116,6 +119,14 @@ def _context() -> ssl.SSLContext:
 
 def _code(outcome: Outcome) -> str:
     return "killed" if outcome.code is None else str(outcome.code)
+
+
+def _last_said(outcome: Outcome) -> str:
+    """Return why the last run of site.yml was not one that changes nothing; empty if it was."""
+    if outcome.unchanged:
+        return ""
+    changed = ", ".join(str(step.point) for step in outcome.steps if step.changed)
+    return outcome.said or play.shorten(f"changed something: {changed}")
 
 
 def _problem(case: Case, first: Outcome, injection: Injection | None) -> str:

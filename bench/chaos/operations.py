@@ -26,7 +26,6 @@ SERVICE_LIMIT = 300.0
 IDLE_SECONDS = 25.0
 # What a restore adds to the revision of the snapshot, so that watchers notice it.
 BUMP = 1_000_000_000
-OLD_VERSION = "3.6.16"
 
 
 @dataclass
@@ -146,20 +145,6 @@ class Renew(Play):
 
     def prepare(self, lab: Lab, number: int) -> None:
         lab.variables["etcd_tls_extra_sans"] = [f"case-{number}.example.net"]
-
-
-class Upgrade(Play):
-    """The next minor release."""
-
-    name, about = "upgrade", f"`site.yml` with the next minor release (from {OLD_VERSION})"
-    point = Point("Write the configuration file")
-
-    def prepare(self, lab: Lab, number: int) -> None:
-        lab.rebuild()
-        lab.variables = {"etcd_version": OLD_VERSION}
-        if play.run(lab.words()).code != 0 or not hosts.wait_healthy(60):
-            raise RuntimeError(f"etcd {OLD_VERSION} could not be deployed")
-        lab.variables = {}
 
 
 class Restore(Play):
@@ -310,4 +295,4 @@ class BackUp(Service):
         return {f"{host}:{name}" for host in addresses() for name in inside(host, listed, check=False).split()}
 
 
-OPERATIONS: tuple[Callable[[], Operation], ...] = (Idle, Change, Renew, Restore, BackUp, Defragment, Deploy, Upgrade)
+OPERATIONS: tuple[Callable[[], Operation], ...] = (Idle, Change, Renew, Restore, BackUp, Defragment, Deploy)

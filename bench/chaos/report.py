@@ -115,7 +115,7 @@ def misses(rows: Sequence[Row]) -> list[str]:
         what = [f"{row.lost} acknowledged writes lost"] if row.lost else []
         what += [f"{row.failed} writes failed while a majority served"] if row.failed else []
         what += ["neither the run nor the next one finished the work"] if not row.converged else []
-        what += ["site.yml had something to change after that"] if not row.unchanged else []
+        what += [f"site.yml, once more: {row.last_said}"] if not row.unchanged else []
         what += [f"the case itself: {row.problem}"] if row.problem else []
         lines.append(f"- {row.case}: {'; '.join(what)}.")
     return lines or ["- none"]
@@ -135,6 +135,7 @@ def cases(rows: Sequence[Row]) -> list[str]:
         "the next run",
         "recovered",
         "unchanged",
+        "load ",
     ]
     lines = []
     for row in ordered(rows):
@@ -151,6 +152,7 @@ def cases(rows: Sequence[Row]) -> list[str]:
                 ending(row.next_code, row.next_said) if row.next_code else "not needed",
                 "yes" if row.converged else "**no** ✗",
                 "yes" if row.unchanged else "**no** ✗",
+                f"{row.load:.1f}",
             ]
         )
     return table(head, lines)

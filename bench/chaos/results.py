@@ -18,7 +18,8 @@ class Row:
     seconds: of the whole case; run_seconds: of the disturbed run. failed: writes that nobody accepted in their time while a majority served;
     failed_otherwise: those while none did. lost: acknowledged writes that the cluster does not have. pause: the longest time without an
     acknowledged write, in seconds. said: how the disturbed run ended; next_said: how the next run ended (empty if there was none);
-    converged: whether one of them finished the work and all members were healthy; unchanged: whether site.yml changed nothing after that.
+    converged: whether one of them finished the work and all members were healthy; unchanged: whether site.yml changed nothing after that;
+    last_said: if not, its error or the tasks that changed something. load: the machine's load average over the last minute of the case.
     problem: what went wrong with the case itself.
     """
 
@@ -41,6 +42,8 @@ class Row:
     next_seconds: float
     converged: bool
     unchanged: bool
+    last_said: str
+    load: float
     problem: str
 
     @property

@@ -19,6 +19,7 @@ from bench.chaos.faults import BY_NAME, FAULTS
 from bench.chaos.operations import BUMP, OPERATIONS, Restore
 from bench.chaos.play import Point, Step, changes, last_error, parse_point, parse_trace, shorten
 from bench.chaos.run import Campaign
+from bench.common.lab import PROJECT
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
 
@@ -226,6 +227,16 @@ def test_the_sample_names_operations_and_faults() -> None:
         assert case.fault in {KILL, *BY_NAME} and bool(case.at) == (case.fault == KILL)
 
 
+def test_the_sample_kills_plays_at_tasks_that_there_are() -> None:
+    names = {
+        line.split("name: ", 1)[1].strip()
+        for path in (PROJECT / "roles").glob("*/tasks/*.yml")
+        for line in path.read_text().splitlines()
+        if line.lstrip().startswith("- name: ")
+    }
+    assert names.issuperset(parse_point(case.at).task for case in SAMPLE if case.fault == KILL)
+
+
 def a_row(**changed: Any) -> results.Row:
     row = results.Row(
         operation="change",
@@ -247,6 +258,8 @@ def a_row(**changed: Any) -> results.Row:
         next_seconds=30.5,
         converged=True,
         unchanged=True,
+        last_said="",
+        load=1.5,
         problem="",
     )
     return replace(row, **changed)
@@ -281,7 +294,10 @@ def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> N
         ({"lost": 2}, "2 acknowledged writes lost"),
         ({"failed": 3}, "3 writes failed while a majority served"),
         ({"converged": False}, "neither the run nor the next one finished the work"),
-        ({"unchanged": False}, "site.yml had something to change"),
+        (
+            {"unchanged": False, "last_said": "changed something: Write"},
+            "site.yml, once more: changed something: Write",
+        ),
         ({"problem": "the run ended before the kill"}, "the run ended before the kill"),
     ],
 )

@@ -41,7 +41,7 @@ NEEDS = {
     "storage-evidence": PYTHON,
     "bench-model": PYTHON,
     "bench-site": DEPLOY,
-    "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
+    "bench-chaos": (*DEPLOY, "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),
