@@ -16,6 +16,8 @@ import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
 
 FOLDERS = ("group_vars", "host_vars")
+# A line about hosts names this many.
+SHOWN = 3
 
 
 class Place(NamedTuple):
@@ -89,7 +91,11 @@ def places(files: Mapping[str, str], parts: list[str]) -> Iterator[Place]:
 
 
 def _written(place: Place) -> Any:
-    return yaml.constructor.SafeConstructor().construct_object(place.node)
+    """Return the value that a file sets; the node itself, which equals no value, for a vault or a malformed date."""
+    try:
+        return yaml.constructor.SafeConstructor().construct_object(place.node)
+    except (yaml.YAMLError, ValueError):
+        return place.node
 
 
 def effective(found: list[Place], host: str, value: Any, groups: Mapping[str, Iterable[str]]) -> Place | None:
@@ -126,7 +132,7 @@ def suggest(
 ) -> Suggestions:
     """Return the diff that sets the values of the findings, and a line for each value whose place is not certain."""
     edits: dict[str, dict[tuple[int, int], str]] = {}
-    left_out: dict[str, None] = {}
+    left_out: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         for name, value in finding.values.items():
             parts = split_name(name)
@@ -134,18 +140,19 @@ def suggest(
             for host in finding.hosts:
                 place = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
                 if place is None:
-                    left_out[f"{name} of {host}: no YAML file of the inventory certainly sets it; {_wish(value)}"] = (
-                        None
-                    )
+                    hosts = left_out.setdefault((name, json.dumps(value)), [])
+                    hosts += [host] if host not in hosts else []
                     continue
                 span = (place.node.start_mark.index, place.node.end_mark.index)
                 edits.setdefault(place.path, {}).setdefault(span, scalar_text(value, place.node))
     diff = [line for path in sorted(edits) for line in _diff(path, files[path], edits[path])]
-    return Suggestions(diff, list(left_out))
+    return Suggestions(diff, [_left_out(name, value, hosts) for (name, value), hosts in left_out.items()])
 
 
-def _wish(value: Any) -> str:
-    return f"the value would be {json.dumps(value)}"
+def _left_out(name: str, value: str, hosts: list[str]) -> str:
+    more = f" and {len(hosts) - SHOWN} more" if len(hosts) > SHOWN else ""
+    named = ", ".join(hosts[:SHOWN])
+    return f"{name} of {named}{more}: no YAML file of the inventory certainly sets it; the value would be {value}"
 
 
 def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[str]:

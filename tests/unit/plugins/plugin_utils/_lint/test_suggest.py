@@ -100,6 +100,9 @@ def test_the_place_that_counts() -> None:
         {"group_vars/etcd.yml": "a: 3"},
         {"group_vars/etcd.yml": "$ANSIBLE_VAULT;1.1;AES256\n3132"},
         {"group_vars/etcd.yml": "a: [2"},
+        {"group_vars/etcd.yml": "a: !vault |\n  3132\n"},
+        {"group_vars/etcd.yml": "a: 2026-99-99"},
+        {"group_vars/etcd.yml": "a: 2\n---\na: 2\n"},
         {"group_vars/etcd.yml": "a: {b: 2}"},
         {"group_vars/blue.yml": "a: 2", "group_vars/green.yml": "a: 2"},
     ],
@@ -115,3 +118,9 @@ def test_findings_with_the_same_value_share_a_change() -> None:
     hostvars = {"e1": {"a": 2, "b": 2}, "e2": {"a": 2, "b": 2}}
     diff = suggest([finding(a=1), finding(a=1, b=1), finding()], files, hostvars, GROUPS).diff
     assert diff[3:] == ["-a: 2", "-b: 2", "+a: 1", "+b: 1"]
+
+
+def test_one_line_for_many_hosts() -> None:
+    hosts = tuple(f"e{number}" for number in range(5))
+    found = suggest([finding(hosts, a=1), finding(hosts[:1], a=1)], {}, {}, {})
+    assert [line.split(":")[0] for line in found.left_out] == ["a of e0, e1, e2 and 2 more"]
