@@ -60,7 +60,9 @@ def read_documents(path: str, text: str, first: int = 1) -> Parsed:
     if text.startswith(_ENCRYPTED):
         return Parsed([text], {}, [])
     loader = _Loader(text)
-    documents, scopes, embedded = [], {}, []
+    documents: list[Any] = []
+    scopes: dict[str, list[list[int]]] = {}
+    embedded: list[Embedded] = []
     try:
         while loader.check_node():
             node = loader.get_node()

@@ -38,9 +38,11 @@ def build(
     places = {**{name: (variable.path, variable.line) for name, variable in kept.items()}, **(where or {})}
     if source:
         places.update({name: source.place(name) for name, _value in command.environment})
+        if command.image:
+            places["etcd_version"] = source.place(command.image.split(":")[0])
         places.update({f"--{flag}": source.place(f"-{flag}") for flag in _flags(command.words)})
     return {
-        "name": _name(command.words) or environment.get("ETCD_NAME") or "etcd",
+        "name": _name(command.words) or _written(environment.get("ETCD_NAME", "")) or "etcd",
         "format": kind,
         "image": command.image,
         "command": list(command.words),
@@ -48,6 +50,7 @@ def build(
         "limit": {"name": "--memory", "size": command.memory} if command.memory else limit,
         "memlock": memlock,
         "unknown": {**(unknown or {}), **_unexpanded(command.words)},
+        "silent": [],
         "where": {about: list(place) for about, place in places.items()},
     }
 
@@ -57,8 +60,9 @@ def from_environment(variables: list[Variable]) -> dict[str, Any]:
     flags = {variable: flags_in(variable) for variable in variables}
     words = [word for found in flags.values() for word in found]
     where = {f"--{flag}": (variable.path, variable.line) for variable, found in flags.items() for flag in _flags(found)}
-    unknown = {"what the unit or the container adds": "its flags are not in this file"}
-    return build("environment file", Command(("etcd", *words)), None, variables, unknown=unknown, where=where)
+    found = build("environment file", Command(("etcd", *words)), None, variables, where=where)
+    # The unit's flags are elsewhere.
+    return {**found, "silent": ["extra_config"]}
 
 
 def _flags(words: Iterable[str]) -> list[str]:
@@ -71,8 +75,13 @@ def _name(words: tuple[str, ...]) -> str:
         found = re.match(r"^--?name(?:=(.*))?$", word)
         if found:
             value = found[1] if found[1] is not None else after
-            return "" if re.search(r"[$%{]", value) else value
+            return _written(value)
     return ""
+
+
+def _written(value: str) -> str:
+    """Return a value that is written out, empty for a placeholder."""
+    return "" if re.search(r"[$%{]", value) else value
 
 
 def _unexpanded(words: tuple[str, ...]) -> dict[str, str]:

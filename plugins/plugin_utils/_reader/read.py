@@ -29,7 +29,10 @@ _DOCUMENT = re.compile(r"\.(ya?ml|json)$", re.IGNORECASE)
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
-_COMMANDS = re.compile(r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl|exec|nohup)[ \t]|etcd[ \t]+-)", re.MULTILINE)
+_COMMANDS = re.compile(
+    r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-)",
+    re.MULTILINE,
+)
 # A setting of etcd in any syntax.
 _MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?==|\s|$)|ETCD_[A-Z_]+)", re.MULTILINE)
 
@@ -88,7 +91,8 @@ class _Reader:
         try:
             self._add(Text(path, path, lines_of(path, text)))
         except Unparsed as problem:
-            (self.unparsed if _mention(text) else self.passed_over)[path] = str(problem)
+            about_etcd = _mention(text) or _is_configuration(Text(path, path, lines_of(path, text)))
+            (self.unparsed if about_etcd else self.passed_over)[path] = str(problem)
             return
         if before == len(self.files) + len(self._units) + len(self._environments):
             mentioned = _mention(text)
@@ -105,10 +109,10 @@ class _Reader:
             self._add_script(file)
         elif unit.is_unit(text) or unit.unit_of(file.target) != file.target:
             self._units.append(file)
-        elif _is_environment(file):
-            self._environments.append(file)
         elif _COMMANDS.search(text):
             self._add_script(file)
+        elif _is_environment(file):
+            self._environments.append(file)
         elif _is_configuration(file):
             self._add_documents(file)
         elif file.path == file.target:
@@ -197,10 +201,9 @@ def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_environment(file: Text) -> bool:
-    """Tell whether a file consists of assignments, and some configure a server."""
+    """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
     variables = read_environment(file.lines)
-    code = [line.text.strip() for line in file.lines if line.text.strip() and line.text.strip()[0] not in "#;["]
-    return is_server(variables) and all(re.match(r"^(export\s+)?\w+\s*=|.*[\\\"']$", line) for line in code)
+    return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
 
 
 def _is_configuration(file: Text) -> bool:

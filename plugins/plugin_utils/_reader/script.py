@@ -61,11 +61,13 @@ def _constants(lines: list[Line]) -> dict[str, str]:
     """Return the variables that the script sets once, to a text without substitutions."""
     assignments = [found for line in lines if (found := _ASSIGNMENT.match(line.text))]
     times = Counter(found[2] for found in assignments)
-    return {
-        found[2]: unquote(found[3])
-        for found in assignments
-        if times[found[2]] == 1 and not re.search(r"[$`]", found[3]) and found[3]
-    }
+    constants: dict[str, str] = {}
+    # In the order of the script, so that a constant may consist of earlier ones.
+    for found in assignments:
+        value = _VARIABLE.sub(lambda name: constants.get(name[1] or name[2], name[0]), unquote(found[3]))
+        if times[found[2]] == 1 and value and not re.search(r"[$`]", value):
+            constants[found[2]] = value
+    return constants
 
 
 def _expand(line: Line, constants: dict[str, str]) -> Line:

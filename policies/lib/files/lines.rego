@@ -11,8 +11,11 @@ import data.headroom.files
 line(path, host, about) := number if {
 	index := files.reader.lines[path]
 	lines := index.words[_word(about)]
-	number := _line(lines, object.get(index.scopes, host, []))
+	number := _line(lines, object.get(index.scopes, host, object.get(index.scopes, _without_number(host), [])))
 }
+
+# Replicas are numbered, etcd-0.
+_without_number(host) := regex.replace(host, `-[0-9]+$`, "")
 
 _line(lines, _) := lines[0] if count(lines) == 1
 

@@ -12,6 +12,7 @@ import data.headroom.formats.config_file
 import data.headroom.formats.environment_file
 import data.headroom.formats.manifest
 import data.headroom.formats.read_member
+import data.headroom.formats.vocabulary
 
 # Variables of groups and hosts are never such files, whatever they contain.
 _candidates := {index: entry.contents |
@@ -23,7 +24,7 @@ _candidates := {index: entry.contents |
 # Index of an entry → host → statement. A file with several documents has several entries.
 _statements_by_entry := {index: statements |
 	some index, contents in _candidates
-	statements := _statements(contents)
+	statements := object.union_n(array.concat([found | found := _statements(contents)], [vocabulary.statements(contents)]))
 	count(statements) > 0
 }
 

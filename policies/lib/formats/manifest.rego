@@ -5,8 +5,8 @@ package headroom.formats.manifest
 
 import data.headroom.formats.command_line
 import data.headroom.formats.container
+import data.headroom.formats.quantity
 import data.headroom.formats.statement_builder
-import data.headroom.units
 
 # Pod, or container if a pod has several with etcd → statement.
 statements(document) := object.union_n([{_name(document, candidate, containers): _statement(document, candidate)} |
@@ -58,14 +58,5 @@ _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from the
 } else := {}
 
 _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} if {
-	bytes := _bytes(spec.resources.limits.memory)
+	bytes := quantity.bytes(spec.resources.limits.memory)
 } else := {}
-
-_decimal := {"k": 1000, "M": 1000000, "G": 1000000000, "T": 1000000000000}
-
-# In Kubernetes 1M is 1,000,000 bytes and 1Mi is 1,048,576.
-_bytes(quantity) := to_number(number) * _decimal[unit] if {
-	[_, number, unit] := regex.find_all_string_submatch_n(`^([0-9]{1,9})([kMGT])$`, quantity, 1)[0]
-} else := units.parse_size(sprintf("%sB", [quantity])) if {
-	regex.match(`^[0-9.]+[KMGT]i$`, quantity)
-} else := units.parse_size(quantity)

@@ -2,8 +2,8 @@
 # title: Members that headroom-lint found
 # description: |
 #   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files:
-#   {name, format, image, command, environment, limit, memlock, unknown, where}. command: etcd's words; environment: name → value; limit: null
-#   or {name, size}; unknown: what the author wrote → reason; where: flag or variable → [path, line].
+#   {name, format, image, command, environment, limit, memlock, unknown, silent, where}. command: etcd's words; environment: name → value; limit: null
+#   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; where: flag or variable → [path, line].
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line
@@ -17,6 +17,7 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 		"given": array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.environment)),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
+		"silent": member.silent,
 	},
 	container.release(member.image),
 	_limit(member.limit),

@@ -28,6 +28,7 @@ build(format, found) := {
 	"members": _members(found),
 	"memlock": object.get(found, "memlock", null),
 	"where": object.get(found, "where", {}),
+	"silent": object.get(found, "silent", []),
 } if {
 	version := _version(found)
 	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}

@@ -141,4 +141,9 @@ _location(source, hosts, variable) := {"file": place[0], "line": place[1]} if {
 
 _line(path, hosts, variable) := number if {
 	number := lines.line(path, sort(hosts)[0], variable)
+} else := number if {
+	# The image, or its tag, states the release.
+	variable == "etcd_version"
+	numbers := [number | some word in ["image", "imageTag", "tag", "version"]; number := lines.line(path, sort(hosts)[0], word)]
+	number := numbers[0]
 } else := 1

@@ -71,13 +71,27 @@ size_elsewhere(name, host_name) := size if {
 	size := max({1} | {number | number := of_host.members; number != null})
 }
 
-# The file has as many services as initial-cluster has members (etcd's default is one). A static pod lists the members at the time when it
+# The file has as many services as initial-cluster has members (etcd's default is one), or it states the number of replicas. A static pod lists the members at the time when it
 # joined, and an environment file may be only a part of the configuration.
 _is_complete(name, of_host) if {
-	of_host.format in {"compose", "config file"}
+	_lists_members(of_host.format)
 	count(formats.inventories[name].hosts) == _listed_members(of_host)
 }
 
+_lists_members("compose")
+
+_lists_members("config file")
+
+# What headroom-lint read. Such a file is a member's own, so only a cluster of one is complete.
+_lists_members("environment file")
+
+_lists_members("systemd unit")
+
+_lists_members("script")
+
+_lists_members(format) if data.headroom.vocabularies[format]
+
 _listed_members(of_host) := 1 if {
+	of_host.format in {"compose", "config file"}
 	of_host.members == null
 } else := of_host.members

@@ -54,7 +54,8 @@ _member(statement, entries) := {
 	"unknown": _unknown(statement),
 }
 
-_unknown(statement) := {name | some [name, _] in statement.unknown}
+# `silent` names what a distribution may set by itself, which is no fault of the file.
+_unknown(statement) := {name | some [name, _] in statement.unknown} | {name | some name in object.get(statement, "silent", [])}
 
 # Of the host, these formats express only the directories.
 host(statement) := {

@@ -14,6 +14,7 @@ _member := {
 	"limit": {"name": "MemoryMax", "size": "1G"},
 	"memlock": "64M",
 	"unknown": {"$ETCD_OPTS": "it is filled in when etcd starts"},
+	"silent": [],
 	"where": {"--snapshot-count": ["etcd.service", 7]},
 }
 

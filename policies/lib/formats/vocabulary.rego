@@ -1,0 +1,152 @@
+# METADATA
+# title: Vocabularies of distributions, charts and operators
+# description: |
+#   The members in resources and values that configure etcd in words of their own, such as kubeadm's ClusterConfiguration. The vocabularies are
+#   data, see docs/vocabularies.md: this package only interprets them.
+package headroom.formats.vocabulary
+
+import data.headroom.formats.container
+import data.headroom.formats.quantity
+import data.headroom.formats.statement_builder
+import data.headroom.releases
+import data.headroom.releases.spelling
+
+# A file shows at most so many members by name.
+_most_members := 9
+
+# Member → statement.
+statements(document) := {_label(name, size, number): object.union(statement, {"members": size}) |
+	some id, vocabulary in data.headroom.vocabularies
+	_is_detected(document, vocabulary)
+	statement := _statement(id, vocabulary, document)
+	name := _name(document, vocabulary)
+	size := _size(document, vocabulary)
+	some number in numbers.range(1, _shown(size))
+}
+
+_is_detected(document, vocabulary) if {
+	_matches_any(document, vocabulary.detect)
+	not _matches_any(document, object.get(vocabulary, "exclude", []))
+}
+
+_matches_any(document, alternatives) if {
+	some signs in alternatives
+	every path, pattern in signs { regex.match(pattern, _text(_at(document, path))) }
+}
+
+# Undefined if there is nothing; a step may be an index.
+_at(document, path) := value if {
+	value := object.get(document, [_step(step) | some step in split(path, ".")], null)
+	value != null
+}
+
+_step(step) := to_number(step) if {
+	regex.match(`^[0-9]+$`, step)
+} else := step
+
+_text(value) := "" if {
+	type_name(value) in {"object", "array"}
+} else := sprintf("%v", [value])
+
+_name(document, vocabulary) := name if {
+	name := _at(document, vocabulary.name)
+	is_string(name)
+} else := "etcd"
+
+_shown(size) := size if {
+	is_number(size)
+	size <= _most_members
+	size > 1
+} else := 1
+
+_label(name, size, number) := sprintf("%s-%d", [name, number - 1]) if {
+	_shown(size) > 1
+} else := name
+
+# null if the file does not say how many members there are.
+_size(document, vocabulary) := size if {
+	size := _at(document, vocabulary.replicas)
+	is_number(size)
+	size > 0
+} else := count(nodes) if {
+	nodes := [node |
+		some node in _at(document, vocabulary.members.at)
+		vocabulary.members.value in node[vocabulary.members.field]
+	]
+	count(nodes) > 0
+} else := null
+
+_statement(id, vocabulary, document) := statement_builder.build(id, object.union_n([
+	{
+		"given": array.concat(given, _defaults(id, vocabulary, given)),
+		"unknown": {},
+		"kubernetes": object.get(vocabulary, "kubernetes", false),
+		"silent": object.get(vocabulary, "sets", []),
+	},
+	_release(document, vocabulary),
+	_limit(document, vocabulary),
+])) if {
+	given := [entry |
+		some setting in vocabulary.settings
+		value := _at(document, setting.at)
+		some entry in _entries(setting, value)
+	]
+}
+
+# One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
+_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
+	setting.spelling
+} else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |
+	some [written, given] in _pairs(value)
+	name := trim_left(written, "-")
+	_is_etcd(setting.form, name)
+]
+
+_entry_name(setting, name) := sprintf("%s[%q]", [setting.at, name])
+
+_is_etcd("flag", _)
+
+_is_etcd("env", name) if spelling.is_etcd_variable(name)
+
+# A list of values is etcd's list of texts.
+_pairs(value) := [[name, _joined(given)] | some name, given in value] if {
+	is_object(value)
+} else := [pair | some item in value; pair := _pair(item)] if {
+	is_array(value)
+}
+
+_joined(value) := concat(",", [sprintf("%v", [item]) | some item in value]) if {
+	is_array(value)
+} else := value
+
+_pair(item) := [item.name, object.get(item, "value", null)] if {
+	is_string(item.name)
+} else := [substring(item, 0, at), substring(item, at + 1, -1)] if {
+	at := indexof(item, "=")
+	at > 0
+} else := [item, "true"] if {
+	is_string(item)
+}
+
+_value(setting, value) := quantity.bytes(value) if {
+	setting.type == "quantity"
+} else := value
+
+# What the file does not set. Flags, variables and keys of one setting exclude each other.
+_defaults(id, vocabulary, given) := [{"name": sprintf("%s's default --%s", [id, default_of.spelling]), "form": "flag", "spelling": default_of.spelling, "value": default_of.value} |
+	set_flags := {spelling.as_flag(entry.form, entry.spelling) | some entry in given}
+	some default_of in object.get(vocabulary, "defaults", [])
+	not default_of.spelling in set_flags
+]
+
+_release(document, vocabulary) := {"version": versions[0]} if {
+	versions := array.concat(
+		[version | some path in object.get(vocabulary, "images", []); version := container.release(_at(document, path)).version],
+		[version | some path in object.get(vocabulary, "tags", []); version := releases.parse(_text(_at(document, path)))],
+	)
+	count(versions) > 0
+} else := {"no_version": vocabulary.version_unknown}
+
+_limit(document, vocabulary) := {"limit": {"name": vocabulary.limit, "bytes": bytes}} if {
+	bytes := quantity.bytes(_at(document, vocabulary.limit))
+} else := {}

@@ -1,0 +1,128 @@
+package headroom_test.formats.vocabulary
+
+import data.headroom.clusters
+import data.headroom.files.lines
+import data.headroom.formats
+import data.headroom.formats.quantity
+import data.headroom.formats.vocabulary
+import data.headroom.result
+
+# name, document, members, and the settings of each.
+cases := [
+	[
+		"kubeadm with a map",
+		{"apiVersion": "kubeadm.k8s.io/v1beta3", "kind": "ClusterConfiguration", "etcd": {"local": {"imageTag": "3.5.9-0", "extraArgs": {"quota-backend-bytes": "5"}}}},
+		{"etcd"},
+		{"quota_backend_bytes": 5, "snapshot_count": 10000, "client_cert_auth": true, "peer_client_cert_auth": true},
+	],
+	[
+		"kubeadm with a list",
+		{"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"local": {
+			"extraArgs": [{"name": "snapshot-count", "value": "7"}],
+			"extraEnvs": [{"name": "ETCD_HEARTBEAT_INTERVAL", "value": "5"}, {"name": "HTTP_PROXY", "value": "x"}, 5],
+		}}},
+		{"etcd"},
+		{"snapshot_count": 7, "heartbeat_interval": 5, "client_cert_auth": true, "peer_client_cert_auth": true},
+	],
+	["kubeadm with etcd elsewhere", {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"external": {}}}, set(), {}],
+	[
+		"k3s",
+		{"etcd-arg": ["--snapshot-count=7", "unsafe-no-fsync"]},
+		{"etcd"},
+		{"snapshot_count": 7, "unsafe_no_fsync": true, "election_timeout": 5000, "heartbeat_interval": 500, "client_cert_auth": true, "peer_client_cert_auth": true},
+	],
+	["k3s with another database", {"write-kubeconfig-mode": "0600"}, set(), {}],
+	[
+		"rke1",
+		{"nodes": [{"role": ["etcd"]}, {"role": ["etcd", "worker"]}, {"role": ["worker"]}], "services": {"etcd": {"extra_args": {"snapshot-count": 7}}}},
+		{"etcd-0", "etcd-1"},
+		{"snapshot_count": 7},
+	],
+	[
+		"talos",
+		{"cluster": {"etcd": {"extraArgs": {"listen-metrics-urls": ["http://a", "http://b"]}}}},
+		{"etcd"},
+		{"client_cert_auth": true, "peer_client_cert_auth": true, "listen_metrics_urls": "http://a,http://b"},
+	],
+	["bitnami", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 1, "autoCompactionMode": ""}, {"etcd"}, {}],
+	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],
+	[
+		"druid",
+		{"apiVersion": "druid.gardener.cloud/v1alpha1", "kind": "Etcd", "metadata": {"name": "main"}, "spec": {"replicas": 3, "etcd": {"quota": "8Gi"}}},
+		{"main-0", "main-1", "main-2"},
+		{"quota_backend_bytes": 8589934592, "snapshot_count": 10000, "auto_compaction_mode": "periodic", "auto_compaction_retention": "30m"},
+	],
+]
+
+test_members[name] if {
+	some [name, document, members, settings] in cases
+	statements := vocabulary.statements(document)
+	object.keys(statements) == members
+	some profile in _profiles(document, members)
+	profile.etcd.settings == settings
+}
+
+# One without members has no profile.
+_profiles(document, members) := found if {
+	count(members) > 0
+	found := clusters.profiles with input as [{"path": "a.yml", "contents": document}]
+} else := {{"etcd": {"settings": {}}}}
+
+_bitnami := {
+	"image": {"repository": "bitnami/etcd", "tag": "3.5.7-debian-11-r22"},
+	"replicaCount": 2,
+	"resources": {"limits": {"memory": "1Gi"}},
+}
+
+test_release_size_and_limit if {
+	document := [{"path": "values.yml", "contents": _bitnami}]
+	some profile in clusters.profiles with input as document
+	profile.etcd.version == "3.5.7"
+	profile.etcd.limit == {"name": "resources.limits.memory", "bytes": 1073741824}
+	profile.etcd.unknown == {"extra_config"}
+	profile.members == 2
+	clusters.members == {["values.yml", "etcd"]: {"etcd-0", "etcd-1"}} with input as document
+}
+
+test_version_unknown if {
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": {"etcd-arg": []}}]
+	profile.unknown == {"the version": "the release of k3s or RKE2 chooses it"}
+	profile.members == 1
+	clusters.members == {} with input as [{"path": "a.yml", "contents": {"etcd-arg": []}}]
+}
+
+test_cluster_of_one_member if {
+	member := {
+		"name": "n1",
+		"format": "environment file",
+		"image": null,
+		"command": ["etcd"],
+		"environment": {"ETCD_INITIAL_CLUSTER": "n1=http://n1:2380"},
+		"limit": null,
+		"memlock": null,
+		"unknown": {},
+		"silent": ["extra_config"],
+		"where": {},
+	}
+	document := [{"path": "-", "contents": {"headroom_lint": {"files": [{"path": "etcd.conf", "contents": {"headroom_member": member}}]}}}]
+	clusters.members == {["etcd.conf", "etcd"]: {"n1"}} with input as document
+}
+
+test_quantity if {
+	quantity.bytes("1M") == 1000000
+	quantity.bytes("1Mi") == 1048576
+	quantity.bytes("512") == 512
+}
+
+# The line of the tag stands for the release, and numbered replicas have the scope of their name.
+test_lines if {
+	index := {"words": {"tag": [3, 9], "snapshot-count": [4, 8]}, "scopes": {"etcd": [[2, 5]]}}
+	reader := {"files": [{"path": "values.yml", "contents": _bitnami}], "lines": {"values.yml": index}}
+	document := [{"path": "-", "contents": {"headroom_lint": reader}}]
+	catalog := {"t/n": {"title": "A title", "custom": {"id": "t/n", "severity": "deny", "fix": "Do it", "source": "a page"}}}
+	problem := {"inventory": "values.yml", "hosts": {"etcd-0"}, "about": "etcd_version", "text": "it is so"}
+	some finding in result.findings("t/n", {problem}) with input as document with data.headroom.catalog as catalog
+	finding._loc.line == 3
+	lines.line("values.yml", "etcd-1", "--snapshot-count") == 4 with input as document
+	formats.paths == {"values.yml"} with input as document
+}
