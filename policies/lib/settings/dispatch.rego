@@ -78,16 +78,8 @@ _is_complete(name, of_host) if {
 	count(formats.inventories[name].hosts) == _listed_members(of_host)
 }
 
-_lists_members("compose")
-
-_lists_members("config file")
-
-# What headroom-lint read. Such a file is a member's own, so only a cluster of one is complete.
-_lists_members("environment file")
-
-_lists_members("systemd unit")
-
-_lists_members("script")
+# An environment file, a unit and a script have one member each, so only a cluster of one is complete.
+_lists_members(format) if format in {"compose", "config file", "environment file", "systemd unit", "script"}
 
 _lists_members(format) if data.headroom.vocabularies[format]
 

@@ -54,7 +54,7 @@ _member(statement, entries) := {
 	"unknown": _unknown(statement),
 }
 
-# `silent` names what a distribution may set by itself, which is no fault of the file.
+# `silent` lists settings that a distribution may set by itself. No finding reports them as unknown.
 _unknown(statement) := {name | some [name, _] in statement.unknown} | {name | some name in object.get(statement, "silent", [])}
 
 # Of the host, these formats express only the directories.

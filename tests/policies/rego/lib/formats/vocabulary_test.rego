@@ -48,9 +48,9 @@ cases := [
 	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],
 	[
 		"druid",
-		{"apiVersion": "druid.gardener.cloud/v1alpha1", "kind": "Etcd", "metadata": {"name": "main"}, "spec": {"replicas": 3, "etcd": {"quota": "8Gi"}}},
+		{"apiVersion": "druid.gardener.cloud/v1alpha1", "kind": "Etcd", "metadata": {"name": "main"}, "spec": {"replicas": 3, "etcd": {"quota": "8Gi", "snapshotCount": 7}}},
 		{"main-0", "main-1", "main-2"},
-		{"quota_backend_bytes": 8589934592, "snapshot_count": 10000, "auto_compaction_mode": "periodic", "auto_compaction_retention": "30m"},
+		{"quota_backend_bytes": 8589934592, "snapshot_count": 7, "auto_compaction_mode": "periodic", "auto_compaction_retention": "30m"},
 	],
 ]
 
