@@ -31,6 +31,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory i
     waiver_files,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 display = Display()
 
@@ -38,6 +39,7 @@ ARGUMENTS: dict[str, Any] = {
     "conftest": {"type": "str", "default": "conftest"},
     "policies": {"type": "path"},
     "data": {"type": "list", "elements": "path", "default": []},
+    "files": {"type": "list", "elements": "path", "default": []},
     "gate": {"type": "bool", "default": False},
     "suggest": {"type": "bool", "default": False},
     "timeout": {"type": "int", "default": 120},
@@ -70,7 +72,8 @@ class ActionModule(ActionBase):
         document["_meta"]["waivers"] = {
             path: to_json(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)
         }
-        findings = _run_conftest(conftest, policies, arguments["data"], document, arguments["timeout"])
+        handed = _with_files(document, arguments["files"]) if arguments["files"] else document
+        findings = _run_conftest(conftest, policies, arguments["data"], handed, arguments["timeout"])
         summary = _print_findings(findings, len(document["_meta"]["hostvars"]))
         if arguments["suggest"]:
             result["suggested"] = _print_suggestions(findings, document, sources)
@@ -151,6 +154,17 @@ def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
             constants.INTERNAL_STATIC_VARS,
         )
     return inventory_document(hosts, task_vars["groups"])
+
+
+def _with_files(document: dict[str, Any], paths: list[str]) -> dict[str, Any]:
+    """Return the inventory and files of any form as headroom-lint hands them over. A named file that cannot be read is an error."""
+    gathered = gather(paths)
+    for path, why in gathered.passed_over.items():
+        display.display(f"lint: passed over {path}: {why}")
+    if gathered.refused:
+        raise AnsibleActionFail("; ".join(f"{path} was not read: {why}" for path, why in gathered.refused.items()))
+    files = [{"path": "inventory", "contents": document}, *gathered.document["files"]]
+    return {"headroom_lint": {**gathered.document, "files": files}}
 
 
 def _run_conftest(

@@ -29,6 +29,13 @@ options:
     type: list
     elements: path
     default: []
+  files:
+    description:
+      - Files and folders that configure etcd themselves, to be linted with the inventory, for example systemd units, environment files and manifests.
+      - C(docs/lint.md) lists the forms. A named file that cannot be read is an error.
+    type: list
+    elements: path
+    default: []
   gate:
     description: If conftest or the policies are missing, print a message and continue instead of failing.
     type: bool

@@ -11,8 +11,7 @@ import os
 import subprocess
 import sys
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.tree import collect
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 _DESCRIPTION = """Lint etcd's configuration in any form: inventories (YAML, JSON, INI), Compose files, manifests, etcd's config file,
 environment files, systemd units with their drop-ins, and scripts. Options have the meaning that they have for `conftest test`."""
@@ -37,20 +36,16 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str], root: str) -> int:
     """Lint, and return the exit code: conftest's, or 1 if a named file could not be read."""
     options = parse_arguments(arguments)
-    tree = collect(options.paths, options.ignore)
-    reading = read(tree.texts)
-    unread = {**tree.problems, **{path: why for path, why in reading.passed_over.items() if path in tree.named}}
-    document = reading.document
-    document["unparsed"].update({path: why for path, why in unread.items() if path in tree.named})
-    _report({path: why for path, why in {**reading.passed_over, **tree.problems}.items() if path not in tree.named})
+    gathered = gather(options.paths, options.ignore)
+    _report(gathered.passed_over)
+    document = {"headroom_lint": gathered.document}
     if options.print_input:
-        print(json.dumps({"headroom_lint": document}, indent=2))
+        print(json.dumps(document, indent=2))
         return 0
-    code = _run_conftest(options, root, json.dumps({"headroom_lint": document}))
-    refused = [path for path in document["unparsed"] if path in tree.named]
-    for path in refused:
-        print(f"headroom-lint: {path} was not read: {document['unparsed'][path]}", file=sys.stderr)
-    return code or (1 if refused and not options.no_fail else 0)
+    code = _run_conftest(options, root, json.dumps(document))
+    for path, why in gathered.refused.items():
+        print(f"headroom-lint: {path} was not read: {why}", file=sys.stderr)
+    return code or (1 if gathered.refused and not options.no_fail else 0)
 
 
 def _report(passed_over: dict[str, str]) -> None:

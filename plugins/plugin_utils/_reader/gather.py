@@ -1,0 +1,34 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read what a user named, files and folders, and sort out what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.tree import collect
+
+
+class Gathered(NamedTuple):
+    """The document for the policies (see read.py), and path → why a file was not read: named by the user, or passed over in a folder."""
+
+    document: dict[str, Any]
+    refused: dict[str, str]
+    passed_over: dict[str, str]
+
+
+def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
+    """Read files and folders; leave out the paths that match ``ignore``."""
+    tree = collect(paths, ignore)
+    reading = read(tree.texts)
+    problems = {**reading.passed_over, **tree.problems}
+    reading.document["unparsed"].update({path: why for path, why in problems.items() if path in tree.named})
+    unparsed = reading.document["unparsed"]
+    return Gathered(
+        reading.document,
+        {path: why for path, why in unparsed.items() if path in tree.named},
+        {path: why for path, why in problems.items() if path not in tree.named},
+    )
