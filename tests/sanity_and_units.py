@@ -48,6 +48,8 @@ def main() -> int:
             artifact.extractall(collection, filter="data")
         for name in ("MANIFEST.json", "FILES.json"):
             (collection / name).unlink()
+        # ansible-test takes every file of this folder for Python. They are shell scripts, which shellcheck checks.
+        shutil.rmtree(collection / "bin")
         shutil.copy(PROJECT / "galaxy.yml", collection)
         shutil.copytree(
             PROJECT / "tests" / "unit", collection / "tests" / "unit", ignore=shutil.ignore_patterns("__pycache__")
