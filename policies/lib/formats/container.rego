@@ -8,11 +8,11 @@ import data.headroom.formats.statement_builder
 import data.headroom.releases
 import data.headroom.releases.spelling
 
-# A variable without a value is inherited from the shell, see inherited().
+# A variable without a value is inherited from the shell, see inherited(). etcd takes no notice of an empty one.
 environment(variables) := [{"name": name, "form": "env", "spelling": name, "value": value} |
 	some name, value in variables
 	spelling.is_etcd_variable(name)
-	value != null
+	not value in {null, ""}
 ]
 
 # Without the variables that an image's own scripts read, such as Bitnami's ETCD_ROOT_PASSWORD.
@@ -32,6 +32,14 @@ inherited(variables) := {name: [statement_builder.canonical_name({"form": "env",
 	some name, value in variables
 	spelling.is_etcd_variable(name)
 	value == null
+}
+
+# Placeholders that may become any flags: word → [canonical name, why its value is unknown]. After a flag, one is the flag's value.
+placeholders(command) := {word: ["extra_config", "it is filled in when it is deployed"] |
+	words := command_line.arguments(command)
+	some position, word in words
+	regex.match(`^(\$[({A-Za-z_]|\{\{|\{%)`, word)
+	not regex.match(`^--?[A-Za-z][A-Za-z0-9-]*$`, array.concat([""], words)[position])
 }
 
 # Repository and tag of an image: ["etcd", "v3.5.21"].

@@ -33,7 +33,7 @@ _words(spec) := command_line.words([object.get(spec, "command", []), object.get(
 _statement(document, spec) := statement_builder.build("manifest", object.union_n([
 	{
 		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), environment)),
-		"unknown": object.union_n([container.inherited(environment), _other_sources(spec)]),
+		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
 		"kubernetes": _serves_kubernetes(document),
 	},
 	container.release(object.get(spec, "image", null)),
