@@ -130,5 +130,6 @@ def test_the_results_are_those_of_the_seeds() -> None:
     for found in rows:
         drawn = generate(int(found["name"].removeprefix("seed-")), found["series"])
         assert replace(case_of(found), keys=drawn.keys) == drawn
-    assert missing(cases(range(1, 13)), RESULTS, 1) == []
+    assert missing(cases(), RESULTS, 1) == []
+    assert len(rows) >= 45
     assert sum(found["part"] == "held out" for found in rows) >= len(rows) // 2
