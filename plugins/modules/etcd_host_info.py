@@ -112,6 +112,10 @@ options:
           key_group:
             description: Group that the key's file must have.
             type: str
+          peer:
+            description: Whether it is signed by the CA of O(certificates.peer), if there is one.
+            type: bool
+            default: false
       host_names:
         description:
           - Names of the host itself that each certificate with usage V(server) must contain, too.
@@ -134,6 +138,21 @@ options:
       issuer:
         description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
         type: str
+      peer:
+        description: The CA that the peers have of their own.
+        type: dict
+        suboptions:
+          ca:
+            description: Text of its certificate, empty if peers and clients share O(certificates.ca).
+            type: str
+            required: true
+          ca_file:
+            description: The file on the host that should hold it.
+            type: path
+            required: true
+          issuer:
+            description: The same as O(certificates.issuer), for the certificates of peers.
+            type: str
       renew_before:
         description: Days before its expiry from which a certificate is a problem.
         type: int

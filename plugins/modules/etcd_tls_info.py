@@ -57,6 +57,11 @@ options:
       key_group:
         description: The group that the key's file must belong to. Its owner must be root.
         type: str
+      peer:
+        description: Whether it is signed by the CA of O(peer), if there is one.
+        type: bool
+        default: false
+        version_added: 0.3.0
   exact_names:
     description: Whether a certificate that is valid for further names is wrong, too.
     type: bool
@@ -75,6 +80,22 @@ options:
     description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
     type: str
     version_added: 0.3.0
+  peer:
+    description: The CA that the peers have of their own.
+    type: dict
+    version_added: 0.3.0
+    suboptions:
+      ca:
+        description: Its certificate in PEM form, or several. Empty if peers and clients share O(ca).
+        type: str
+        required: true
+      ca_file:
+        description: The file on the host that holds it. If it does not exist, the member trusts peers by O(ca_file).
+        type: path
+        required: true
+      issuer:
+        description: The same as O(issuer), for the certificates of peers.
+        type: str
   renew_before:
     description: Days before its end from which on a certificate counts as expiring.
     type: int
@@ -141,6 +162,12 @@ ca:
   returned: always
   sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, replaces: false, expired: false, parts: [],
     trusted_keys: [1b9a02]}
+peer_ca:
+  description: The same as RV(ca) for the CA of the peers; empty if they have none of their own, neither in O(peer.ca) nor in O(peer.ca_file).
+  type: dict
+  returned: always
+  version_added: 0.3.0
+  sample: {}
 readable:
   description: Whether everything could be read; false if there are certificates, but the library cryptography is missing.
   type: bool

@@ -113,8 +113,8 @@ def test_a_drifted_unit_is_corrected_without_a_restart(site):
 def expire(site, host):
     """Replace a host's certificates by expired ones with the same keys and names, and restart its member, as after a power cut."""
     authority = PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"] / "pki"
-    key = serialization.load_pem_private_key((authority / "ca.key").read_bytes(), None)
-    for name in ("server", "peer", "client"):
+    for name, signer in (("server", "ca"), ("peer", "peer-ca"), ("client", "ca")):
+        key = serialization.load_pem_private_key((authority / f"{signer}.key").read_bytes(), None)
         path = f"/etc/etcd/tls/{name}.crt"
         old = x509.load_pem_x509_certificate(site.on(host, f"cat {path}").encode())
         builder = x509.CertificateBuilder(old.issuer, old.subject, old.public_key(), old.serial_number)

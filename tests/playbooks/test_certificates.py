@@ -71,9 +71,9 @@ class Host:
         assert done.returncode == 0, done.stdout + done.stderr
         return int(re.findall(r"changed=(\d+)", done.stdout)[0])
 
-    def refusal(self, **variables: Any) -> str:
+    def refusal(self, *entry_points: str, **variables: Any) -> str:
         """Run the role, which must fail without a change; return its output in one line."""
-        done = self.run(**variables)
+        done = self.run(*entry_points, **variables)
         assert done.returncode == 2, done.stdout + done.stderr
         assert re.findall(r"changed=(\d+)", done.stdout) == ["0"], done.stdout
         return " ".join(done.stdout.split())
@@ -213,6 +213,104 @@ def test_the_own_ca_is_replaced_in_resumable_steps(host: Host) -> None:
     openssl("verify", "-CAfile", host.authority / "ca.crt", host.installed / "server.crt")
 
 
+def signed_by(host: Host, name: str) -> set[str]:
+    """Return the CAs on the controller that signed an installed certificate."""
+    found = set()
+    for authority in host.authority.glob("*.crt"):
+        words = ["openssl", "verify", "-CAfile", str(authority), str(host.installed / f"{name}.crt")]
+        if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+            found.add(authority.stem)
+    return found
+
+
+def test_a_new_cluster_has_a_ca_for_peers_alone(tmp_path: Path) -> None:
+    """No client's certificate is a peer's, nor the other way round."""
+    host = Host(tmp_path)
+    assert host.issue() > 0
+    assert signed_by(host, "peer") == {"peer-ca"}
+    assert signed_by(host, "client") == signed_by(host, "server") == {"ca"}
+    assert (host.installed / "peer-ca.crt").read_text().strip() == (host.authority / "peer-ca.crt").read_text().strip()
+    assert host.issue() == 0
+    # An interruption after the first of both certificates was made.
+    (host.authority / "ca.crt").unlink()
+    shutil.rmtree(host.installed)
+    assert host.issue() > 0
+    assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "client") == {"ca"}
+
+
+def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(host: Host) -> None:
+    deploy = "preflight main activate"
+    assert host.issue() > 0
+    assert host.issue() == 0
+    assert not (host.authority / "peer-ca.crt").exists() and not (host.installed / "peer-ca.crt").exists()
+    client = (host.installed / "client.crt").read_text()
+    running = {"_etcd_tls_member_runs": True}
+    moved = {"etcd_rotate_ca_of": "peers", **running}
+
+    def trusted() -> int:
+        return (host.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE")
+
+    assert host.issue("rotate_trust", deploy, "rotate_trust", deploy, **moved) > 0
+    assert trusted() == 2 and signed_by(host, "peer") == {"ca", "peer-ca"}
+    assert host.issue("rotate_issue", deploy, "rotate_trust", "rotate_issue", deploy, **moved) > 0
+    assert trusted() == 2 and signed_by(host, "peer") == {"peer-ca", "peer-ca-next"}
+    assert host.issue("rotate_retire", deploy, "rotate_end", **moved) > 0
+    assert trusted() == 1 and signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "client") == {"ca"}
+    assert host.issue(**running) == 0
+    # The clients noticed nothing.
+    assert (host.installed / "client.crt").read_text() == client
+    assert not (host.authority / "peer-ca-previous.key").exists() and (host.authority / "ca.key").exists()
+
+
+def test_a_lost_ca_of_the_peers_is_never_replaced(tmp_path: Path) -> None:
+    host = Host(tmp_path)
+    assert host.issue() > 0
+    (host.authority / "peer-ca.key").rename(tmp_path / "kept.key")
+    assert host.issue() == 0
+    message = host.refusal(etcd_tls_extra_sans=["new.example.net"])
+    assert (
+        "peer-ca.key does not exist, but the CA" in message and "peer: it is not valid for new.example.net" in message
+    )
+    (host.authority / "peer-ca.crt").unlink()
+    message = host.refusal()
+    assert "trusts peers by a CA of their own" in message and "peer-ca.crt does not exist" in message
+
+
 def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:
     message = host.refusal(etcd_tls_extra_sans=["lb.example.net"], etcd_tls_drop_names=["192.0.2.11", "lb.example.net"])
     assert "etcd_tls_drop_names has 192.0.2.11, lb.example.net, which the certificates need" in message
+
+
+def test_an_application_gets_a_certificate_and_nothing_else_changes(tmp_path: Path) -> None:
+    host = Host(tmp_path)
+    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path / "shop")}
+    (tmp_path / "shop").mkdir()
+    assert host.issue("preflight main activate", "client_certificate", **shop, etcd_client_certificate_days=90) > 0
+    before = {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()}
+    certificate = tmp_path / "shop" / "shop.crt"
+    assert sorted(path.name for path in certificate.parent.iterdir()) == ["shop.crt", "shop.key"]
+    assert openssl("verify", "-CAfile", host.authority / "ca.crt", certificate).endswith("OK\n")
+    text = openssl("x509", "-noout", "-subject", "-ext", "extendedKeyUsage", "-in", certificate)
+    assert re.search(r"CN ?= ?shop", text) and "TLS Web Client Authentication" in text and "Server" not in text
+    openssl("x509", "-noout", "-checkend", str(89 * 86400), "-in", certificate)
+    assert certificate.with_suffix(".key").stat().st_mode & 0o777 == 0o600
+    message = host.refusal("client_certificate", **shop, etcd_client_certificate_days=9999)
+    assert "the CA is valid for 3650 days only" in message or "the CA is valid for 3649 days only" in message
+    assert host.issue("client_certificate", **shop, etcd_client_certificate_days=90) == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before
+
+
+def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
+    wrong = {"name": "../x", "days": 0, "host": "n9", "dir": "shop", "cluster": "other"}
+    message = host.refusal(
+        "client_certificate", **{f"etcd_client_certificate_{name}": value for name, value in wrong.items()}
+    )
+    for problem in (
+        'name is "../x", and must be a common name of 1 to 64 letters',
+        "days is 0, and must be a number of days from 1 on",
+        "host is n9, which the inventory does not have",
+        'dir is "shop", and must be the full path of a directory on n9',
+        "there is no cluster other: set etcd_client_certificate_cluster to one of etcd",
+    ):
+        assert problem in message
+    assert "Nothing was changed" in message

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,6 +25,35 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.tls import 
 
 with contextlib.suppress(ImportError):
     from cryptography import x509
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The CA that must sign certificates, and what the host trusts now; PEM texts, empty without one.
+
+    issuer: digest of the only key that may have signed them. is_in_place: whether the host's file has just the text; None compares.
+    """
+
+    wanted: bytes
+    installed: bytes
+    issuer: str | None = None
+    is_in_place: bool | None = None
+
+
+def inspect_trust(
+    trust: Trust, certificates: Mapping[str, bytes | None], now: datetime, renew_before: timedelta
+) -> tuple[CertificateFinding, dict[str, Any]]:
+    """Check a CA, and say what replacing the installed one by it would do to the certificates, given by name."""
+    wanted, installed = trust.wanted, trust.installed
+    finding = inspect_authority(wanted, now, renew_before) if wanted else CertificateFinding(["it does not exist"])
+    same = bool(installed) and installed.strip() == wanted.strip()
+    return finding, {
+        "installed": same if trust.is_in_place is None else trust.is_in_place,
+        "replaces": bool(installed) and not is_same_authority(installed, wanted),
+        "expired": bool(installed) and inspect_authority(installed, now, renew_before).expired,
+        "parts": [name for name, text in certificates.items() if not same and is_parted(text, installed, wanted)],
+        "trusted_keys": authority_keys(installed),
+    }
 
 
 def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:

@@ -22,6 +22,13 @@ CERTIFICATE_OPTIONS: dict[str, dict[str, Any]] = {
     "usages": {"type": "list", "elements": "str", "choices": ["server", "client"], "default": []},
     "key_mode": {"type": "str", "no_log": False},
     "key_group": {"type": "str", "no_log": False},
+    "peer": {"type": "bool", "default": False},
+}
+# Options of the CA that peers have of their own.
+PEER_OPTIONS: dict[str, dict[str, Any]] = {
+    "ca": {"type": "str", "required": True},
+    "ca_file": {"type": "path", "required": True},
+    "issuer": {"type": "str"},
 }
 # Said of certificates that cannot be read without it.
 LIBRARY = "cryptography >= 3.4"
@@ -35,6 +42,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "renew_before": {"type": "int", "default": 30},
     "directory": {"type": "path"},
     "issuer": {"type": "str"},
+    "peer": {"type": "dict", "options": PEER_OPTIONS},
 }
 
 
@@ -83,9 +91,12 @@ def _inspect_staged(
         }
         for item in asked["certificates"]
     ]
-    ca_file = asked["ca_file"] and os.path.join(folder, os.path.basename(asked["ca_file"]))
-    found = _inspect({**asked, "certificates": certificates, "ca_file": ca_file}, now, missing_library)
-    fits = found["readable"] and found["ca"]["installed"] and not found["problems"]
+    staged = {**asked, "certificates": certificates, "ca_file": _staged_path(folder, asked["ca_file"])}
+    if asked["peer"]:
+        staged["peer"] = {**asked["peer"], "ca_file": _staged_path(folder, asked["peer"]["ca_file"])}
+    found = _inspect(staged, now, missing_library)
+    trusted = found["ca"]["installed"] and (not found["peer_ca"] or found["peer_ca"]["installed"])
+    fits = found["readable"] and trusted and not found["problems"]
     return {
         "directory": folder,
         "complete": fits and certificate_sets.is_staged(asked["directory"]),
@@ -93,83 +104,105 @@ def _inspect_staged(
     }
 
 
+def _staged_path(folder: str, path: str | None) -> str | None:
+    return path and os.path.join(folder, os.path.basename(path))
+
+
 def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> dict[str, Any]:
-    """Inspect the CA and one set of certificates."""
-    authority = asked["ca"].encode()
+    """Inspect the CAs and one set of certificates."""
     texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
-    installed = (read(asked["ca_file"]) if asked["ca_file"] else None) or b""
     access = {item["name"]: access_problem(item) for item in asked["certificates"]}
+    clients, peers = _trusts(asked)
     if tls.IMPORT_ERROR:
         # Before the first run has installed the library there are no certificates to read, but there may be a CA.
-        present = bool(authority or installed) or any(text for text, _key in texts.values())
+        present = bool(clients.wanted or clients.installed) or any(text for text, _key in texts.values())
         unread = {
             item["name"]: tls.CertificateFinding(
                 [missing_library if texts[item["name"]][0] else "it does not exist"], wanted_names=item["names"]
             )
             for item in asked["certificates"]
         }
-        missing = tls.CertificateFinding([] if authority else ["it does not exist"])
         unknown = {"installed": False, "replaces": False, "expired": False, "parts": [], "trusted_keys": []}
-        return _result(unread, missing, unknown, readable=not present)
+        found = [
+            (tls.CertificateFinding([] if trust.wanted else ["it does not exist"]), unknown)
+            for trust in (clients, peers)
+            if trust
+        ]
+        return _result(unread, found, readable=not present)
     renew_before = timedelta(days=asked["renew_before"])
     findings = {}
     for item in asked["certificates"]:
         text, key = texts[item["name"]]
+        trust = peers if peers and item["peer"] else clients
         finding = tls.inspect_certificate(
             certificate=text,
             key=key,
-            authorities=authority,
+            authorities=trust.wanted,
             names=item["names"],
             usages=item["usages"],
             now=now,
             renew_before=renew_before,
             exact_names=asked["exact_names"],
             dropped_names=asked["dropped_names"],
-            issuer=asked["issuer"],
+            issuer=trust.issuer,
         )
         finding.fits = not finding.problems
         finding.problems += [problem for problem in (access[item["name"]],) if problem]
         findings[item["name"]] = finding
-    ca = (
-        authorities.inspect_authority(authority, now, renew_before)
-        if authority
-        else tls.CertificateFinding(["it does not exist"])
-    )
-    same = bool(installed) and installed.strip() == authority.strip()
-    trust = {
-        "installed": same,
-        "replaces": bool(installed) and not authorities.is_same_authority(installed, authority),
-        "expired": bool(installed) and authorities.inspect_authority(installed, now, renew_before).expired,
-        "parts": [
-            name
-            for name, (text, _key) in texts.items()
-            if not same and authorities.is_parted(text, installed, authority)
-        ],
-        "trusted_keys": authorities.authority_keys(installed),
-    }
-    return _result(findings, ca, trust, readable=True)
+    of_peers = {item["name"] for item in asked["certificates"] if peers and item["peer"]}
+    signed = [
+        {name: text for name, (text, _key) in texts.items() if (name in of_peers) is kind} for kind in (False, True)
+    ]
+    found = [
+        authorities.inspect_trust(trust, names, now, renew_before)
+        for trust, names in zip((clients, peers), signed)
+        if trust
+    ]
+    return _result(findings, found, readable=True)
+
+
+def _trusts(asked: Mapping[str, Any]) -> tuple[authorities.Trust, authorities.Trust | None]:
+    """Return what the member trusts of clients, and of peers if they have, or are to get, a CA of their own."""
+    installed = (read(asked["ca_file"]) if asked["ca_file"] else None) or b""
+    clients = authorities.Trust(asked["ca"].encode(), installed, asked["issuer"])
+    given = asked["peer"]
+    present = read(given["ca_file"]) if given else None
+    if not given or not (given["ca"] or present):
+        return clients, None
+    # A host without a file for peers trusts them by the CA of the clients.
+    if not given["ca"]:
+        return clients, authorities.Trust(clients.wanted, present or b"", clients.issuer, is_in_place=False)
+    wanted = given["ca"].encode()
+    in_place = present is not None and present.strip() == wanted.strip()
+    return clients, authorities.Trust(wanted, present or installed, given["issuer"], is_in_place=in_place)
 
 
 def _result(
     findings: dict[str, tls.CertificateFinding],
-    ca: tls.CertificateFinding,
-    trust: dict[str, Any],
+    found: list[tuple[tls.CertificateFinding, dict[str, Any]]],
     *,
     readable: bool,
 ) -> dict[str, Any]:
-    """Return what both modules return of an inspection."""
-    problems = [f"CA: {problem}" for problem in ca.problems]
+    """Return what both modules return of an inspection; ``found`` is the CA and, if there is one, that of the peers."""
+    labels = ("CA", "peer CA")
+    problems = [f"{label}: {problem}" for label, (ca, _trust) in zip(labels, found) for problem in ca.problems]
     problems += [f"{name}: {problem}" for name, finding in findings.items() for problem in finding.problems]
-    return {
-        "readable": readable,
-        "certificates": {name: vars(finding) for name, finding in findings.items()},
-        "ca": {
+    described = [
+        {
             "problems": ca.problems,
             "sha256": ca.sha256,
             "not_after": ca.not_after,
             "days_left": ca.days_left,
             **trust,
-        },
+        }
+        for ca, trust in found
+    ]
+    digests = [*(ca.sha256 for ca, _trust in found), *(finding.sha256 for finding in findings.values())]
+    return {
+        "readable": readable,
+        "certificates": {name: vars(finding) for name, finding in findings.items()},
+        "ca": described[0],
+        "peer_ca": described[1] if len(described) > 1 else {},
         "problems": problems,
-        "fingerprint": tls.combined_fingerprint([ca.sha256, *(finding.sha256 for finding in findings.values())]),
+        "fingerprint": tls.combined_fingerprint(digests),
     }

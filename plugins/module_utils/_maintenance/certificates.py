@@ -9,7 +9,8 @@ import os
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
 
-NAMES = ("ca", "server", "peer", "client")
+AUTHORITIES = ("ca", "peer-ca")
+NAMES = (*AUTHORITIES, "server", "peer", "client")
 
 
 def expiry_times(directory: str) -> dict[str, int]:
@@ -24,7 +25,7 @@ def expiry_times(directory: str) -> dict[str, int]:
                 certificates = tls.parse_certificates(stream.read())
         except (OSError, ValueError):
             continue
-        counted = certificates if name == "ca" else certificates[:1]
+        counted = certificates if name in AUTHORITIES else certificates[:1]
         if counted:
             found[name] = int(max(tls.not_after(certificate).timestamp() for certificate in counted))
     return found

@@ -15,9 +15,9 @@ EXPIRY_WARNING = 14
 
 
 def _expiries(member: Member) -> dict[str, Mapping[str, Any]]:
-    """Return the certificates whose end is known, the CA's included."""
+    """Return the certificates whose end is known, the CAs' included."""
     found = member.get("certificates") or {}
-    known = {**(found.get("certificates") or {}), "CA": found.get("ca") or {}}
+    known = {**(found.get("certificates") or {}), "CA": found.get("ca") or {}, "peer CA": found.get("peer_ca") or {}}
     return {label: finding for label, finding in known.items() if finding.get("days_left") is not None}
 
 
@@ -29,6 +29,17 @@ def expiry_problems(member: Member) -> Iterator[str]:
             yield f"the certificate {label} expired on {end[:10]}: run site.yml"
         elif days < EXPIRY_WARNING:
             yield f"the certificate {label} expires on {end[:10]}, in {days} days: run site.yml, or provide another one"
+
+
+def shared_ca_warning(members: Sequence[Member]) -> list[str]:
+    """Return a warning if the CA that signs the clients' certificates is trusted for peers as well."""
+    found = [member.get("certificates") or {} for member in members]
+    if not any((one.get("ca") or {}).get("sha256") and not one.get("peer_ca") for one in found):
+        return []
+    return [
+        "warning: clients and peers have one CA, so each client certificate is a peer's as well. Run the playbook rotate_ca"
+        " with -e etcd_rotate_ca_of=peers, or set etcd_tls_provided.peer_ca (docs/certificates.md)."
+    ]
 
 
 def expiry_note(members: Sequence[Member]) -> list[str]:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.certificates import expiry_note
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.certificates import (
+    expiry_note,
+    shared_ca_warning,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE, Row, table_lines, wrap
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import (
     MIN_SAMPLES,
@@ -66,7 +69,11 @@ def cluster_report(cluster: str, members: Sequence[Member]) -> list[str]:
     flags = flag_rows(members)
     if len(flags) > 1:
         lines += ["", *table_lines(flags, wrap_last=True)]
-    messages = [*remarks(members, "warnings", "warning"), *remarks(members, "notes", "note")]
+    messages = [
+        *remarks(members, "warnings", "warning"),
+        *shared_ca_warning(members),
+        *remarks(members, "notes", "note"),
+    ]
     messages += [f"note: {sentence}" for sentence in [*backup_note(members), *expiry_note(members)]]
     return lines + ([""] if messages else []) + [line for message in messages for line in wrap(message, "  ")]
 
@@ -107,7 +114,7 @@ def summary(clusters: Mapping[str, Sequence[Member]]) -> list[str]:
         has_problems = has_problems or bool(problems)
         for problem in problems:
             details += wrap(f"{cluster}: {problem}", "  ! ")
-        for warning in remarks(members, "warnings", "warning"):
+        for warning in [*remarks(members, "warnings", "warning"), *shared_ca_warning(members)]:
             details += wrap(f"{cluster}: {warning}", "  ")
     verdict = "problems:" if has_problems else "no problems"
     return [*table_lines(rows), "", f"{len(clusters)} clusters, {verdict}", *details]

@@ -80,7 +80,7 @@ unrecognised := {name: found |
 		startswith(variable, "etcd_")
 		not variable in (headroom_roles.member_variables | headroom_roles.host_variables)
 		not variable in _other_headroom_variables
-		not regex.match(`^etcd_(lint|tls|report|restore|rotate|priority|storage|maintenance)_`, variable)
+		not regex.match(`^etcd_(client_certificate|lint|tls|report|restore|rotate|priority|storage|maintenance)_`, variable)
 	}
 }
 

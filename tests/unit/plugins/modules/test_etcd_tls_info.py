@@ -130,3 +130,47 @@ def test_mode_and_owner_of_the_key_are_no_reason_for_a_new_certificate(
     found = f"0644 {owner['owner']} {owner['group']}"
     assert result["problems"] == [f"server: its private key has {found}, not 0640 root root"]
     assert result["certificates"]["server"]["fits"]
+
+
+def peers(folder: Path, text: str) -> dict[str, str]:
+    """The CA that the peers have of their own, empty without one."""
+    return {"ca": text, "ca_file": str(folder / "peer-ca.crt")}
+
+
+def test_peers_that_share_the_ca_have_the_digest_of_before(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """A member restarts if its digest changes."""
+    text = (folder / "ca.crt").read_text(encoding="ascii")
+    asked = {"ca": text, "ca_file": str(folder / "ca.crt"), "certificates": [server(folder, peer=True)]}
+    before, now = run(capsys, **asked), run(capsys, **asked, peer=peers(folder, ""))
+    assert before["fingerprint"] == now["fingerprint"] and len(now["fingerprint"]) == 64
+    assert before["ca"] == now["ca"] and now["peer_ca"] == {} and now["problems"] == []
+
+
+def test_the_ca_of_peers_signs_no_other_certificate(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    other, text = ((folder / f"{name}.crt").read_text(encoding="ascii") for name in ("other", "ca"))
+    (folder / "peer-ca.crt").write_text(text, encoding="ascii")
+    asked = [server(folder, name="peer", peer=True), server(folder)]
+    result = run(capsys, ca=other, ca_file=str(folder / "ca.crt"), certificates=asked, peer=peers(folder, text))
+    assert result["problems"] == ["server: it is not signed by the CA"]
+    assert result["peer_ca"]["installed"] and not result["peer_ca"]["replaces"]
+    assert result["ca"]["replaces"] and result["ca"]["parts"] == ["server"]
+
+
+def test_a_host_without_a_file_for_peers_trusts_them_by_the_ca(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """The first step away from one CA: the members trust both for peers."""
+    other, text = ((folder / f"{name}.crt").read_text(encoding="ascii") for name in ("other", "ca"))
+    asked = {"ca": text, "ca_file": str(folder / "ca.crt"), "certificates": [server(folder, peer=True)]}
+    both = run(capsys, **asked, peer=peers(folder, text + other))["peer_ca"]
+    assert not both["installed"] and not both["replaces"] and both["parts"] == []
+    parted = run(capsys, **asked, peer=peers(folder, other))["peer_ca"]
+    assert parted["replaces"] and parted["parts"] == ["server"]
+
+
+def test_a_ca_of_peers_that_the_controller_lost(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    other, text = ((folder / f"{name}.crt").read_text(encoding="ascii") for name in ("other", "ca"))
+    (folder / "peer-ca.crt").write_text(other, encoding="ascii")
+    asked = {"ca": text, "ca_file": str(folder / "ca.crt"), "certificates": [server(folder, peer=True)]}
+    lost = run(capsys, **asked, peer=peers(folder, ""))["peer_ca"]
+    assert lost["replaces"] and not lost["installed"]

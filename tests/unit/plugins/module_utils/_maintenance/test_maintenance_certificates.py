@@ -25,7 +25,7 @@ def make(path: Path, days: int) -> None:
 
 def test_expiry_times(tmp_path: Path) -> None:
     assert expiry_times(str(tmp_path)) == {}
-    for name, days in (("ca", 10), ("new", 100), ("server", 5)):
+    for name, days in (("ca", 10), ("new", 100), ("server", 5), ("peer-ca", 50)):
         make(tmp_path / f"{name}.crt", days)
     with (tmp_path / "ca.crt").open("ab") as stream:
         stream.write((tmp_path / "new.crt").read_bytes())
@@ -33,4 +33,4 @@ def test_expiry_times(tmp_path: Path) -> None:
     (tmp_path / "client.crt").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
     now = datetime.now(timezone.utc).timestamp()
     found = {name: round((time - now) / 86400) for name, time in expiry_times(str(tmp_path)).items()}
-    assert found == {"ca": 100, "server": 5}
+    assert found == {"ca": 100, "peer-ca": 50, "server": 5}
