@@ -5,6 +5,7 @@
 """Render the memory model: constants for Python and Rego, formulas for Rego, and the page about both.
 
 From model/*.yml: plugins/module_utils/_model/constants.py, policies/data/model.json and docs/memory-model.md.
+From model/releases.yml also roles/etcd/files/archives.yml: the digests of the archives of etcd.
 From plugins/module_utils/_model/formulas.py: policies/lib/formulas/formulas.rego, for which opa must be on the PATH.
 
 python -m tools.render_model            write the files
@@ -33,6 +34,7 @@ POLICIES = PROJECT / "policies"
 DATA = POLICIES / "data" / "model.json"
 REGO = POLICIES / "lib" / "formulas" / "formulas.rego"
 PAGE = PROJECT / "docs" / "memory-model.md"
+ARCHIVES = PROJECT / "roles" / "etcd" / "files" / "archives.yml"
 LINE_LENGTH = 120
 
 HEADER = '''\
@@ -246,11 +248,20 @@ def data(model: dict[str, Any]) -> str:
     return json.dumps({"headroom": {"model": document}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def archives() -> str:
+    """Return the SHA-256 of each archive by release and architecture, for role etcd."""
+    known = yaml.safe_load((MODEL / "releases.yml").read_text(encoding="utf-8"))["archives"]
+    lines = []
+    for release, digests in known.items():
+        lines += [f"{release}:", *(f"  {architecture}: {digest}" for architecture, digest in digests.items())]
+    return "\n".join(["# Generated from model/releases.yml by `make model`: change that file.", "---", *lines]) + "\n"
+
+
 def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
     """Return the files with their contents."""
     source = FORMULAS.read_text(encoding="utf-8")
     policy = rego(source, FORMULAS.relative_to(PROJECT).as_posix(), called_by_policies(POLICIES, REGO))
-    return [(PYTHON, python(model)), (DATA, data(model)), (REGO, policy), (PAGE, page())]
+    return [(PYTHON, python(model)), (DATA, data(model)), (REGO, policy), (PAGE, page()), (ARCHIVES, archives())]
 
 
 def main() -> int:

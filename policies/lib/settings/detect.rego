@@ -89,6 +89,7 @@ _other_headroom_variables := {
 	"etcd_address",
 	"etcd_archive",
 	"etcd_archive_sha256",
+	"etcd_archive_trust_sums",
 	"etcd_client_port",
 	"etcd_cluster_name",
 	"etcd_config_file",
