@@ -316,3 +316,61 @@ def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
     ):
         assert problem in message
     assert "Nothing was changed" in message
+
+
+def sign(host: Host, authority: Path, *kinds: str) -> None:
+    """Sign requests where the keys are kept."""
+    for kind in kinds:
+        signer = authority / ("peer-ca" if kind == "peer" else "ca")
+        files = (
+            "-in",
+            host.authority / "requests" / f"n1-{kind}.csr",
+            "-out",
+            host.authority / "certificates" / f"n1-{kind}.crt",
+        )
+        key = ("-CA", f"{signer}.crt", "-CAkey", f"{signer}.key", "-CAcreateserial")
+        openssl("x509", "-req", *files, *key, "-copy_extensions", "copyall", "-days", "365")
+
+
+def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
+    host, vault = Host(tmp_path), tmp_path / "vault"
+    offline = {"etcd_tls_ca_key_offline": True}
+    assert "ca.crt does not exist. Put the certificate of the CA there" in host.refusal(**offline)
+    for name in ("peer", "ca"):
+        make_authority(vault, f"etcd {name}")
+        for end in ("crt", "key"):
+            (vault / f"ca.{end}").rename(vault / f"{'peer-ca' if name == 'peer' else 'kept'}.{end}")
+    host.authority.mkdir()
+    for end in ("crt", "key"):
+        (vault / f"kept.{end}").rename(vault / f"ca.{end}")
+    for name in ("ca.crt", "peer-ca.crt"):
+        shutil.copy(vault / name, host.authority / name)
+
+    def waits() -> str:
+        done = host.run(**offline)
+        assert done.returncode == 2, done.stdout
+        text = " ".join(done.stdout.split())
+        return text[text.index("requests wait") - 2 :].partition(" and run site.yml again")[0]
+
+    first = waits()
+    assert first.startswith(
+        "3 requests wait for the key of the CA, which is kept offline: n1-server.csr for ca.crt (it does not exist);"
+    )
+    assert "n1-peer.csr for peer-ca.crt (it does not exist)" in first
+    requests = {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()}
+    assert not (host.installed / "current").exists()
+    # Some are signed, one by the wrong CA: the requests stay the same, and nothing is activated.
+    sign(host, vault, "server", "client", "peer")
+    shutil.copy(host.authority / "certificates" / "n1-server.crt", host.authority / "certificates" / "n1-peer.crt")
+    second = waits()
+    assert (
+        second.startswith("1 requests wait")
+        and "n1-peer.csr for peer-ca.crt (its private key belongs to another" in second
+    )
+    assert {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()} == requests
+    assert not (host.installed / "current").exists()
+    sign(host, vault, "peer")
+    assert host.issue(**offline) > 0
+    assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "server") == {"ca"}
+    assert host.issue(**offline) == 0
+    assert not list(host.authority.glob("*.key"))
