@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -95,7 +96,7 @@ def _checked(value: Any) -> Any:
         return [_checked(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return {_key(item): None for item in value}
-    if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+    if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
