@@ -63,7 +63,7 @@ CPU = [
     pytest(
         "conftest",
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py "
-        "tests/policies/test_plan_agreement.py",
+        "tests/policies/test_plan_agreement.py tests/policies/test_strangers.py",
     ),
     pytest("certificates", "tests/playbooks/test_certificates.py"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz"),

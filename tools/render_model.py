@@ -106,6 +106,14 @@ def expand_settings(releases: dict[str, Any], keys: dict[str, dict[str, str]]) -
     return settings
 
 
+def spellings_of(older: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys and flags of a series that is no longer maintained."""
+    sections = ("client-transport-security", "peer-transport-security")
+    keys = older["keys"] + [f"{section}.{key}" for section in sections for key in older["section_keys"]]
+    rest = {name: value for name, value in older.items() if name == "gomemlimit_since"}
+    return {"key": keys, "flag": older["keys"] + older["flags_only"], **rest}
+
+
 def by_series(value: Any, series: str) -> Any:
     """Pick a constant's value for one series."""
     return value[series] if isinstance(value, dict) and series in value else value
@@ -127,6 +135,7 @@ def load() -> dict[str, Any]:
             name: {**{k: v for k, v in release.items() if k != "config_keys"}, "config_keys": keys[name]}
             for name, release in releases["series"].items()
         },
+        "older": {name: spellings_of(older) for name, older in releases["older"].items()},
         "settings": expand_settings(releases, keys),
         # The sources are for the page, docs/policies/defects.md.
         "bugs": [{key: value for key, value in bug.items() if key != "source"} for bug in releases["bugs"]],

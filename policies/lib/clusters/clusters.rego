@@ -8,6 +8,7 @@ package headroom.clusters
 import data.headroom.formats
 import data.headroom.inventory
 import data.headroom.inventory.folder
+import data.headroom.releases
 import data.headroom.settings.dispatch
 import data.headroom.settings.headroom_roles
 import data.headroom.text
@@ -132,8 +133,10 @@ _new_member_entries := [entry |
 
 _all_entries := array.concat(_entries, _new_member_entries)
 
-_etcd_of := {profile: dispatch.member(profile) |
+# `release` is the one that the tables of the model are asked for.
+_etcd_of := {profile: object.union(member, {"release": releases.nearest(member.version)}) |
 	some profile in {entry.profile | some entry in _all_entries}
+	member := dispatch.member(profile)
 }
 
 # {inventory, hosts, members, etcd, variables, unknown}: hosts with equal settings. For `etcd` see settings.headroom_roles.

@@ -12,7 +12,7 @@ import data.headroom.model
 
 # The settings that a member will run with: those that are pinned, then the plan's minimum or, without a plan, the release's defaults.
 _settings(profile) := minimal_plan.settings(
-	profile.etcd.version,
+	profile.etcd.release,
 	profile.etcd.workload,
 	model_settings(profile.etcd.settings),
 	profile.members,
@@ -29,14 +29,14 @@ profiles := {object.union(profile, {"settings": settings, "estimate": estimate})
 	count(profile.unknown) == 0
 	profile.etcd.limit.bytes
 	settings := _settings(profile)
-	estimate := memory.estimate(profile.etcd.version, profile.etcd.workload, settings, profile.members)
+	estimate := memory.estimate(profile.etcd.release, profile.etcd.workload, settings, profile.members)
 }
 
 # Profile → why the model rejects its input.
 invalid := {profile: problems |
 	some profile in clusters.profiles
 	count(profile.unknown) == 0
-	problems := parse.problems(profile.etcd.version, profile.etcd.workload, model_settings(profile.etcd.settings), profile.members)
+	problems := parse.problems(profile.etcd.release, profile.etcd.workload, model_settings(profile.etcd.settings), profile.members)
 	count(problems) > 0
 }
 

@@ -19,16 +19,36 @@ parse(text) := regex.find_all_string_submatch_n(_release, text, 1)[0][1] if is_s
 
 _release := `^v?((?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2})(?:[-+_].*)?$`
 
+# The release by which a member is judged: its own, or the newest of the nearest series that the model knows. null if the version has no number.
+nearest(version) := release if {
+	release := parse(version)
+	series(release)
+} else := model.series[name].newest if {
+	[_, major, minor] := regex.find_all_string_submatch_n(_leading_numbers, version, 1)[0]
+	name := _nearest_series([to_number(major), to_number(minor)])
+} else := null
+
+_leading_numbers := `^v?([0-9]{1,4})\.([0-9]{1,4})(?:[^0-9]|$)`
+
+_nearest_series(number) := sprintf("%d.%d", max([oldest_supported, min([number, _newest_series])]))
+
+# The first release of a series that reads GOMEMLIMIT.
+gomemlimit_since(version) := since if {
+	since := model.older[_series_name(version)].gomemlimit_since
+} else := model.series[series(nearest(version))].gomemlimit_since
+
+_series_name(version) := concat(".", array.slice(split(version, "."), 0, 2))
+
 # Config-file key → type; keys of a section are "section.key". Undefined for an unknown release.
 config_keys(version) := model.series[series(version)].config_keys
 
 # The bugs of a release, the gravest first, each with the release that has it `fixed`, null if none has. Empty for an invalid release.
 bugs(version) := [object.union(bug, {"fixed": span.fixed}) |
-	semver.is_valid(version)
+	release := parse(version)
 	some bug in model.bugs
 	some span in bug.ranges
-	semver.compare(version, span.from) >= 0
-	not _is_fixed(version, span.fixed)
+	semver.compare(release, span.from) >= 0
+	not _is_fixed(release, span.fixed)
 ]
 
 # Why a release must not be upgraded to the next minor version.
@@ -42,15 +62,19 @@ is_next_minor(older, newer) if {
 
 _is_fixed(version, fixed) if semver.compare(version, fixed) >= 0
 
-# [major, minor, patch] of a release of a known series.
-numbers(version) := [to_number(part) | some part in split(version, ".")] if series(version)
+# [major, minor, patch] of a full release number.
+numbers(version) := [to_number(part) | some part in split(parse(version), ".")]
 
 # [major, minor] of a release whose series no longer gets fixes; undefined for others.
 end_of_life(version) := number if {
-	[_, major, minor] := regex.find_all_string_submatch_n(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.|$)`, version, 1)[0]
+	[_, major, minor] := regex.find_all_string_submatch_n(_leading_numbers, version, 1)[0]
 	number := [to_number(major), to_number(minor)]
 	number < oldest_supported
 }
 
 # [major, minor] of the oldest series that still gets fixes.
-oldest_supported := min({[to_number(part) | some part in split(name, ".")] | some name, _ in model.series})
+oldest_supported := min(_series_numbers)
+
+_newest_series := max(_series_numbers)
+
+_series_numbers := {[to_number(part) | some part in split(name, ".")] | some name, _ in model.series}

@@ -42,18 +42,31 @@ _flags := {series: found |
 }
 
 # Series → form → all accepted spellings.
-spellings := {series: {"flag": flags_of_series, "env": (variables | _env_only), "key": keys} |
-	some series, flags_of_series in _flags
-	variables := {env(flag) | some flag in flags_of_series}
-	keys := object.keys(model.series[series].config_keys)
+spellings := {series: {"flag": found, "env": (variables | _env_only), "key": _keys[series]} |
+	some series, found in object.union(_flags, _older_flags)
+	variables := {env(flag) | some flag in found}
 }
 
-# Whether a release accepts a spelling; for an unknown release (null), whether any does.
-is_known(version, form, spelling) if spelling in spellings[releases.series(version)][form]
+_keys := object.union(
+	{series: (object.keys(release.config_keys) | {key | some key in release.proxy_keys}) | some series, release in model.series},
+	{series: {key | some key in release.key} | some series, release in model.older},
+)
+
+_older_flags := {series: {flag | some flag in array.concat(release.flag, ["config-file", "version", "help"])} | some series, release in model.older}
+
+# The series whose spellings apply to a release; undefined if the model lacks them.
+table(version) := series if {
+	series := concat(".", array.slice(split(version, "."), 0, 2))
+	spellings[series]
+}
+
+# Whether a release accepts a spelling; for an unknown release, whether any does.
+is_known(version, form, spelling) if spelling in spellings[table(version)][form]
 
 is_known(_, "env", spelling) if _go_runtime[spelling]
 
-is_known(null, form, spelling) if {
+is_known(version, form, spelling) if {
+	not table(version)
 	some forms in spellings
 	spelling in forms[form]
 }

@@ -15,8 +15,10 @@ consequence := {
 	"flag": "etcd exits at the start",
 }
 
-# The end of a message; empty if there is nothing to suggest. given: {form, spelling}.
-remedy(version, given) := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
+# The end of a message; empty if there is nothing to suggest, and for series that are no longer maintained. given: {form, spelling}.
+remedy(version, given) := "" if {
+	model.older[spelling.table(version)]
+} else := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
 
 _remedy(version, given, flag) := sprintf("; %s", [reason]) if {
 	reason := model.series[releases.series(version)].removed[flag]

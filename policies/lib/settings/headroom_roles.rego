@@ -83,9 +83,10 @@ member(variables, unknown) := {
 	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in unknown},
 } if {
 	version := _version(variables)
-	given := _given(version, _object(variables, "etcd_extra_config"))
+	release := releases.nearest(version)
+	given := _given(release, _object(variables, "etcd_extra_config"))
 	pinned := {_variables[variable]: value | some variable, value in variables; _variables[variable]; value != null}
-	extra := _settings_given(version, given)
+	extra := _settings_given(release, given)
 }
 
 _object(variables, name) := variables[name] if {

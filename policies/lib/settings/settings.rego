@@ -27,7 +27,7 @@ effective_number(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.na
 	etcd.names[name]
 } else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
 	is_unset(etcd, name)
-	series := releases.series(etcd.version)
+	series := releases.series(etcd.release)
 }
 
 # As Ansible's `bool` filter, because INI files turn booleans into texts.

@@ -7,6 +7,7 @@
 #   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
 package headroom.settings.statement
 
+import data.headroom.releases
 import data.headroom.releases.spelling
 
 # These differ between the members of a profile.
@@ -14,10 +15,11 @@ _identity := {"name"}
 
 # Canonical name → the entries that set it.
 _entries(statement) := {name: entries |
+	release := releases.nearest(statement.version)
 	named := [[name, entry] |
 		some entry in statement.given
 		entry.value != null
-		name := spelling.setting(statement.version, entry.form, entry.spelling)
+		name := spelling.setting(release, entry.form, entry.spelling)
 		not name in _identity
 	]
 	some name in {name | some [name, _] in named}

@@ -40,5 +40,5 @@ _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
 } else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
 	settings.is_unplanned(etcd)
 	settings.is_unset(etcd, "quota_backend_bytes")
-	series := releases.series(etcd.version)
+	series := releases.series(etcd.release)
 }

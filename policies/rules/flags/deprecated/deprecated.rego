@@ -21,6 +21,6 @@ warn contains finding if some finding in result.findings("flags/deprecated", pro
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	remedy := model.series[releases.series(profile.etcd.version)].deprecated[spelling.as_flag(entry.form, entry.spelling)]
+	remedy := model.series[releases.series(profile.etcd.release)].deprecated[spelling.as_flag(entry.form, entry.spelling)]
 	text := sprintf("%q (%s) is deprecated in etcd %s and removed in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
 }

@@ -12,7 +12,6 @@
 package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
-import data.headroom.releases
 import data.headroom.releases.spelling
 import data.headroom.releases.suggestions
 import data.headroom.result
@@ -33,7 +32,6 @@ problems contains result.problem(profile, entry.name, text) if {
 	])
 }
 
-_subject(version) := sprintf("etcd %s", [version]) if releases.series(version)
-
-# If the release is unknown, only settings that no release has are found.
-_subject(null) := "etcd, in any known release,"
+_subject(version) := sprintf("etcd %s", [version]) if {
+	spelling.table(version)
+} else := "etcd, in any known release,"

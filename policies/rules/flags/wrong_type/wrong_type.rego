@@ -19,7 +19,7 @@ deny contains finding if some finding in result.findings("flags/wrong_type", pro
 problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	kind := spelling.type_of(profile.etcd.version, entry.form, entry.spelling)
+	kind := spelling.type_of(profile.etcd.release, entry.form, entry.spelling)
 	not spelling.is_readable(entry.form, kind, entry.value)
 	text := sprintf("%s is %s, but etcd expects %s%s", [
 		entry.name,

@@ -28,8 +28,8 @@ problems contains result.problem(profile, "etcd_workload", text) if {
 	limit := profile.etcd.limit.bytes
 	_perhaps(profile.etcd.workload, limit)
 	settings := estimates.model_settings(profile.etcd.settings)
-	count(parse.problems(profile.etcd.version, profile.etcd.workload, settings, profile.members)) == 0
-	constants := model.constants[releases.series(profile.etcd.version)]
+	count(parse.problems(profile.etcd.release, profile.etcd.workload, settings, profile.members)) == 0
+	constants := model.constants[releases.series(profile.etcd.release)]
 	workload := parse.workload(profile.etcd.workload)
 	bytes := formulas.watches(constants, workload) + formulas.connections(constants, workload)
 	bytes * 1000 > limit * threshold.client_share_permille

@@ -11,7 +11,6 @@
 package headroom.rules.memory.gomemlimit_ignored
 
 import data.headroom.clusters
-import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
 
@@ -20,7 +19,7 @@ deny contains finding if some finding in result.findings("memory/gomemlimit_igno
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
-	since := model.series[releases.series(profile.etcd.version)].gomemlimit_since
-	semver.compare(profile.etcd.version, since) < 0
+	since := releases.gomemlimit_since(profile.etcd.version)
+	semver.compare(releases.parse(profile.etcd.version), since) < 0
 	text := sprintf("%s is %v, but etcd %s ignores it: it needs %s or newer", [name, profile.etcd.settings.gomemlimit, profile.etcd.version, since])
 }

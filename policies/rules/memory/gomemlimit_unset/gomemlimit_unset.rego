@@ -11,7 +11,6 @@
 package headroom.rules.memory.gomemlimit_unset
 
 import data.headroom.clusters
-import data.headroom.model
 import data.headroom.releases
 import data.headroom.result
 import data.headroom.settings
@@ -25,8 +24,7 @@ problems contains result.problem(profile, limit.name, text) if {
 	settings.is_unset(profile.etcd, "gomemlimit")
 	settings.is_unset(profile.etcd, "gogc")
 	limit := profile.etcd.limit
-	series := releases.series(profile.etcd.version)
-	semver.compare(profile.etcd.version, model.series[series].gomemlimit_since) >= 0
+	semver.compare(releases.parse(profile.etcd.version), releases.gomemlimit_since(profile.etcd.version)) >= 0
 	text := sprintf("the memory limit is %s (%s) but GOMEMLIMIT is not set, so the heap may grow to twice its live data", [
 		units.format_size(limit.bytes),
 		limit.name,

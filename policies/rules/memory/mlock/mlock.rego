@@ -37,4 +37,4 @@ problems contains result.problem(profile, name, text) if {
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[releases.series(etcd.version)].quota_default
+} else := model.constants[releases.series(etcd.release)].quota_default

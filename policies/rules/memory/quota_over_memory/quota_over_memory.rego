@@ -42,7 +42,7 @@ _chosen(profile, _) if not profile.etcd.planned
 _chosen(profile, quota) if {
 	profile.etcd.names.quota_backend_bytes
 	pinned := estimates.model_settings(profile.etcd.settings)
-	quota > minimal_plan.quota(profile.etcd.version, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
+	quota > minimal_plan.quota(profile.etcd.release, profile.etcd.workload, pinned, profile.etcd.limit.bytes)
 }
 
 _bytes(quota, _) := quota if quota > 0

@@ -23,6 +23,6 @@ problems contains result.problem(profile, "etcd_quota_backend_bytes", text) if {
 	some profile in clusters.profiles
 	settings.is_unplanned(profile.etcd)
 	settings.is_unset(profile.etcd, "quota_backend_bytes")
-	series := releases.series(profile.etcd.version)
+	series := releases.series(profile.etcd.release)
 	text := sprintf("quota-backend-bytes is not set, so writes stop at etcd's default of %s", [units.format_size(model.constants[series].quota_default)])
 }

@@ -30,7 +30,7 @@ problems contains result.problem(profile, about, text) if {
 		units.format_count(entries),
 		origin,
 		excess,
-		_effect(releases.series(profile.etcd.version)),
+		_effect(releases.series(profile.etcd.release)),
 	])
 }
 
@@ -39,7 +39,7 @@ _stated(profile) := [units.parse_count(profile.etcd.settings.snapshot_count), na
 } else := [entries, "etcd_version", sprintf("the default of %s", [series])] if {
 	settings.is_unplanned(profile.etcd)
 	settings.is_unset(profile.etcd, "snapshot_count")
-	series := releases.series(profile.etcd.version)
+	series := releases.series(profile.etcd.release)
 	entries := model.settings.snapshot_count[series].default
 }
 

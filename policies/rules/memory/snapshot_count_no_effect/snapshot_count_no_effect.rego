@@ -21,7 +21,7 @@ warn contains finding if some finding in result.findings("memory/snapshot_count_
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	series := releases.series(profile.etcd.version)
+	series := releases.series(profile.etcd.release)
 	model.constants[series].raft_compacts_every > 0
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)

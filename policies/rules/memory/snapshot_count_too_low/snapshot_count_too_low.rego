@@ -23,7 +23,7 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
-	minimum := _minimum(releases.series(profile.etcd.version))
+	minimum := _minimum(releases.series(profile.etcd.release))
 	entries < minimum
 	text := sprintf("%s is %s, under the minimum of %s: etcd takes a snapshot every %s writes", [
 		name,

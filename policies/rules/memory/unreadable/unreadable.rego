@@ -12,7 +12,6 @@ package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
 import data.headroom.estimates
-import data.headroom.releases
 import data.headroom.result
 import data.headroom.units
 
@@ -34,7 +33,7 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 }
 
 # Reported by version/unknown and version/end_of_life, and by memory/gomemlimit_ignored and memory/gomemlimit_range.
-_reported_elsewhere(etcd, _) if not releases.series(etcd.version)
+_reported_elsewhere(etcd, _) if etcd.release == null
 
 _reported_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
 

@@ -23,6 +23,6 @@ problems contains result.problem(profile, name, text) if {
 	some setting in ["snapshot_count", "snapshot_catchup_entries"]
 	name := profile.etcd.names[setting]
 	units.parse_count(profile.etcd.settings[setting]) == 0
-	entries := model.settings[setting][releases.series(profile.etcd.version)].default
+	entries := model.settings[setting][releases.series(profile.etcd.release)].default
 	text := sprintf("%s is 0, for which etcd %s uses its default of %s", [name, profile.etcd.version, units.format_count(entries)])
 }

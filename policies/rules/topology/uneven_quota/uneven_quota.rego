@@ -32,7 +32,7 @@ problems contains result.cluster_problem(inventory, clusters.members[[inventory,
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[releases.series(etcd.version)].quota_default if {
+} else := model.constants[releases.series(etcd.release)].quota_default if {
 	settings.is_unplanned(etcd)
 	not "quota_backend_bytes" in etcd.unknown
 	not _unlimited(etcd)

@@ -19,7 +19,7 @@ warn contains finding if some finding in result.findings("upgrade/v2_data", prob
 
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	releases.series(profile.etcd.version) == "3.5"
+	releases.series(profile.etcd.release) == "3.5"
 	name := profile.etcd.names.enable_v2
 	settings.is_true(profile.etcd.settings.enable_v2)
 	text := sprintf("enable-v2 is on (%s), but 3.6 does not start with v2 data", [name])

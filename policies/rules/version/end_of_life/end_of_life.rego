@@ -19,7 +19,7 @@ problems contains result.problem(profile, "etcd_version", text) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
 	[major, minor] := releases.end_of_life(profile.etcd.version)
-	text := sprintf("etcd %s belongs to series %d.%d, which is no longer maintained; the oldest maintained series is %d.%d", [
+	text := sprintf("etcd %s belongs to series %d.%d, which is no longer maintained; the oldest maintained series is %d.%d, whose rules apply here", [
 		profile.etcd.version,
 		major,
 		minor,

@@ -26,8 +26,12 @@ problems contains result.problem(profile, "etcd_version", text) if {
 
 	# version/end_of_life reports these.
 	not releases.end_of_life(version)
-	text := sprintf("etcd_version is %s, %s", [version, _what(version)])
+	text := sprintf("etcd_version is %s, %s%s", [version, _what(version), _judged(profile.etcd.release)])
 }
+
+_judged(release) := sprintf("; it is judged as %s", [release]) if {
+	release != null
+} else := ""
 
 _newest := concat(", ", [release.newest | some release in model.series])
 

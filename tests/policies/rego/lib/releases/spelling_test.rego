@@ -37,7 +37,16 @@ knowledge := [
 	["3.7.3", "key", "config-file", false],
 	[null, "flag", "enable-v2", true],
 	[null, "env", "ETCD_SNAPSHOT_COUNTER", false],
-	["3.4.30", "flag", "enable-v2", false],
+	["3.4.30", "flag", "enable-v2", true],
+	["3.4.30", "key", "debug", true],
+	["3.4.30", "env", "ETCD_LOG_OUTPUT", true],
+	["3.4.30", "flag", "experimental-memory-mlock", false],
+	["3.3.10", "key", "client-transport-security.ca-file", true],
+	["3.3.10", "key", "log-level", false],
+	["3.5.35", "key", "proxy", true],
+	["3.5.35", "key", "debug", false],
+	["3.6.16", "key", "proxy", false],
+	["2.3.8", "flag", "debug", true],
 ]
 
 test_known[note] if {

@@ -18,6 +18,7 @@ remedies := [
 	["3.7.3", "flag", "enable-v2", "; the v2 API is gone since 3.6"],
 	["3.7.3", "key", "completely-different", ""],
 	["3.7.3", "key", "q", ""],
+	["3.4.3", "flag", "experimental-memory-mlock", ""],
 ]
 
 test_remedy[note] if {

@@ -1,0 +1,66 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small files that each show one way in which public files differ from Headroom's own inventories, through conftest as users call it.
+
+Each case has its files, the texts that must be found by rule, and the rules that must find nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from .inventories import Files, write
+from .test_vocabularies import by_rule, lint
+
+
+@dataclass
+class Case:
+    """The files, what is found in them (rule → text), and the rules that find nothing."""
+
+    files: Files
+    found: dict[str, str] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+
+
+OLD_COMPOSE = """\
+services:
+  etcd:
+    image: quay.io/coreos/etcd:v3.4.3
+    command: >
+      etcd --unsafe-no-fsync --force-new-cluster --listen-client-urls http://0.0.0.0:2379
+      --auto-compaction-retention 1 --logger zap --debug
+"""
+
+CASES: dict[str, Case] = {
+    "a release at its end of life": Case(
+        {"docker-compose.yml": OLD_COMPOSE},
+        {
+            "version/end_of_life": "etcd 3.4.3 belongs to series 3.4, which is no longer maintained; the oldest maintained series is 3.5, whose rules apply here",
+            "durability/unsafe_no_fsync": "unsafe-no-fsync is on",
+            "durability/force_new_cluster": "force-new-cluster is on",
+            "security/plain_http": "http://0.0.0.0:2379 is plain HTTP",
+            "memory/quota_unset": "etcd's default of 2.0 GiB",
+            "memory/snapshot_count": "the default of 3.5",
+        },
+        {"compaction/off", "flags/unknown_setting", "version/unknown"},
+    ),
+    "a release of the future": Case(
+        {"docker-compose.yml": OLD_COMPOSE.replace("v3.4.3", "v3.9.0").replace(" --debug", "")},
+        {"version/unknown": "judged as 3.7.3", "durability/unsafe_no_fsync": "unsafe-no-fsync is on"},
+        {"compaction/off", "flags/unknown_setting", "version/end_of_life"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    write(tmp_path, case.files)
+    found = by_rule(lint(tmp_path))
+    for rule, text in case.found.items():
+        assert text in found.get(rule, ""), found
+    assert not case.silent & set(found), found
