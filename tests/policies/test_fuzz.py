@@ -85,7 +85,7 @@ DENIED: dict[str, tuple[dict[str, str], str]] = {
     "no etcd group": ({"hosts.yml": "web: {hosts: n1}\n"}, 'no host of group "etcd" is in'),
     "a group without hosts": ({"hosts.yml": "etcd: {hosts: }\n"}, 'no host of group "etcd" is in'),
     "another group": ({"hosts.yml": "web: {hosts: n1, vars: {etcd_group: db}}\n"}, 'no host of group "db" is in'),
-    "no inventory": ({"notes.yml.txt": "a\n", "x.toml": "[a]\n"}, "inventory/no_members"),
+    "no inventory": ({"notes.yml.txt": "a\n", "x.toml": "[a]\n"}, "inventory/no_etcd"),
     "hosts in a list": (
         {"hosts.yml": "etcd: {hosts: [n1, n2]}\n"},
         '"hosts" of group "etcd" is neither a mapping nor a name',

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from .inventories import Files, write
-from .test_vocabularies import by_rule, lint
+from .test_vocabularies import EXAMPLES, by_rule, lint
 
 
 @dataclass
@@ -52,6 +52,27 @@ CASES: dict[str, Case] = {
         {"docker-compose.yml": OLD_COMPOSE.replace("v3.4.3", "v3.9.0").replace(" --debug", "")},
         {"version/unknown": "judged as 3.7.3", "durability/unsafe_no_fsync": "unsafe-no-fsync is on"},
         {"compaction/off", "flags/unknown_setting", "version/end_of_life"},
+    ),
+    "files beside a manifest": Case(
+        {
+            "etcd.yaml": (EXAMPLES / "files" / "etcd.yaml").read_text(encoding="utf-8"),
+            "web.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {hosts: [a, b]}\n",
+            "two.yaml": "apiVersion: v1\nkind: Service\n---\napiVersion: v1\nkind: Secret\n",
+            "site.yml": "- hosts: all\n  roles: [web]\n- hosts: db\n  tasks: []\n",
+            "docker-compose.yml": "services: {web: {image: nginx}}\n",
+            "values.yaml": "etcd: {enabled: false}\n",
+            "Dockerfile": "FROM scratch\nCOPY a /a\n",
+        },
+        {"version/data_corruption": "etcd.yaml: etcd: etcd 3.5.15"},
+        {"inventory/no_members", "inventory/no_etcd", "inventory/unread_file", "inventory/refused_file"},
+    ),
+    "files without etcd": Case(
+        {
+            "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",
+            "Dockerfile": "FROM scratch\n",
+        },
+        {"inventory/no_etcd": "no file here deploys etcd"},
+        {"inventory/no_members", "inventory/unread_file"},
     ),
 }
 

@@ -40,6 +40,22 @@ _statements(contents) := read_member.statements(contents.headroom_member) if {
 	config_file.is_format_of(contents)
 }
 
+# The paths of Kubernetes manifests and Compose files without etcd, which are no inventories either.
+others := {path |
+	some path in {files.entries[index].path | some index, contents in _candidates; _is_other(contents)}
+	not path in paths
+}
+
+_is_other(contents) if {
+	is_string(contents.apiVersion)
+	is_string(contents.kind)
+}
+
+_is_other(contents) if {
+	some service in contents.services
+	count(object.keys(service) & {"image", "build", "extends"}) > 0
+}
+
 # The paths of these files.
 paths := {files.entries[index].path | some index, _ in _statements_by_entry}
 

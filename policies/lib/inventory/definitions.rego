@@ -51,6 +51,11 @@ section_of(body, name) := _names(body[name]) if {
 	is_object(body)
 } else := {}
 
+# Whether a mapping is meant as a group, rather than as something else that a YAML file may have.
+is_group(null)
+
+is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0
+
 _names(section) := section if {
 	is_object(section)
 } else := {section: null} if {

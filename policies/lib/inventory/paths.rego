@@ -10,7 +10,21 @@ import data.headroom.inventory.values
 # Path → the folder that contains it, or that contains its group_vars or host_vars.
 _anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)$`, "") | some path in _files}
 
-_files := {path | some path in files.paths} - (object.keys(files.listed) | (formats.paths | files.waiver_files))
+_files := {path | some path in files.paths} - (((object.keys(files.listed) | (formats.paths | files.waiver_files)) | formats.others) | _lists)
+
+# Lists such as playbooks, of which conftest makes several documents. Files of variables and those with groups are reported.
+_lists := {path |
+	some path in (files.several_documents | {path | some path, content in files.contents; is_array(content)})
+	not regex.match(`(^|/)(group_vars|host_vars)/`, path)
+	not _has_groups(path)
+}
+
+_has_groups(path) if {
+	some entry in files.entries
+	entry.path == path
+	some body in entry.contents
+	count(object.keys(body) & {"hosts", "children", "vars"}) > 0
+}
 
 # conftest does not tell policies which folder it was given. An inventory is the topmost folder that directly contains an inventory file,
 # group_vars or host_vars, so production/ and staging/ are two inventories unless their parent contains such files itself.
@@ -177,7 +191,7 @@ _ordinary_files := {path |
 	not content.plugin
 }
 
-_why_opaque(path, content, of_inventory, several) := "several documents in one file, which Ansible refuses" if {
+_why_opaque(path, content, of_inventory, several) := "a list or several documents, which Ansible refuses" if {
 	several
 } else := "a dynamic inventory" if {
 	of_inventory

@@ -5,7 +5,9 @@
 #   else is Headroom's, unless an etcd_ variable is none of Headroom's: then the format is "unrecognised", and only what is set is judged.
 package headroom.settings.detect
 
+import data.headroom.files
 import data.headroom.inventory
+import data.headroom.inventory.definitions
 import data.headroom.inventory.folder
 import data.headroom.releases.spelling
 import data.headroom.settings.headroom_roles
@@ -124,6 +126,26 @@ _group(format_of, variables, groups) := "etcd" if {
 } else := variables.etcd_group if {
 	is_string(variables.etcd_group)
 } else := "etcd"
+
+# Whether something says that an inventory deploys etcd: the group of the members, a server's variable, or a section of an INI file.
+is_deployed(name) if {
+	some definition in definitions.groups
+	definition.root == name
+	definition.group == group[name]
+	definitions.is_group(definition.body)
+}
+
+is_deployed(name) if files.listed[name][group[name]]
+
+is_deployed(name) if count(maps[name]) > 0
+
+is_deployed(name) if count(_names[name] & (member_variables[name] | headroom_roles.host_variables)) > 0
+
+is_deployed(name) if {
+	some path, _ in inventory.opaque[name]
+	some section, _ in files.contents[path]
+	startswith(section, group[name])
+}
 
 # Inventory → the variables that rules about members look at.
 member_variables := object.union(

@@ -13,24 +13,20 @@ package headroom.rules.inventory.no_members
 
 import data.headroom.clusters
 import data.headroom.files
-import data.headroom.inventory
 import data.headroom.result
+import data.headroom.settings.detect
 
 deny contains finding if some finding in result.findings("inventory/no_members", problems)
 
 problems contains problem if {
 	some name in clusters.without_members
+	detect.is_deployed(name)
 	problem := {
 		"inventory": name,
 		"hosts": set(),
 		"about": "etcd_group",
 		"text": _text(name, clusters.group[name]),
 	}
-}
-
-problems contains problem if {
-	count(inventory.names) == 0
-	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no YAML or JSON inventory here"}
 }
 
 _text(name, group) := sprintf("group %q has no hosts", [group]) if {

@@ -9,18 +9,28 @@
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file
 
+import data.headroom.clusters
 import data.headroom.files
 import data.headroom.inventory
 import data.headroom.result
+import data.headroom.settings.detect
 
 warn contains finding if some finding in result.findings("inventory/unread_file", problems)
 
 problems contains {"inventory": name, "hosts": set(), "about": path, "text": sprintf("%s is %s", [path, text])} if {
 	some name, found in inventory.opaque
 	some path, text in found
+	_is_relevant(name, text)
 }
 
 # Files about etcd that headroom-lint cannot parse: path → reason.
 problems contains {"inventory": path, "hosts": set(), "about": path, "text": sprintf("%s was not read: %s", [path, reason])} if {
 	some path, reason in files.reader.unparsed
 }
+
+_is_relevant(name, _) if not name in clusters.without_members
+
+_is_relevant(name, _) if detect.is_deployed(name)
+
+# The members may be in there.
+_is_relevant(_, text) if text in {"a dynamic inventory", "encrypted as a whole"}

@@ -143,7 +143,7 @@ test_documents if {
 	twice := [{"path": "inv/hosts.yml", "contents": null}, {"path": "inv/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}]
 	inventory.hosts == {"n1": {}} with input as twice
 	two := array.concat(twice, [{"path": "inv/hosts.yml", "contents": {"b": null}}, {"path": "inv/a.yml", "contents": null}])
-	inventory.inventories.inv.opaque == {"inv/hosts.yml": "several documents in one file, which Ansible refuses"} with input as two
+	inventory.inventories.inv.opaque == {"inv/hosts.yml": "a list or several documents, which Ansible refuses"} with input as two
 	inventory.inventories.inv.hosts == {} with input as two
 }
 

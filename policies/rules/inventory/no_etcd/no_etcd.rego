@@ -1,0 +1,28 @@
+# METADATA
+# title: The linted files deploy etcd
+# description: |
+#   The linter judges inventories with a group of etcd members, and files that configure etcd. If it finds neither, it has
+#   judged nothing, which must not look like a pass.
+# custom:
+#   id: inventory/no_etcd
+#   severity: warn
+#   fix: Lint the inventory or the file that deploys etcd
+#   source: docs/inventory.md
+package headroom.rules.inventory.no_etcd
+
+import data.headroom.clusters
+import data.headroom.files
+import data.headroom.inventory
+import data.headroom.result
+import data.headroom.settings.detect
+
+warn contains finding if some finding in result.findings("inventory/no_etcd", problems)
+
+problems contains {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": text} if {
+	every name in inventory.names {
+		name in clusters.without_members
+		not detect.is_deployed(name)
+	}
+	not files.reader.unparsed[_]
+	text := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd"
+}
