@@ -1,8 +1,8 @@
 # METADATA
 # title: Formats of inventories
 # description: |
-#   Detects for which role an inventory was written. Another role needs its own groups and at least one of its own variables. Everything
-#   else is Headroom's, unless an etcd_ variable is none of Headroom's: then the format is "unrecognised", and only what is set is judged.
+#   Detects for which role an inventory was written. A role that is known needs its own groups and at least one of its own variables, and
+#   Headroom a variable that no other role has. Everything else is "unrecognised": nobody's defaults apply, and only what is set is judged.
 package headroom.settings.detect
 
 import data.headroom.files
@@ -24,9 +24,9 @@ _names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some 
 _groups := {name: {group | some group, hosts in found; count(hosts) > 0} | some name, found in inventory.members}
 
 # Inventory → format.
-format := {name: _format(_groups[name], names, maps[name], unrecognised[name]) | some name, names in _names}
+format := {name: _format(_groups[name], names, maps[name]) | some name, names in _names}
 
-_format(groups, names, maps_of, unrecognised_of) := "headroom" if {
+_format(groups, names, maps_of) := "headroom" if {
 	_is_headroom(names)
 } else := "kubespray" if {
 	_is_kubespray(groups, names)
@@ -36,15 +36,22 @@ _format(groups, names, maps_of, unrecognised_of) := "headroom" if {
 	count(names & {"etcd_settings", "etcd_settings_user"}) > 0
 } else := "environment" if {
 	count(maps_of) > 0
-} else := "unrecognised" if {
-	count(unrecognised_of) > 0
-} else := "headroom"
+} else := "headroom" if {
+	some name in names
+	regex.match(_of_headroom_alone, name)
+} else := "unrecognised"
 
 # Variables that only Headroom's roles have.
 _is_headroom(names) if {
 	some name in names
 	regex.match(`^etcd_(storage_|maintenance_|extra_config$)`, name)
 }
+
+# A workload or a budget may also stand in another role's inventory, to let the linter estimate its memory.
+_of_headroom_alone := concat("", [
+	`^etcd_(workload|memory_(budget|max|high)|gogc|gomemlimit|tls_enabled`,
+	`|(archive|cpu_weight|io_|lint_|nice|oom_score|priority_|report_|restore_|rotate_|start_timeout|user_group).*)$`,
+])
 
 # The groups of every kubespray inventory, as its releases spell them.
 _is_kubespray(groups, names) if {
@@ -73,11 +80,10 @@ maps := {name: (maps_of | opaque) |
 	opaque := {variable | some variable, _ in found.unknown; regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
 }
 
-# Inventory → its etcd_ variables that no role of Headroom has. With a workload or a budget for Headroom, they are the user's own.
+# Inventory → its etcd_ variables that no role of Headroom has.
 unrecognised := {name: found |
 	some name, names in _names
 	found := {variable |
-		count(names & {"etcd_workload", "etcd_memory_budget"}) == 0
 		some variable in names
 		startswith(variable, "etcd_")
 		not variable in (headroom_roles.member_variables | headroom_roles.host_variables)
@@ -148,7 +154,8 @@ is_deployed(name) if {
 }
 
 # Inventory → the variables that rules about members look at.
-member_variables := object.union(
+member_variables := object.union_n([
 	{name: headroom_roles.member_variables | some name, _ in format},
 	{name: (variables | maps[name]) | some name, format_of in format; variables := other_roles.member_variables[format_of]},
-)
+	{name: (headroom_roles.member_variables | other_roles.version_variables) | some name, "unrecognised" in format},
+])

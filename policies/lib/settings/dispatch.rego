@@ -27,16 +27,12 @@ member(profile) := _member(profile, _about[profile.inventory])
 
 _member(profile, about) := headroom_roles.member(profile.variables, profile.unknown) if {
 	about.format == "headroom"
-} else := object.union_n([found, {"planned": false, "unknown": (found.unknown | {"extra_config"})}, _without_version(profile)]) if {
-	# An unknown role may set anything else, and take its release from anywhere.
+} else := object.union(found, {"planned": false, "unknown": (found.unknown | {"extra_config"}), "version": version, "format": "unrecognised"}) if {
+	# An unknown role may set anything else. Headroom's default version does not apply, and the role writes releases in its own way.
 	about.format == "unrecognised"
-	found := headroom_roles.member(profile.variables, profile.unknown)
+	version := other_roles.version(profile.variables)
+	found := headroom_roles.member(object.union(profile.variables, {"etcd_version": version}), profile.unknown)
 } else := statement.member(_statement(profile, about))
-
-# Headroom's default version does not apply to other roles.
-_without_version(profile) := {} if {
-	object.get(profile.variables, "etcd_version", null) != null
-} else := {"version": null}
 
 # The host that a profile describes.
 host(profile) := _host(profile, _about[profile.inventory])
@@ -54,10 +50,13 @@ reasons(profile) := _reasons(profile, _about[profile.inventory])
 
 _reasons(profile, about) := {} if {
 	about.format == "headroom"
-} else := {"the rest of the settings": reason} if {
+} else := {"the rest of the settings": sprintf("%s, so they may come from elsewhere", [_whose(about.unrecognised)])} if {
 	about.format == "unrecognised"
-	reason := sprintf("%s is not a variable of Headroom's roles, so they may come from elsewhere", [min(about.unrecognised)])
 } else := statement.reasons(_statement(profile, about))
+
+_whose(variables) := sprintf("%s is not a variable of a known role", [min(variables)]) if {
+	count(variables) > 0
+} else := "no variable tells for which role this inventory is"
 
 _statement(profile, about) := profile.variables.statement if {
 	about.format == "file"

@@ -10,7 +10,12 @@ import data.headroom.releases.spelling
 import data.headroom.units
 
 # These count in every format.
-_shared := {"etcd_version", "etcd_workload", "etcd_memory_budget"}
+_shared := version_variables | {"etcd_workload", "etcd_memory_budget"}
+
+# The names that roles give to the release of etcd, or to an image with it. The first in this order that names a release counts.
+_release_names := ["etcd_version", "etcd_ver", "etcd_release", "etcd_image_tag", "etcd_image", "etcd_docker_image"]
+
+version_variables := {name | some name in _release_names}
 
 # Variable → the environment variable that kubespray writes.
 _kubespray := {
@@ -84,19 +89,24 @@ member_variables := {
 statement(format, variables, unknown, maps) := {
 	"format": format,
 	"given": _given(format, variables, unknown, maps),
-	"version": _version(variables),
+	"version": version(variables),
 	"limit": _limit(format, variables),
 	"default_limit": _default_limit(format, variables, unknown),
 	"workload": _map(variables, "etcd_workload"),
 	"unknown": object.union(
 		{variable: [_canonical_name(format, variable), reason] | some variable, reason in unknown},
-		{"etcd_version": ["version", _why_no_version(format, variables)] | not unknown.etcd_version; _version(variables) == null},
+		{"etcd_version": ["version", _why_no_version(format, variables)] | not unknown.etcd_version; version(variables) == null},
 	),
 	"kubernetes": format in {"kubespray", "githubixx.etcd"},
 }
 
-_version(variables) := release if {
-	release := releases.parse(_text(variables, "etcd_version"))
+# The release that a role's variables name, else null.
+version(variables) := found[0] if {
+	found := [release |
+		some name in _release_names
+		parts := split(_text(variables, name), ":")
+		release := releases.parse(parts[count(parts) - 1])
+	]
 } else := null
 
 _text(variables, name) := sprintf("%v", [object.get(variables, name, "")])

@@ -12,7 +12,7 @@ bases := {
 	# The same for three members of cluster "main".
 	"three_members": {"members": 3, "vars": object.union(testing.healthy, {"etcd_cluster_name": "main"})},
 	# No workload and no budget: etcd's own defaults apply.
-	"unplanned": {"members": 1, "vars": {"etcd_version": "3.6.16"}},
+	"unplanned": {"members": 1, "vars": {"etcd_version": "3.6.16", "etcd_tls_enabled": true}},
 	# A role that Headroom does not know, which passes etcd's environment in a mapping.
 	"environment": {"members": 1, "vars": {
 		"etcd_version": "3.6.16",
@@ -20,6 +20,8 @@ bases := {
 	}},
 	# Hosts without variables.
 	"bare": {"members": 1, "vars": {}},
+	# Headroom's role with its defaults.
+	"defaults": {"members": 1, "vars": {"etcd_tls_enabled": true}},
 	# Only the files of the case.
 	"none": {"members": 0, "vars": {}},
 }

@@ -11,6 +11,7 @@
 package headroom.rules.compaction.off
 
 import data.headroom.clusters
+import data.headroom.files
 import data.headroom.result
 import data.headroom.settings
 
@@ -20,6 +21,13 @@ problems contains result.problem(profile, about, text) if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
 	[about, text] := _off(profile.etcd)
+	not _compacted_by_client
+}
+
+# A job or another service may compact instead.
+_compacted_by_client if {
+	some entry in files.entries
+	regex.match(`etcdctl.{0,300}compact`, json.marshal(entry.contents))
 }
 
 _off(etcd) := [name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])] if {

@@ -14,22 +14,25 @@ _kubespray_groups := {
 _autobase_groups := {"etcd_cluster": _group({"n1"}), "master": _group({"n1"}), "replica": _group({"n2"})}
 
 cases := [
-	["nothing said", {"etcd": _group({"n1"})}, {}, "headroom", "etcd"],
-	["another group", {"stores": _group({"n1"})}, {"etcd_group": "stores"}, "headroom", "stores"],
+	["nothing said", {"etcd": _group({"n1"})}, {}, "unrecognised", "etcd"],
+	["another group", {"stores": _group({"n1"})}, {"etcd_group": "stores"}, "unrecognised", "stores"],
 	["kubespray", _kubespray_groups, {"kube_network_plugin": "calico"}, "kubespray", "etcd"],
-	["kubespray's groups only", _kubespray_groups, {}, "headroom", "etcd"],
-	["kubespray's variables only", {"etcd": _group({"n1"})}, {"kube_network_plugin": "calico"}, "headroom", "etcd"],
+	["kubespray's groups only", _kubespray_groups, {}, "unrecognised", "etcd"],
+	["kubespray's variables only", {"etcd": _group({"n1"})}, {"kube_network_plugin": "calico"}, "unrecognised", "etcd"],
 	["Headroom beside Kubernetes", _kubespray_groups, {"kube_network_plugin": "calico", "etcd_storage_data_device": "/dev/x"}, "headroom", "etcd"],
 	["a workload for kubespray", _kubespray_groups, {"etcd_deployment_type": "host", "etcd_workload": {}}, "kubespray", "etcd"],
 	["autobase", _autobase_groups, {"patroni_cluster_name": "x"}, "autobase", "etcd_cluster"],
-	["autobase's groups only", _autobase_groups, {}, "headroom", "etcd"],
+	["autobase's groups only", _autobase_groups, {}, "unrecognised", "etcd"],
 	["githubixx", {"k8s_etcd": _group({"n1"})}, {"etcd_settings_user": {"max-wals": 5}}, "githubixx.etcd", "k8s_etcd"],
 	["githubixx, named group", {"stores": _group({"n1"})}, {"etcd_settings": {}, "etcd_ansible_group": "stores"}, "githubixx.etcd", "stores"],
 	["githubixx, plain group", {"etcd": _group({"n1"})}, {"etcd_settings": {}}, "githubixx.etcd", "etcd"],
 	["an environment", {"etcd": _group({"n1"})}, {"etcd_env": {"ETCD_SNAPSHOT_COUNT": 5}}, "environment", "etcd"],
 	["an environment with templates", {"etcd": _group({"n1"})}, {"etcd_environment": {"ETCD_NAME": "{{ x }}"}}, "environment", "etcd"],
-	["a client's environment", {"etcd": _group({"n1"})}, {"app_env": {"ETCD_ENDPOINTS": "x"}}, "headroom", "etcd"],
+	["a client's environment", {"etcd": _group({"n1"})}, {"app_env": {"ETCD_ENDPOINTS": "x"}}, "unrecognised", "etcd"],
 	["another role", {"etcd": _group({"n1"})}, {"etcd_conf_dir": "/etc/etcd"}, "unrecognised", "etcd"],
+	["only what every role has", {"etcd": _group({"n1"})}, {"etcd_version": "3.6.16"}, "unrecognised", "etcd"],
+	["a budget", {"etcd": _group({"n1"})}, {"etcd_memory_budget": "2GB"}, "headroom", "etcd"],
+	["a tuned priority", {"etcd": _group({"n1"})}, {"etcd_io_scheduling_class": "realtime"}, "headroom", "etcd"],
 	["the user's own beside Headroom's", {"etcd": _group({"n1"})}, {"etcd_bucket": "x", "etcd_workload": {}}, "headroom", "etcd"],
 ]
 
@@ -68,10 +71,14 @@ test_unrecognised if {
 	found.unknown == {"extra_config"}
 	stating := dispatch.member(_profile({"etcd_version": "3.6.16"})) with input as _strange
 	stating.version == "3.6.16"
+	with_letter := dispatch.member(_profile({"etcd_version": "v3.6.16"})) with input as _strange
+	with_letter.version == "3.6.16"
+	in_image := dispatch.member(_profile({"etcd_image": "quay.io/coreos/etcd:v3.6.16-arm64"})) with input as _strange
+	in_image.version == "3.6.16"
 	place := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
 	place.facts == {"data_dir": "/data"}
 	reasons := dispatch.reasons(_profile({})) with input as _strange
-	reasons == {"the rest of the settings": "etcd_conf_dir is not a variable of Headroom's roles, so they may come from elsewhere"}
+	reasons == {"the rest of the settings": "etcd_conf_dir is not a variable of a known role, so they may come from elsewhere"}
 }
 
 # A member from another role's inventory, as rules see it.
