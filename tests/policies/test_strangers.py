@@ -66,6 +66,42 @@ CASES: dict[str, Case] = {
         {"version/data_corruption": "etcd.yaml: etcd: etcd 3.5.15"},
         {"inventory/no_members", "inventory/no_etcd", "inventory/unread_file", "inventory/refused_file"},
     ),
+    "settings that a release passes over": Case(
+        {
+            "docker-compose.yml": (
+                "services: {etcd: {image: 'etcd:v3.6.16', mem_limit: 1g, command: 'etcd --initial-cluster a=http://a:2380,"
+                " --listen-client-urls http://${IP}:2379', environment: {ETCD_PROXY: 'off', ETCD_BUCKET: b}}}\n"
+            )
+        },
+        {
+            "flags/passed_over": "etcd 3.6.16 passes over ETCD_BUCKET, ETCD_PROXY",
+            "security/plain_http": "http://${IP}:2379 is plain HTTP",
+            "compaction/off": "Set auto-compaction-retention, for example to 5m\n",
+            "topology/single_member": "has one member",
+        },
+        {"flags/unknown_setting", "inventory/unknown_value"},
+    ),
+    "a local etcd": Case(
+        {
+            "docker-compose.yml": (
+                "services: {etcd: {image: etcd, mem_limit: 1g, command: 'etcd --listen-client-urls http://127.0.0.1:2379"
+                " --client-cert-auth=false --quota-backend-bytes 4294967296'}}\n"
+            )
+        },
+        {"memory/quota_over_memory": "is over the whole limit of 1.0 GiB (mem_limit)"},
+        {"security/client_cert_auth", "security/plain_http"},
+    ),
+    "an inventory of an unknown role": Case(
+        {
+            "hosts.yml": "etcd: {hosts: {n1: {}, n2: {}, n3: {}}}\n",
+            "group_vars/etcd.yml": "etcd_version: v3.5.16\n",
+        },
+        {
+            "version/data_corruption": "etcd 3.5.16",
+            "inventory/unknown_value": "no variable tells for which role this inventory is",
+        },
+        {"version/unknown", "compaction/off", "memory/quota_unset", "durability/no_backup", "memory/snapshot_count"},
+    ),
     "files without etcd": Case(
         {
             "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",

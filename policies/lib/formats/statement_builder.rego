@@ -52,14 +52,18 @@ _workload := _assumed.etcd_workload if {
 } else := {}
 
 # Size of the cluster according to initial-cluster; null without one.
-_members(found) := count(split(_initial_cluster(found), ",")) if {
-	_initial_cluster(found) != ""
+_members(found) := number if {
+	number := count([member | some member in split(_initial_cluster(found), ","); trim_space(member) != ""])
+	number > 0
 } else := null
 
 _initial_cluster(found) := [spelling.as_text(entry.value) |
 	some entry in found.given
 	spelling.setting(null, entry.form, entry.spelling) == "initial_cluster"
 ][0]
+
+# URLs with a scheme and a port: what stands for the host is no doubt about them.
+_urls := `^\s*https?://[^,%]+:[0-9]+/?(\s*,\s*https?://[^,%]+:[0-9]+/?)*\s*$`
 
 # A setting that the model lacks goes by its own spelling.
 canonical_name(entry) := name if {
@@ -69,5 +73,6 @@ canonical_name(entry) := name if {
 # Placeholders: ${NAME} of Compose, $(NAME) of Kubernetes, {{ name }} of a template. `$$` is a plain dollar sign.
 _doubt(entry) := "it is filled in when it is deployed" if {
 	is_string(entry.value)
+	not regex.match(_urls, entry.value)
 	regex.match(`\$[({A-Za-z_]|\{\{|\{%`, replace(entry.value, "$$", ""))
 }

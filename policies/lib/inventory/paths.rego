@@ -12,7 +12,7 @@ _anchor_of := {path: regex.replace(path, `(^|/)((group_vars|host_vars)/.*|[^/]*)
 
 _files := {path | some path in files.paths} - (((object.keys(files.listed) | (formats.paths | files.waiver_files)) | formats.others) | _lists)
 
-# Lists such as playbooks, of which conftest makes several documents. Files of variables and those with groups are reported.
+# Lists such as playbooks: conftest splits them into documents. Files of variables and those with groups are reported.
 _lists := {path |
 	some path in (files.several_documents | {path | some path, content in files.contents; is_array(content)})
 	not regex.match(`(^|/)(group_vars|host_vars)/`, path)

@@ -20,6 +20,25 @@ remedy(version, given) := "" if {
 	model.older[spelling.table(version)]
 } else := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
 
+# Whether a config file or the environment sets something that nothing in this release stands for: a setting of another series, or a
+# variable that merely begins with ETCD_. Such a setting needs no denial.
+is_without_effect(version, given) if {
+	given.form != "flag"
+	_is_of_another_series(given)
+	not regex.match(`use |called |resets`, remedy(version, given))
+}
+
+is_without_effect(version, given) if {
+	given.form == "env"
+	not _is_of_another_series(given)
+	remedy(version, given) == ""
+}
+
+_is_of_another_series(given) if {
+	some forms in spelling.spellings
+	given.spelling in forms[given.form]
+}
+
 _remedy(version, given, flag) := sprintf("; %s", [reason]) if {
 	reason := model.series[releases.series(version)].removed[flag]
 } else := sprintf("; %s", [reason]) if {
@@ -36,8 +55,12 @@ _remedy(version, given, flag) := sprintf("; %s", [reason]) if {
 		_underscored(flag) in {_underscored(spellings.flag), _underscored(_text_or_empty(spellings.key))}
 	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
-	close := text.nearest(given.spelling, _candidates[releases.series(version)][given.form])
+	close := text.nearest(given.spelling, _candidates[_series_or_newest(version)][given.form])
 } else := ""
+
+_series_or_newest(version) := series if {
+	series := releases.series(version)
+} else := max(object.keys(model.series))
 
 _spelling_of(version, form, name) := spelt if {
 	spelt := model.settings[_underscored(name)][releases.series(version)][form]

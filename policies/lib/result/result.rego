@@ -99,10 +99,10 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	{
 		"_loc": location,
 		"code": about.custom.id,
-		"fix": object.union({"text": about.custom.fix}, object.filter(more, {"set"})),
+		"fix": object.union({"text": fix}, object.filter(more, {"set"})),
 		"hosts": hosts,
 		"inventory": source,
-		"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, about.custom.fix]),
+		"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, fix]),
 		"severity": about.custom.severity,
 		"source": about.custom.source,
 		"title": about.title,
@@ -111,7 +111,13 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	object.filter(about.custom, {"cis", "stig"}),
 ]) if {
 	location := _location(source, hosts, variable)
+	fix := _fix(about.custom, source)
 }
+
+# No advice about Headroom's variables for files that configure etcd directly.
+_fix(custom, source) := custom.fix_in_files if {
+	source in formats.paths
+} else := custom.fix
 
 # The file with the line if it is known, else the inventory if there are several; and the hosts, if the finding has any.
 _where(source, hosts, location) := concat("", [sprintf("%s: ", [part]) |

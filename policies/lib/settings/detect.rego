@@ -153,6 +153,9 @@ is_deployed(name) if {
 	startswith(section, group[name])
 }
 
+# Its hosts may be members.
+is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
+
 # Inventory → the variables that rules about members look at.
 member_variables := object.union_n([
 	{name: headroom_roles.member_variables | some name, _ in format},

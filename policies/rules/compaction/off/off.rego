@@ -7,6 +7,7 @@
 #   id: compaction/off
 #   severity: deny
 #   fix: Set auto-compaction-retention, for example to 5m, or set etcd_workload and let the plan choose it
+#   fix_in_files: Set auto-compaction-retention, for example to 5m
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction
 package headroom.rules.compaction.off
 

@@ -23,6 +23,9 @@ problems contains result.problem(profile, entry.name, text) if {
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)
 	not spelling.is_known(profile.etcd.version, entry.form, entry.spelling)
+
+	# flags/passed_over reports these.
+	not suggestions.is_without_effect(profile.etcd.version, entry)
 	text := sprintf("%s has no setting %q (%s): %s%s", [
 		subject,
 		entry.spelling,

@@ -29,6 +29,12 @@ problems contains problem if {
 	}
 }
 
+# An INI inventory or an empty folder: conftest read nothing, and nothing was judged.
+problems contains problem if {
+	input == []
+	problem := {"inventory": ".", "hosts": set(), "about": "etcd_group", "text": "there is no YAML or JSON file here"}
+}
+
 _text(name, group) := sprintf("group %q has no hosts", [group]) if {
 	files.listed[name]
 } else := sprintf("no host of group %q is in the YAML and JSON inventory files of %s", [group, name])

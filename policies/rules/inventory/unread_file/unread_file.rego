@@ -32,5 +32,4 @@ _is_relevant(name, _) if not name in clusters.without_members
 
 _is_relevant(name, _) if detect.is_deployed(name)
 
-# The members may be in there.
-_is_relevant(_, text) if text in {"a dynamic inventory", "encrypted as a whole"}
+_is_relevant(_, "encrypted as a whole")

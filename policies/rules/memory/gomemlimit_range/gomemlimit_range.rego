@@ -7,6 +7,7 @@
 #   id: memory/gomemlimit_range
 #   severity: deny
 #   fix: Set GOMEMLIMIT to about nine tenths of the memory limit, or let the plan choose it
+#   fix_in_files: Set GOMEMLIMIT to about nine tenths of the memory limit
 #   source: https://go.dev/doc/gc-guide#Memory_limit, and model/memory.yml (gomemlimit_floor)
 package headroom.rules.memory.gomemlimit_range
 

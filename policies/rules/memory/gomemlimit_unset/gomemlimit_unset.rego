@@ -7,6 +7,7 @@
 #   id: memory/gomemlimit_unset
 #   severity: warn
 #   fix: Set GOMEMLIMIT to about nine tenths of the limit, or set etcd_workload and let the plan choose it
+#   fix_in_files: Set GOMEMLIMIT to about nine tenths of the limit
 #   source: https://go.dev/doc/gc-guide#Memory_limit; etcd has no flag for it
 package headroom.rules.memory.gomemlimit_unset
 

@@ -8,6 +8,7 @@
 #   id: memory/limit_below_estimate
 #   severity: deny
 #   fix: Give more memory, use fewer or smaller values, or run a newer release; etcd_memory_estimate shows each part
+#   fix_in_files: Give more memory, use fewer or smaller values, or run a newer release
 #   source: https://github.com/etcd-io/etcd/issues/17763, and model/memory.yml for what each part costs
 package headroom.rules.memory.limit_below_estimate
 

@@ -10,6 +10,7 @@
 #   source: model/memory.yml, and https://etcd.io/docs/v3.6/op-guide/hardware/#memory
 package headroom.rules.memory.quota_over_memory
 
+import data.headroom.clusters
 import data.headroom.estimates
 import data.headroom.minimal_plan
 import data.headroom.model
@@ -33,6 +34,17 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 		limit,
 		profile.etcd.limit.name,
 	])
+}
+
+# Without a release there is no estimate, but a quota over the whole limit is too large in any.
+problems contains result.problem(profile, name, text) if {
+	some profile in clusters.profiles
+	"version" in profile.etcd.unknown
+	quota := units.parse_size(profile.etcd.settings.quota_backend_bytes)
+	quota > profile.etcd.limit.bytes
+	name := profile.etcd.names.quota_backend_bytes
+	[given, limit] := units.format_sizes_distinctly(quota, profile.etcd.limit.bytes)
+	text := sprintf("a quota of %s (%s) is over the whole limit of %s (%s)", [given, name, limit, profile.etcd.limit.name])
 }
 
 # With a workload, the plan itself allows the quota that the expected database needs, and at least etcd's default. Only a larger

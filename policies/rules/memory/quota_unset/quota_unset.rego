@@ -7,6 +7,7 @@
 #   id: memory/quota_unset
 #   severity: warn
 #   fix: Set quota-backend-bytes, or set etcd_workload and let the plan choose it
+#   fix_in_files: Set quota-backend-bytes
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
 package headroom.rules.memory.quota_unset
 

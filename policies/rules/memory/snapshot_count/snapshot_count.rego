@@ -9,6 +9,7 @@
 #   id: memory/snapshot_count
 #   severity: warn
 #   fix: Lower snapshot-count, or let the plan choose it
+#   fix_in_files: Lower snapshot-count
 #   source: https://github.com/etcd-io/etcd/pull/18826
 package headroom.rules.memory.snapshot_count
 

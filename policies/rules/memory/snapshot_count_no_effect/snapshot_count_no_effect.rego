@@ -7,6 +7,7 @@
 #   id: memory/snapshot_count_no_effect
 #   severity: warn
 #   fix: Lower snapshot-catchup-entries instead, or set etcd_workload and let the plan choose both
+#   fix_in_files: Lower snapshot-catchup-entries instead
 #   source: https://github.com/etcd-io/etcd/pull/18826
 package headroom.rules.memory.snapshot_count_no_effect
 

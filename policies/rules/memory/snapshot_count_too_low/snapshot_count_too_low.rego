@@ -7,6 +7,7 @@
 #   id: memory/snapshot_count_too_low
 #   severity: warn
 #   fix: Raise snapshot-count, or let the plan choose it
+#   fix_in_files: Raise snapshot-count
 #   source: the floors of etcd_memory_plan; https://etcd.io/docs/v3.6/tuning/#snapshot-tuning
 package headroom.rules.memory.snapshot_count_too_low
 

@@ -7,6 +7,7 @@
 #   id: security/auto_tls
 #   severity: warn
 #   fix: Use certificates issued by a CA (the role etcd_tls sets one up)
+#   fix_in_files: Use certificates issued by a CA
 #   cis: ["2.3", "2.6"]
 #   stig: [V-242379, V-242380]
 #   source: https://etcd.io/docs/v3.6/op-guide/security/#example-4-automatic-self-signed-transport-security

@@ -34,12 +34,21 @@ _solvable(problem, names, setting) := result.with_value(problem, true) if {
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
+	not _needs_no_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
+
+_urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}
+
+# Only processes of the same host reach a loopback address, and security/plain_http reports HTTP elsewhere.
+_needs_no_certificates(urls) if not contains(urls, "https://")
+
+_needs_no_certificates(urls) if regex.match(`^\s*https?://(127\.|localhost[:/]|\[::1\])[^,]*(,\s*https?://(127\.|localhost[:/]|\[::1\])[^,]*)*$`, urls)
 
 # The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
 	object.get(etcd, "format", "headroom") != "headroom"
 	settings.is_unset(etcd, setting)
-	urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}[setting]
+	urls := _urls[setting]
 	contains(etcd.settings[urls], "https://")
+	not _needs_no_certificates(etcd.settings[urls])
 }

@@ -7,6 +7,7 @@
 #   id: security/plain_http
 #   severity: deny
 #   fix: Use https with certificates for clients and peers (the role's default, etcd_tls_enabled)
+#   fix_in_files: Use https with certificates for clients and peers
 #   cis: ["2.1", "2.4"]
 #   stig: [V-242427, V-242428, V-242432, V-242433]
 #   source: https://etcd.io/docs/v3.6/op-guide/security/

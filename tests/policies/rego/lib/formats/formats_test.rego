@@ -112,6 +112,19 @@ test_members[note] if {
 	count(clusters.members) == whole with input as document
 }
 
+test_trailing_comma if {
+	service := {"image": "etcd:v3.5.18", "command": ["etcd", "--initial-cluster", "a=http://a:2380,"]}
+	compose.statements({"services": {"a": service}}).a.members == 1
+}
+
+# The scheme and the port are written out, so the value is known as far as rules ask.
+test_url_with_placeholder if {
+	service := {"image": "etcd:v3.5.18", "command": ["etcd", "--listen-client-urls=http://${IP}:2379,http://127.0.0.1:2379", "--listen-peer-urls=${SCHEME}://${IP}:2380"]}
+	found := compose.statements({"services": {"a": service}}).a
+	{entry.name | some entry in found.given} == {"--listen-client-urls"}
+	object.keys(found.unknown) == {"--listen-peer-urls"}
+}
+
 test_compose if {
 	found := compose.statements({"services": {"db": {
 		"image": "registry.example:5000/team/etcd:3.6.1-r2@sha256:00",
