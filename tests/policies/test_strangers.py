@@ -39,7 +39,7 @@ CASES: dict[str, Case] = {
     "a release at its end of life": Case(
         {"docker-compose.yml": OLD_COMPOSE},
         {
-            "version/end_of_life": "etcd 3.4.3 belongs to series 3.4, which is no longer maintained; the oldest maintained series is 3.5, whose rules apply here",
+            "version/end_of_life": "no longer maintained; the oldest maintained series is 3.5, whose rules apply here",
             "durability/unsafe_no_fsync": "unsafe-no-fsync is on",
             "durability/force_new_cluster": "force-new-cluster is on",
             "security/plain_http": "http://0.0.0.0:2379 is plain HTTP",

@@ -40,7 +40,7 @@ _statements(contents) := read_member.statements(contents.headroom_member) if {
 	config_file.is_format_of(contents)
 }
 
-# The paths of Kubernetes manifests and Compose files without etcd, which are no inventories either.
+# The paths of Kubernetes manifests and Compose files without etcd. They do not belong to inventories either.
 others := {path |
 	some path in {files.entries[index].path | some index, contents in _candidates; _is_other(contents)}
 	not path in paths
