@@ -15,6 +15,7 @@ import data.headroom.estimates
 import data.headroom.minimal_plan
 import data.headroom.model
 import data.headroom.result
+import data.headroom.settings
 import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/quota_over_memory", problems)
@@ -36,10 +37,11 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 	])
 }
 
-# Without a release there is no estimate, but a quota over the whole limit is too large in any.
+# Without a release, for example, there is no estimate, but a quota over the whole limit is too large for any.
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	"version" in profile.etcd.unknown
+	count(profile.unknown) > 0
+	settings.is_unplanned(profile.etcd)
 	quota := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	quota > profile.etcd.limit.bytes
 	name := profile.etcd.names.quota_backend_bytes

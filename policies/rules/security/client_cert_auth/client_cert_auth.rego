@@ -34,6 +34,7 @@ _solvable(problem, names, setting) := result.with_value(problem, true) if {
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
+	not _urls[setting] in etcd.unknown
 	not _needs_no_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
 
