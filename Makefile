@@ -5,7 +5,7 @@ RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
   bench-chaos bench-chaos-quick bench-demo bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick \
-  bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick
+  bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick bench-world
 
 # Headings of `make help` begin with `##@`.
 help: ## list the targets
@@ -103,6 +103,10 @@ bench-storage: setup-bench-storage ## measure each remedy for a slow disk; write
 bench-storage-quick: setup-bench-storage-quick ## run a part of bench-storage, once, and print its tables (2 minutes, as root)
 	@$(RUN) python -m bench.storage.run --quick && \
 	  python -m bench.storage.report --print --results .headroom/bench-storage/quick.csv
+
+bench-world: setup-bench-world ## lint 2,000 mutated files, and the public files in FILES=folder; write docs/policies/world.md
+	@$(RUN) HEADROOM_MUTANTS=2000 python -m pytest -q -p no:cacheprovider -s tests/policies/test_mutations.py
+	@$(RUN) python -m bench.world.run $(or $(FILES),$(error FILES=folder says where the public files are)) --write
 
 ##@ Install tools
 setup: ## install what all targets need; `python3 -m tools.setup --list` lists the parts

@@ -44,6 +44,7 @@ NEEDS = {
     "bench-chaos": (*DEPLOY, "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lint": (*PYTHON, "conftest"),
+    "bench-world": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-memory-random": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-plan": (*PYTHON, "etcd-3.7", "benchmark"),
