@@ -58,7 +58,7 @@ CPU = [
     Check(
         "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
     ),
-    pytest("hostile input", "tests/policies/test_fuzz.py tests/policies/test_mutations.py"),
+    pytest("hostile input", "tests/policies/test_fuzz.py tests/policies/test_mutations.py tests/policies/test_torn.py"),
     pytest("resolver", "tests/policies/test_resolver.py"),
     pytest(
         "conftest",
