@@ -47,10 +47,9 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 	])
 }
 
-# By kubeadm's labels. An API server compacts the etcd that it uses.
+# By the namespace, as only kubeadm labels its manifest. An API server compacts the etcd that it uses.
 _serves_kubernetes(document) if {
 	document.metadata.namespace == "kube-system"
-	document.metadata.labels.component == "etcd"
 } else := false
 
 _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from there, and it is not read"]} if {

@@ -216,6 +216,7 @@ test_manifest if {
 	{[entry.name, entry.value] | some entry in found.given} == {["--max-wals", "9"], ["ETCD_SNAPSHOT_COUNT", "5000"]}
 	{name | some name, _ in found.unknown} == {"--name", "ETCD_AUTO_COMPACTION_RETENTION", "envFrom"}
 	manifest.statements(_manifest).etcd.kubernetes
+	manifest.statements(json.remove(_manifest, ["/metadata/labels"])).etcd.kubernetes
 }
 
 quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
