@@ -27,7 +27,7 @@ from bench.world.report import PAGE, RESULTS, page, summary
 from bench.world.score import Row, judge
 from bench.world.table import HALVES, PROJECT, Entry, load
 
-AT_ONCE = 4
+AT_ONCE = 6
 
 
 def tools() -> list[str]:
@@ -68,13 +68,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=HALVES, action="append")
+    parser.add_argument("--tool", choices=sorted(COMMANDS), action="append")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args(arguments)
     entries = load(options.half or HALVES)
     pairs = [(entry, data) for entry in entries if (data := fetch(entry, options.folder)) is not None]
     rows: list[Row] = []
-    for tool in tools():
+    for tool in options.tool or tools():
         for row, answer in judged(pairs, tool):
             rows.append(row)
             if options.show:
