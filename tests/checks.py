@@ -105,5 +105,6 @@ FAST = [
     ),
     Check("accuracy", "python -m bench.memory.report --check"),
     Check("storage evidence", "python -m bench.storage.report --check"),
+    Check("public files", "python -m bench.world.report --check"),
     Check("changelog", "antsibull-changelog lint"),
 ]
