@@ -66,14 +66,14 @@ def test_unit_with_drop_in_and_environment_file() -> None:
 
 def test_drop_in_replaces_the_command() -> None:
     drop_in = "[Service]\nExecStart=\nExecStart=/usr/bin/etcd --name n2 --quota-backend-bytes=5\n"
-    ((_, found),) = members({"etcd.service": UNIT, "etcd.service.d/x.conf": drop_in})
+    ((_path, found),) = members({"etcd.service": UNIT, "etcd.service.d/x.conf": drop_in})
     assert found["command"] == ["etcd", "--name", "n2", "--quota-backend-bytes=5"]
     assert found["where"]["--quota-backend-bytes"] == ["etcd.service.d/x.conf", 3]
     assert found["unknown"] == {"EnvironmentFile=/etc/etcd/etcd.conf": "it is not among the files"}
 
 
 def test_drop_in_alone() -> None:
-    ((_, found),) = members({"etcd.service.d/x.conf": "[Service]\nEnvironment=ETCD_SNAPSHOT_COUNT=5\n"})
+    ((_path, found),) = members({"etcd.service.d/x.conf": "[Service]\nEnvironment=ETCD_SNAPSHOT_COUNT=5\n"})
     assert found["environment"] == {"ETCD_SNAPSHOT_COUNT": "5"}
     assert found["unknown"] == {"the unit of this drop-in": "it is not among the files"}
 
@@ -82,7 +82,7 @@ def test_flags_in_a_variable_of_the_unit() -> None:
     unit = "[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart=/usr/bin/etcd $DAEMON_ARGS\n"
     environment = 'DAEMON_ARGS="--name=n1 --listen-client-urls=http://0.0.0.0:2379"\n'
     ((path, together),) = members({"etcd.service": unit, "default/etcd": environment})
-    ((_, alone),) = members({"default/etcd": environment})
+    ((_path, alone),) = members({"default/etcd": environment})
     assert path == "etcd.service"
     for found in (together, alone):
         assert found["command"] == ["etcd", "--name=n1", "--listen-client-urls=http://0.0.0.0:2379"]
