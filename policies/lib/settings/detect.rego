@@ -9,6 +9,7 @@ import data.headroom.files
 import data.headroom.inventory
 import data.headroom.inventory.definitions
 import data.headroom.inventory.folder
+import data.headroom.inventory.paths
 import data.headroom.releases.spelling
 import data.headroom.settings.headroom_roles
 import data.headroom.settings.other_roles
@@ -143,9 +144,10 @@ is_deployed(name) if {
 
 is_deployed(name) if files.listed[name][group[name]]
 
-is_deployed(name) if count(maps[name]) > 0
-
-is_deployed(name) if count(_names[name] & (member_variables[name] | headroom_roles.host_variables)) > 0
+is_deployed(name) if {
+	has_variables(name)
+	not has_no_inventory_file(name)
+}
 
 is_deployed(name) if {
 	some path, _ in inventory.opaque[name]
@@ -155,6 +157,19 @@ is_deployed(name) if {
 
 # Its hosts may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
+
+# Whether an inventory sets a variable of a server.
+has_variables(name) if count(maps[name]) > 0
+
+has_variables(name) if count(_names[name] & (member_variables[name] | headroom_roles.host_variables)) > 0
+
+# A file of group_vars that is linted by itself. Only headroom-lint knows: conftest passes over INI inventories beside it.
+has_no_inventory_file(name) if {
+	files.reader.files
+	every file in paths.inventory_files {
+		file.root != name
+	}
+}
 
 # Inventory → the variables that rules about members look at.
 member_variables := object.union_n([

@@ -6,7 +6,7 @@
 # custom:
 #   id: inventory/no_etcd
 #   severity: warn
-#   fix: Lint the inventory or the file that deploys etcd
+#   fix: Lint the whole inventory, or the file that deploys etcd
 #   source: docs/inventory.md
 package headroom.rules.inventory.no_etcd
 
@@ -18,15 +18,19 @@ import data.headroom.settings.detect
 
 warn contains finding if some finding in result.findings("inventory/no_etcd", problems)
 
-problems contains {"inventory": _named, "hosts": set(), "about": "etcd_group", "text": text} if {
+problems contains {"inventory": _named, "hosts": set(), "about": "etcd_group", "text": _text} if {
 	every name in inventory.names {
 		name in clusters.without_members
 		not detect.is_deployed(name)
 	}
 	input != []
 	count(object.get(files.reader, "unparsed", {})) == 0
-	text := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd"
 }
+
+_text := "no file here has hosts, so the variables of etcd are judged as those of a member that will join" if {
+	some name in inventory.names
+	detect.has_variables(name)
+} else := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd"
 
 # A waiver covers the findings of one inventory, where there is one.
 _named := array.concat(sort(inventory.names), ["."])[0]

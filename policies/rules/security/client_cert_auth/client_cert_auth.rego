@@ -1,8 +1,9 @@
 # METADATA
 # title: Clients and peers present a certificate
 # description: |
-#   Without client-cert-auth, TLS only encrypts: anyone who reaches the port can read and write everything, unless
-#   etcd's own users are set up. At the peer port, anyone can join the cluster.
+#   Without client-cert-auth and without a CA, TLS only encrypts: anyone who reaches the port can read and write
+#   everything, unless etcd's own users are set up. At the peer port, anyone can join the cluster. With trusted-ca-file
+#   etcd asks for certificates, whatever client-cert-auth is (ServerConfig in client/pkg/transport/listener.go).
 # custom:
 #   id: security/client_cert_auth
 #   severity: deny
@@ -34,11 +35,14 @@ _solvable(problem, names, setting) := result.with_value(problem, true) if {
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
+	settings.is_unset(etcd, _ca_files[setting])
 	not _urls[setting] in etcd.unknown
 	not _needs_no_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
 
 _urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}
+
+_ca_files := {"client_cert_auth": "trusted_ca_file", "peer_client_cert_auth": "peer_trusted_ca_file"}
 
 # Only processes of the same host reach a loopback address, and security/plain_http reports HTTP elsewhere.
 _needs_no_certificates(urls) if not contains(urls, "https://")
@@ -49,6 +53,7 @@ _needs_no_certificates(urls) if regex.match(`^\s*https?://(127\.|localhost[:/]|\
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
 	object.get(etcd, "format", "headroom") != "headroom"
 	settings.is_unset(etcd, setting)
+	settings.is_unset(etcd, _ca_files[setting])
 	urls := _urls[setting]
 	contains(etcd.settings[urls], "https://")
 	not _needs_no_certificates(etcd.settings[urls])
