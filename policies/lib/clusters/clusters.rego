@@ -49,6 +49,14 @@ _size_elsewhere(name, hosts) := max(sizes) if {
 	count(sizes) > 0
 }
 
+# Members whose file lists a cluster that has its other members elsewhere: {inventory, hosts, size}.
+listed_elsewhere := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "size": size} |
+	some bundle in _bundles
+	bundle.cluster == null
+	some host in bundle.hosts
+	size := dispatch.listed_members(bundle.inventory, host)
+]
+
 # Members whose cluster is unknown, with the reason.
 without_cluster := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "reason": reason} |
 	some bundle in _bundles

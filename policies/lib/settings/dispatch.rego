@@ -74,6 +74,7 @@ size_elsewhere(name, host_name) := size if {
 # joined, and an environment file may be only a part of the configuration.
 _is_complete(name, of_host) if {
 	_lists_members(of_host.format)
+	not _hides_members(of_host)
 	count(formats.inventories[name].hosts) == _listed_members(of_host)
 }
 
@@ -81,6 +82,20 @@ _is_complete(name, of_host) if {
 _lists_members(format) if format in {"compose", "config file", "environment file", "systemd unit", "script"}
 
 _lists_members(format) if data.headroom.vocabularies[format]
+
+_hides_members(of_host) if {
+	some [setting, _] in of_host.unknown
+	setting == "initial_cluster"
+}
+
+# How many members the file of a host lists. Undefined where the list is as old as the member, or was made when it joined an existing cluster.
+listed_members(name, host_name) := of_host.members if {
+	name in formats.paths
+	of_host := formats.inventories[name].hosts[host_name].statement
+	_lists_members(of_host.format)
+	not _hides_members(of_host)
+	not "existing" in {entry.value | some entry in of_host.given}
+}
 
 _listed_members(of_host) := 1 if {
 	of_host.format in {"compose", "config file"}

@@ -8,21 +8,33 @@
 #   id: inventory/unknown_value
 #   severity: warn
 #   fix: "Write the value out, or lint what Ansible resolves: `ansible-playbook playbooks/lint.yml -i INVENTORY`"
+#   fix_in_files: Write the value out, or lint this file together with those that fill it in
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unknown_value
 
 import data.headroom.clusters
 import data.headroom.result
+import data.headroom.text
 
 warn contains finding if some finding in result.findings("inventory/unknown_value", problems)
 
-problems contains result.problem(profile, variable, _text(variable, reason)) if {
+# One line for a host or a file, however many of its values are unknown.
+problems contains result.problem(profile, sort(object.keys(profile.unknown))[0], _text(profile.unknown)) if {
 	some profile in clusters.profiles
-	some variable, reason in profile.unknown
+	count(profile.unknown) > 0
 }
 
-problems contains result.problem(found, "etcd_cluster_name", _text("etcd_cluster_name", found.reason)) if {
+problems contains result.problem(found, "etcd_cluster_name", _text({"etcd_cluster_name": found.reason})) if {
 	some found in clusters.without_cluster
 }
 
-_text(variable, reason) := sprintf("%s is unknown (%s), so rules that need it are skipped", [variable, reason])
+_text(unknown) := sprintf("%s, so rules that need %s are skipped", [concat("; ", parts), pronoun]) if {
+	parts := [sprintf("%s %s unknown (%s)", [text.hosts(variables), _number(["is", "are"], variables), reason]) |
+		some reason in {reason | some reason in unknown}
+		variables := {variable | some variable, why in unknown; why == reason}
+	]
+	pronoun := _number(["it", "them"], unknown)
+}
+
+# The form of a word for one or for several things.
+_number(forms, things) := forms[min([count(things), 2]) - 1]

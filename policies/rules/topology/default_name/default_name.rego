@@ -7,6 +7,7 @@
 #   id: topology/default_name
 #   severity: deny
 #   fix: Leave etcd_name out (it defaults to the host's name), or give each member a name of its own
+#   fix_in_files: Give each member a name of its own, for example that of its host
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/#member
 package headroom.rules.topology.default_name
 
@@ -23,4 +24,13 @@ problems contains problem if {
 		"about": "etcd_name",
 		"text": "the member is named \"default\" (etcd_name), as is every member without a name",
 	}
+}
+
+# In a file that configures etcd.
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	some entry in profile.etcd.given
+	entry.value == "default"
+	entry.name in {"name", "--name", "ETCD_NAME"}
+	text := sprintf("the member is named \"default\" (%s), as is every member without a name", [entry.name])
 }

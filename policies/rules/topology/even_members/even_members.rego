@@ -20,3 +20,9 @@ problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", 
 	count(hosts) % 2 == 0
 	text := sprintf("cluster %q has %d members, which tolerate only as many failures as %d", [cluster, count(hosts), count(hosts) - 1])
 }
+
+problems contains result.problem(listed, "initial-cluster", text) if {
+	some listed in clusters.listed_elsewhere
+	listed.size % 2 == 0
+	text := sprintf("initial-cluster lists %d members, which tolerate only as many failures as %d", [listed.size, listed.size - 1])
+}
