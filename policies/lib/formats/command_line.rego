@@ -1,24 +1,32 @@
 # METADATA
 # title: Command lines
 # description: |
-#   The words of a command and etcd's flags among them, as a shell and Go's flag package see them. Of the shell only quotes and -c are
-#   supported, and a value that looks like a flag counts as one.
+#   The words of a command and etcd's flags among them, as a shell and Go's flag package see them. Of the shell only quotes, -c and the
+#   ends of lines are supported: of a script, the first command that runs etcd counts. A value that looks like a flag counts as one.
 package headroom.formats.command_line
 
 import data.headroom.releases.spelling
 
 # parts: an entrypoint and a command, each a text or a list.
 words(parts) := [word |
-	some part in parts
-	some quoted in regex.find_n(`(?:[^\s"']|"[^"]*"|'[^']*')+`, _text(part), -1)
+	items := [item | some part in parts; some item in _items(part)]
+	some index, item in items
+	some quoted in regex.find_n(`(?:[^\s"']|"[^"]*"|'[^']*')+`, _commands(items, index, item), -1)
 	word := replace(replace(quoted, `"`, ""), "'", "")
 ]
 
-_text(part) := part if {
+_items(part) := [part] if {
 	is_string(part)
-} else := concat(" ", [sprintf("%v", [item]) | some item in part]) if {
+} else := [sprintf("%v", [item]) | some item in part] if {
 	is_array(part)
-} else := ""
+} else := []
+
+# A shell's script ends a command with its line.
+_commands(items, index, item) := replace(replace(item, "\\\n", " "), "\n", " ; ") if {
+	regex.match(_script_follows, items[index - 1])
+} else := item
+
+_script_follows := `^-[a-z]*c$`
 
 # The words after `etcd` up to the shell's next command; all words if the first is a flag. Undefined for other commands.
 arguments(command) := array.slice(rest, 0, _end(rest)) if {
@@ -37,7 +45,7 @@ executable(command) := min({position |
 
 _starts_command(_, 0)
 
-_starts_command(command, position) if regex.match(`^(-c|--|exec|nice|ionice|.*(;|&&|\|\|)|(.*/)?(tini|dumb-init|sudo))$`, command[position - 1])
+_starts_command(command, position) if regex.match(`^(-[a-z]*c|--|exec|nice|ionice|.*(;|&&|\|\|)|(.*/)?(tini|dumb-init|sudo))$`, command[position - 1])
 
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 

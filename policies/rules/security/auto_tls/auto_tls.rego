@@ -17,6 +17,9 @@ import data.headroom.clusters
 import data.headroom.result
 import data.headroom.settings
 
+# etcd makes no certificate where it is given one.
+_certificates := {"auto_tls": "cert_file", "peer_auto_tls": "peer_cert_file"}
+
 warn contains finding if some finding in result.findings("security/auto_tls", problems)
 
 problems contains result.with_value(result.problem(profile, name, text), false) if {
@@ -24,5 +27,6 @@ problems contains result.with_value(result.problem(profile, name, text), false) 
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]
 	settings.is_true(profile.etcd.settings[setting])
+	settings.is_unset(profile.etcd, _certificates[setting])
 	text := sprintf("%s is on (%s), so nobody can verify its certificates", [replace(setting, "_", "-"), name])
 }

@@ -8,6 +8,10 @@ commands := [
 	[[["etcd", "--name", "a"]], ["etcd", "--name", "a"]],
 	[[null, ["sh", "-c", "etcd --name a"]], ["sh", "-c", "etcd", "--name", "a"]],
 	[["", 5], []],
+	[
+		[["sh", "-ec"], ["if x\nexec etcd --name a \\\n  --x\nsleep 5"]],
+		["sh", "-ec", "if", "x", ";", "exec", "etcd", "--name", "a", "--x", ";", "sleep", "5"],
+	],
 ]
 
 test_split_words[note] if {
@@ -20,6 +24,7 @@ calls := [
 	[["etcd", "--name", "a"], ["--name", "a"]],
 	[["sh", "-c", "exec", "etcd", "--name", "a", "&&", "sleep", "5"], ["--name", "a"]],
 	[["/bin/sh", "-ec", "mkdir /x;", "/usr/local/bin/etcd", "-x", "2>&1"], ["-x"]],
+	[["sh", "-ec", "etcd", "--name", "a", ";", "etcd", "--force-new-cluster"], ["--name", "a"]],
 	[["--name", "a"], ["--name", "a"]],
 	[["etcdctl", "put", "etcd"], null],
 	[["backup", "--dir", "/var/lib/etcd"], null],
