@@ -68,6 +68,8 @@ class ActionModule(ActionBase):
             display.display(f"lint: skipped, {missing}", color=constants.COLOR_SKIP)
             return {**result, "changed": False, "linted": False, "msg": f"skipped: {missing}"}
         document = _document(task_vars or {})
+        if arguments["gate"]:
+            document["_meta"]["deployed_by"] = "etcdops.headroom"
         sources = (task_vars or {}).get("ansible_inventory_sources") or []
         document["_meta"]["waivers"] = {
             path: to_json(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)

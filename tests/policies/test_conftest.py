@@ -164,6 +164,12 @@ def test_without_conftest(arguments: tuple[str, ...], code: int) -> None:
     assert "no-such-conftest not found" in done.stdout + done.stderr or "etcd_lint_enabled=false" in arguments
 
 
+def test_the_gate_of_site_knows_the_role(tmp_path: Path) -> None:
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n"})
+    assert "WARN durability/no_backup" in lines(playbook(tmp_path / "inventory", "-e", "etcd_lint_gate=true").stdout)
+    assert "WARN durability/no_backup" not in lines(playbook(tmp_path / "inventory").stdout)
+
+
 def test_suggestions_are_a_diff_and_change_nothing(tmp_path: Path) -> None:
     files = {
         "hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n",

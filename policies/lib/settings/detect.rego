@@ -2,7 +2,8 @@
 # title: Formats of inventories
 # description: |
 #   Detects for which role an inventory was written. A role that is known needs its own groups and at least one of its own variables, and
-#   Headroom a variable that no other role has. Everything else is "unrecognised": nobody's defaults apply, and only what is set is judged.
+#   Headroom a variable that no other role has, or site.yml, which says so. Everything else is "unrecognised": nobody's defaults apply, and
+#   only what is set is judged.
 package headroom.settings.detect
 
 import data.headroom.files
@@ -25,7 +26,10 @@ _names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some 
 _groups := {name: {group | some group, hosts in found; count(hosts) > 0} | some name, found in inventory.members}
 
 # Inventory → format.
-format := {name: _format(_groups[name], names, maps[name]) | some name, names in _names}
+format := object.union(
+	{name: _format(_groups[name], names, maps[name]) | some name, names in _names},
+	{name: "headroom" | some name, document in files.listed; document._meta.deployed_by == "etcdops.headroom"},
+)
 
 _format(groups, names, maps_of) := "headroom" if {
 	_is_headroom(names)
@@ -51,7 +55,7 @@ _is_headroom(names) if {
 # A workload or a budget may also stand in another role's inventory, to let the linter estimate its memory.
 _of_headroom_alone := concat("", [
 	`^etcd_(workload|memory_(budget|max|high)|gogc|gomemlimit|tls_enabled`,
-	`|(archive|cpu_weight|io_|lint_|nice|oom_score|priority_|report_|restore_|rotate_|start_timeout|user_group).*)$`,
+	`|(archive|cpu_weight|io_|nice|oom_score|priority_|report_|restore_|rotate_|start_timeout|user_group).*)$`,
 ])
 
 # The groups of every kubespray inventory, as its releases spell them.
@@ -158,10 +162,12 @@ is_deployed(name) if {
 # Its hosts may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
 
-# Whether an inventory sets a variable of a server.
+# Whether an inventory sets a variable of a server, or names the group of the members.
 has_variables(name) if count(maps[name]) > 0
 
 has_variables(name) if count(_names[name] & (member_variables[name] | headroom_roles.host_variables)) > 0
+
+has_variables(name) if "etcd_group" in _names[name]
 
 # A file of group_vars that is linted by itself. Only headroom-lint knows: conftest passes over INI inventories beside it.
 has_no_inventory_file(name) if {

@@ -46,6 +46,14 @@ test_kind[note] if {
 	detect.group.inventory == group with input as files
 }
 
+# site.yml lints what it is about to deploy.
+test_deployed_by_headroom if {
+	listed := {"_meta": {"hostvars": {"n1": {"etcd_version": "3.6.16"}}}, "etcd": {"hosts": ["n1"]}}
+	detect.format == {"i": "unrecognised"} with input as [{"path": "i", "contents": listed}]
+	deployed := json.patch(listed, [{"op": "add", "path": "/_meta/deployed_by", "value": "etcdops.headroom"}])
+	detect.format == {"i": "headroom"} with input as [{"path": "i", "contents": deployed}]
+}
+
 # Without visible hosts, as with kubespray's INI files, group_vars decide.
 test_unseen_hosts if {
 	files := [
