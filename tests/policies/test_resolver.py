@@ -208,7 +208,7 @@ def test_what_cannot_be_known(tmp_path: Path) -> None:
             "up: {children: {etcd: {vars: {two: 2}, hosts: {n1: {a: 2}}}}}\n"
         ),
         "dynamic.yml": "plugin: constructed\n",
-        "two.yml": "a: 1\n---\nb: 2\n",
+        "two.yml": "a: {hosts: n7}\n---\nb: {hosts: n8}\n",
         "hosts.toml": "[etcd]\n",
         "group_vars/etcd/vault.yml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
         "group_vars/etcd/main.yml": "secret: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162\ntemplate: ['{{ x }}']\nplain: 1\n",
