@@ -62,6 +62,13 @@ runs_etcd(reference, command) if {
 
 runs_etcd(_, command) if command_line.executable(command) >= 0
 
+# An image of any name with flags that only a member of etcd has.
+runs_etcd(_, command) if {
+	startswith(command[0], "-")
+	some entry in command_line.flags(command)
+	entry.spelling in {"initial-advertise-peer-urls", "initial-cluster", "listen-peer-urls"}
+}
+
 # {version} of an image's tag, or why the tag names no release, {no_version}.
 release(reference) := {"version": version} if {
 	[_, tag] := _image(reference)
