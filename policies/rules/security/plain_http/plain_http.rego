@@ -25,15 +25,25 @@ problems contains result.problem(place, place.names.tls, text) if {
 	text := sprintf("clients and peers use plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
 }
 
-problems contains result.problem(profile, profile.etcd.names[setting], text) if {
+# One line for a member.
+problems contains result.problem(profile, names[0], text) if {
 	some profile in clusters.profiles
-	some setting, url in _plain_urls(profile.etcd)
-	text := sprintf("%s is plain HTTP, and open to other hosts (%s)", [trim_space(url), profile.etcd.names[setting]])
+	urls := _plain_urls(profile.etcd)
+	settings_in_order := [setting | some setting in _settings; urls[setting]]
+	names := [profile.etcd.names[setting] | some setting in settings_in_order]
+	url := trim_space(urls[settings_in_order[0]])
+	text := sprintf("%s is plain HTTP, and open to other hosts (%s)%s", [url, names[0], _others(names)])
 }
+
+_settings := ["listen_client_urls", "listen_peer_urls", "advertise_client_urls", "initial_advertise_peer_urls"]
+
+_others(names) := "" if {
+	count(names) == 1
+} else := sprintf("; so are %s", [concat(", ", array.slice(names, 1, count(names)))])
 
 # Setting → the first of its URLs that uses plain HTTP and is not a loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
-	some setting in ["advertise_client_urls", "initial_advertise_peer_urls", "listen_client_urls", "listen_peer_urls"]
+	some setting in _settings
 	urls := [url |
 		some url in split(_text(etcd.settings[setting]), ",")
 		startswith(trim_space(url), "http://")
