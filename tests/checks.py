@@ -53,11 +53,12 @@ HOSTS = [
     pytest("artifact", "tests/artifact"),
 ]
 CPU = [
-    Check("ansible-test sanity", "python tests/sanity_and_units.py sanity"),
     pytest("real etcd", "tests/integration"),
+    pytest("certificates", "tests/playbooks/test_certificates.py"),
     Check(
         "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
     ),
+    Check("ansible-test sanity", "python tests/sanity_and_units.py sanity"),
     pytest("hostile input", "tests/policies/test_fuzz.py tests/policies/test_mutations.py tests/policies/test_torn.py"),
     pytest("resolver", "tests/policies/test_resolver.py"),
     pytest(
@@ -65,7 +66,6 @@ CPU = [
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py "
         "tests/policies/test_plan_agreement.py tests/policies/test_strangers.py",
     ),
-    pytest("certificates", "tests/playbooks/test_certificates.py"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz"),
 ]
 FAST = [
