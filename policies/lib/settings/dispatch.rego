@@ -75,7 +75,7 @@ size_elsewhere(name, host_name) := size if {
 _is_complete(name, of_host) if {
 	_lists_members(of_host.format)
 	not _hides_members(of_host)
-	count(formats.inventories[name].hosts) == _listed_members(of_host)
+	count(formats.inventories[name].hosts) == _stated_size(of_host)
 }
 
 # An environment file, a unit and a script have one member each, so only a cluster of one is complete.
@@ -88,7 +88,8 @@ _hides_members(of_host) if {
 	setting == "initial_cluster"
 }
 
-# How many members the file of a host lists. Undefined where the list is as old as the member, or was made when it joined an existing cluster.
+# How many members the file of a host lists. Undefined where the list is not that of the whole cluster: in a static pod, and for a member
+# that joins an existing cluster.
 listed_members(name, host_name) := of_host.members if {
 	name in formats.paths
 	of_host := formats.inventories[name].hosts[host_name].statement
@@ -97,7 +98,7 @@ listed_members(name, host_name) := of_host.members if {
 	not "existing" in {entry.value | some entry in of_host.given}
 }
 
-_listed_members(of_host) := 1 if {
+_stated_size(of_host) := 1 if {
 	of_host.format in {"compose", "config file"}
 	of_host.members == null
 } else := of_host.members

@@ -12,6 +12,7 @@
 package headroom.rules.topology.default_name
 
 import data.headroom.clusters
+import data.headroom.releases.spelling
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("topology/default_name", problems)
@@ -31,6 +32,6 @@ problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	entry.value == "default"
-	entry.name in {"name", "--name", "ETCD_NAME"}
+	spelling.setting(profile.etcd.release, entry.form, entry.spelling) == "name"
 	text := sprintf("the member is named \"default\" (%s), as is every member without a name", [entry.name])
 }

@@ -21,8 +21,13 @@ problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", 
 	text := sprintf("cluster %q has %d members, which tolerate only as many failures as %d", [cluster, count(hosts), count(hosts) - 1])
 }
 
-problems contains result.problem(listed, "initial-cluster", text) if {
+# A file that lists members which are not among the linted files.
+problems contains result.problem(listed, name, text) if {
 	some listed in clusters.listed_elsewhere
 	listed.size % 2 == 0
-	text := sprintf("initial-cluster lists %d members, which tolerate only as many failures as %d", [listed.size, listed.size - 1])
+	some profile in clusters.profiles
+	profile.inventory == listed.inventory
+	count(profile.hosts & listed.hosts) > 0
+	name := profile.etcd.names.initial_cluster
+	text := sprintf("%s lists %d members, which tolerate only as many failures as %d", [name, listed.size, listed.size - 1])
 }
