@@ -141,7 +141,7 @@ def _print_suggestions(findings: list[Finding], document: dict[str, Any], source
 
 
 def _walk(folder: str) -> list[str]:
-    """Return the files below a folder, sorted; none if there is no such folder."""
+    """Return the files below a folder, sorted; an empty list if the folder does not exist."""
     return sorted(os.path.join(place, name) for place, _folders, names in os.walk(folder) for name in names)
 
 

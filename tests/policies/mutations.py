@@ -142,7 +142,7 @@ def put_template(value: Any, template: str) -> str:
 
 
 def mutate_document(content: Any, kind: str, source: random.Random) -> Any:
-    """Return the document after one mutation; unchanged if there is no place for it."""
+    """Return the document after one mutation; unchanged where the mutation cannot be applied."""
     if kind == "version":
         return swap_versions(content, source.choice(VERSIONS))
     every = list(places(content))

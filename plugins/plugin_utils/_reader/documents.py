@@ -84,7 +84,7 @@ def _reason(text: str, error: yaml.YAMLError, first: int) -> str:
     problem = getattr(error, "problem", None) or "not YAML"
     template = next((line for line, part in enumerate(text.splitlines(), first) if re.search(r"\{\{|\{%", part)), None)
     if template:
-        return f"it is a template (line {template}), and no YAML before it is rendered (line {number}: {problem})"
+        return f"it is a template (line {template}), which is not YAML until it is rendered (line {number}: {problem})"
     return f"line {number} is not valid YAML: {problem}"
 
 

@@ -33,10 +33,10 @@ def read_inventory(text: str) -> dict[str, Group]:
         if section:
             group, kind = section[1], section[2] or "hosts"
             if kind not in ("hosts", "vars", "children"):
-                raise Unparsed(f"line {number}: [{group}:{kind}] is no section of an inventory")
+                raise Unparsed(f"line {number}: [{group}:{kind}] is not a section of an inventory")
             groups.setdefault(group, {})
         elif line.startswith("["):
-            raise Unparsed(f"line {number}: {line[:60]!r} is no section of an inventory")
+            raise Unparsed(f"line {number}: {line[:60]!r} is not a section of an inventory")
         elif kind == "hosts":
             name, variables = _host(line, number)
             hosts.setdefault(name, {}).update(variables)

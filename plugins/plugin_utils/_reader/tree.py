@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Larger files are no configuration that a person wrote.
+# A configuration that a person wrote is smaller.
 _LARGEST = 16 * 1024 * 1024
 # What Ansible ignores in an inventory's folder, and the folders of version control.
 _IGNORED = re.compile(r"(^|/)(\.git|\.hg|\.svn|__pycache__|node_modules)(/|$)|(\.(orig|bak|retry|swp|pyc|pyo)|~)$")
 
 
 class Tree(NamedTuple):
-    """Path → text of the files, path → why a file could not be read, and the paths that the user named himself."""
+    """Path → text of the files, path → why a file could not be read, and the paths that the user named."""
 
     texts: dict[str, str]
     problems: dict[str, str]

@@ -35,7 +35,7 @@ inherited(variables) := {name: [statement_builder.canonical_name({"form": "env",
 }
 
 # Placeholders that may become any flags: word → [canonical name, why its value is unknown]. After a flag, one is the flag's value.
-placeholders(command) := {word: ["extra_config", "it is filled in when it is deployed"] |
+placeholders(command) := {word: ["extra_config", statement_builder.filled_in] |
 	words := command_line.arguments(command)
 	some position, word in words
 	regex.match(`^(\$[({A-Za-z_]|\{\{|\{%)`, word)

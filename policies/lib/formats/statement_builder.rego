@@ -62,7 +62,7 @@ _initial_cluster(found) := [spelling.as_text(entry.value) |
 	spelling.setting(null, entry.form, entry.spelling) == "initial_cluster"
 ][0]
 
-# URLs with a scheme and a port: what stands for the host is no doubt about them.
+# URLs with a scheme and a port. A placeholder for the host does not make them unknown.
 _urls := `^\s*https?://[^,%]+:[0-9]+/?(\s*,\s*https?://[^,%]+:[0-9]+/?)*\s*$`
 
 # A setting that the model lacks goes by its own spelling.
@@ -70,8 +70,11 @@ canonical_name(entry) := name if {
 	name := spelling.setting(null, entry.form, entry.spelling)
 } else := entry.spelling
 
+# Why a placeholder has no value yet.
+filled_in := "filled in at deployment"
+
 # Placeholders: ${NAME} of Compose, $(NAME) of Kubernetes, {{ name }} of a template. `$$` is a plain dollar sign.
-_doubt(entry) := "it is filled in when it is deployed" if {
+_doubt(entry) := filled_in if {
 	is_string(entry.value)
 	not regex.match(_urls, entry.value)
 	regex.match(`\$[({A-Za-z_]|\{\{|\{%`, replace(entry.value, "$$", ""))

@@ -26,7 +26,7 @@ cluster_problem(inventory_name, hosts, about, message) := {
 	"whole": true,
 }
 
-# A problem that this value of its variable solves. A role's default is described in words: there is no variable to set.
+# A problem with the value that solves it. Without one for a role's default, which is described in words: no variable holds it.
 with_value(solvable, value) := object.union(solvable, {"set": {solvable.about: value}}) if {
 	not contains(solvable.about, " ")
 } else := solvable

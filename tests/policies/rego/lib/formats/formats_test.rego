@@ -142,7 +142,7 @@ test_compose if {
 		["ETCD_INITIAL_CLUSTER_TOKEN", "a$$b"],
 	}
 	found.unknown == {
-		"--name": ["name", "it is filled in when it is deployed"],
+		"--name": ["name", "filled in at deployment"],
 		"ETCD_SNAPSHOT_COUNT": ["snapshot_count", "it is passed on from where this file is used"],
 		"env_file of the service": ["extra_config", "settings may come from there, and it is not read"],
 	}

@@ -177,8 +177,8 @@ n1 etcd_name=b
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[etcd:hosts:x]\n", "line 1: '[etcd:hosts:x]' is no section"),
-        ("[etcd:more]\n", "line 1: [etcd:more] is no section"),
+        ("[etcd:hosts:x]\n", "line 1: '[etcd:hosts:x]' is not a section"),
+        ("[etcd:more]\n", "line 1: [etcd:more] is not a section"),
         ("[etcd]\nn1 port\n", "line 2: expected NAME=VALUE after the host, found 'port'"),
         ("[etcd]\nn1 a='b\n", "line 2: No closing quotation"),
         ("[etcd:vars]\nx\n", "line 2: expected NAME=VALUE, found 'x'"),
