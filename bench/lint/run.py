@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import GO_ENVIRONMENT
+
 from bench.lint.inventory import MEMBERS, write_folder, write_listed
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -36,7 +38,7 @@ RUNS = 3
 RUNS_SMALL = 5
 CONFTEST = ("conftest", "test")
 # As headroom-lint and lint.yml call it, which keep Go's garbage collector off for small inventories.
-UNCOLLECTED = ("env", "GOGC=off", "GOMEMLIMIT=768MiB", *CONFTEST)
+UNCOLLECTED = ("env", *(f"{name}={value}" for name, value in GO_ENVIRONMENT.items()), *CONFTEST)
 # Limits for the largest size, for ten times the hosts, and for the example inventory.
 LIMIT_SECONDS = 5.0
 LIMIT_BYTES = 1 << 30

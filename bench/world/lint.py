@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import conftest_environment
 
 from bench.world.table import PROJECT, Entry
 
@@ -22,8 +23,7 @@ COMMANDS = {
     ],
     READER: [str(PROJECT / "bin" / "headroom-lint"), "--output", "json"],
 }
-# Most of a run is conftest reading the policies.
-ENVIRONMENT = {**os.environ, "GOGC": "off", "GOMEMLIMIT": "768MiB"}
+ENVIRONMENT = conftest_environment()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import (
+    conftest_command,
+    conftest_environment,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import (
     Finding,
     ReportError,
@@ -44,8 +48,6 @@ ARGUMENTS: dict[str, Any] = {
     "suggest": {"type": "bool", "default": False},
     "timeout": {"type": "int", "default": 120},
 }
-# conftest spends most of a run reading the policies and allocates little after that: Go need not collect before this much is in use.
-GO_ENVIRONMENT = {"GOGC": "off", "GOMEMLIMIT": "768MiB"}
 
 
 class ActionModule(ActionBase):
@@ -173,21 +175,16 @@ def _run_conftest(
     conftest: str, policies: str, data: list[str], document: dict[str, Any], timeout: int
 ) -> list[Finding]:
     """Run conftest on the document and return its findings. ``timeout`` is in seconds."""
-    command = [conftest, "test", "-", "--parser", "json", "--combine", "--output", "json", "--namespace", "headroom"]
-    command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--stdin-filename", "inventory"]
-    for path in data:
-        command += ["--data", os.path.abspath(path)]
     try:
-        # Not in the user's folder: a conftest.toml there would add to this command line.
         done = subprocess.run(
-            command,
+            conftest_command(conftest, policies, data, "inventory"),
             input=json.dumps(document),
             capture_output=True,
             text=True,
             check=False,
             timeout=timeout,
             cwd=policies,
-            env={**GO_ENVIRONMENT, **os.environ},
+            env=conftest_environment(),
         )
         return parse_report(done.stdout)
     except subprocess.TimeoutExpired as error:

@@ -8,9 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import (
+    conftest_command,
+    conftest_environment,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 _DESCRIPTION = """Lint etcd's configuration in any form: inventories (YAML, JSON, INI), Compose files, manifests, etcd's config file,
@@ -42,7 +47,12 @@ def main(arguments: list[str], root: str) -> int:
     if options.print_input:
         print(json.dumps(document, indent=2))
         return 0
-    code = _run_conftest(options, root, json.dumps(document))
+    conftest = shutil.which(options.conftest)
+    if conftest is None:
+        how = "https://www.conftest.dev/install/ says how to get it"
+        print(f"headroom-lint: {options.conftest} is not on PATH; {how}", file=sys.stderr)
+        return 1
+    code = _run_conftest(os.path.abspath(conftest), options, root, json.dumps(document))
     for path, why in gathered.refused.items():
         print(f"headroom-lint: {path} was not read: {why}", file=sys.stderr)
     return code or (1 if gathered.refused and not options.no_fail else 0)
@@ -60,14 +70,11 @@ def _report(passed_over: dict[str, str]) -> None:
         print(f"headroom-lint: passed over {', '.join(paths[:5])}{more}: {why}", file=sys.stderr)
 
 
-def _run_conftest(options: argparse.Namespace, root: str, document: str) -> int:
+def _run_conftest(conftest: str, options: argparse.Namespace, root: str, document: str) -> int:
     policies = os.path.abspath(options.policy or os.path.join(root, "policies"))
-    command = [options.conftest, "test", "-", "--parser", "json", "--combine", "--stdin-filename", "headroom-lint.json"]
-    command += ["--policy", policies, "--data", os.path.join(policies, "data"), "--output", options.output]
-    for path in options.data:
-        command += ["--data", os.path.abspath(path)]
-    for namespace in options.namespace or ["headroom"]:
-        command += ["--namespace", namespace]
+    command = conftest_command(
+        conftest, policies, options.data, "headroom-lint.json", options.output, options.namespace
+    )
     command += [
         switch
         for switch, wanted in (
@@ -78,6 +85,6 @@ def _run_conftest(options: argparse.Namespace, root: str, document: str) -> int:
         )
         if wanted
     ]
-    # Not in the user's folder: a conftest.toml there would add to this command line.
     sys.stdout.flush()
-    return subprocess.run(command, input=document, text=True, check=False, cwd=policies).returncode
+    environment = conftest_environment()
+    return subprocess.run(command, input=document, text=True, check=False, cwd=policies, env=environment).returncode
