@@ -28,6 +28,13 @@ options:
   wal_dir:
     description: The WAL directory whose mount is returned. By default the one that the running etcd uses.
     type: path
+  quorum_timeout:
+    description:
+      - Seconds for which the cluster is asked again while it has no quorum, since its members may be electing a leader.
+      - A cluster without quorum is still a result, not a failure.
+    type: float
+    default: 0
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
@@ -288,18 +295,23 @@ maintenance:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import CONNECTION_ARGUMENTS
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member_in_quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
-        argument_spec={**CONNECTION_ARGUMENTS, "data_dir": {"type": "path"}, "wal_dir": {"type": "path"}},
+        argument_spec={
+            **CONNECTION_ARGUMENTS,
+            "data_dir": {"type": "path"},
+            "wal_dir": {"type": "path"},
+            "quorum_timeout": {"type": "float", "default": 0},
+        },
         supports_check_mode=True,
     )
     try:
-        found = describe_member(module.params)
+        found = describe_member_in_quorum(module.params, module.params["quorum_timeout"])
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, **found, maintenance=read_records(STATE_DIR))

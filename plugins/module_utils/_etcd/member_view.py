@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import unreachable_cluster
@@ -13,6 +14,22 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
+
+ELECTION_PAUSE = 0.5  # seconds between two questions while there is no quorum
+
+
+def describe_member_in_quorum(params: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Return what ``describe_member`` does, and ask again for up to so many seconds while there is no quorum.
+
+    Members that have just lost their leader elect another one: etcd's default election timeout is 1 s, and several
+    candidates can need more than one round.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        found = describe_member(params)
+        if found["cluster"]["quorum"]["ok"] or time.monotonic() >= deadline:
+            return found
+        time.sleep(ELECTION_PAUSE)
 
 
 def describe_member(params: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import member_view
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
 
 # Three members of one address; the leader is the member whose id the file next to it names, move-leader changes that.
@@ -84,6 +85,17 @@ def test_info_describes_the_cluster(capsys: pytest.CaptureFixture[str], cluster:
         ("m2", "follower"),
         ("m3", "follower"),
     ]
+
+
+def test_info_asks_again_while_a_leader_is_elected(
+    capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [{"quorum": {"ok": False}}, {"quorum": {"ok": False}}, {"quorum": {"ok": True}}]
+    monkeypatch.setattr(member_view, "describe_member", lambda _params: {"cluster": answers.pop(0)})
+    monkeypatch.setattr(member_view, "ELECTION_PAUSE", 0)
+    assert run(etcd_cluster_info, capsys, **cluster, quorum_timeout=30)["cluster"]["quorum"]["ok"]
+    answers = [{"quorum": {"ok": False}}]
+    assert not run(etcd_cluster_info, capsys, **cluster)["cluster"]["quorum"]["ok"], "asked once by default"
 
 
 @pytest.mark.parametrize(

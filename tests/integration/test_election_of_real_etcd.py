@@ -1,0 +1,53 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A question that falls into an election of real etcd is asked again, so that site.yml does not refuse a sound cluster."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member_in_quorum
+
+from bench.common.member import Member, binary, releases, running
+
+PORT = 25950
+# Long enough for the question to fall into it.
+ELECTION = ("--heartbeat-interval=500", "--election-timeout=3000")
+
+
+def ask(member: Member, seconds: float) -> dict[str, Any]:
+    """Ask one member, as site.yml does."""
+    access = {
+        "endpoints": [member.endpoint],
+        "etcdctl_path": str(binary(member.version, "etcdctl")),
+        "request_timeout": 0.5,
+    }
+    nothing = {"ca_cert": None, "client_cert": None, "client_key": None, "data_dir": None, "wal_dir": None}
+    found: dict[str, Any] = describe_member_in_quorum({**access, **nothing, "unit": "headroom-test.service"}, seconds)
+    return found["cluster"]["quorum"] | {"leader": found["cluster"]["leader"]}
+
+
+@pytest.mark.parametrize("version", [releases()[0], releases()[-1]])
+def test_a_new_leader_is_waited_for(version: str, tmp_path: Path) -> None:
+    ports = {f"m{number}": PORT + 10 * number for number in range(3)}
+    members = [Member(version, tmp_path, port, ELECTION, {}, (), name, ports) for name, port in ports.items()]
+    with running(members):
+        leader = ask(members[0], 20)["leader"]
+        others = [member for member in members if member.name != leader]
+        stopped = next(member for member in members if member.name == leader)
+        assert stopped.process
+        stopped.process.send_signal(signal.SIGSTOP)
+        try:
+            assert not ask(others[0], 0)["ok"], "the election takes three seconds at least"
+            assert ask(others[0], 30)["ok"]
+            others[1].stop()
+            began = time.monotonic()
+            assert not ask(others[0], 2)["ok"], "one of three"
+            assert 2 <= time.monotonic() - began < 15
+        finally:
+            stopped.process.send_signal(signal.SIGCONT)
