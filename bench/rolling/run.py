@@ -1,12 +1,15 @@
-"""Change a setting of a lab's cluster while a client writes every 50 ms, and report what the client and the members noticed.
+"""Change a lab's cluster while a client writes every 50 ms, and report what the client and the members noticed.
 
     python -m bench.rolling.run etcd_snapshot_catchup_entries=321
+    python -m bench.rolling.run --playbook playbooks/rotate_ca.yml
 
-Runs site.yml with that variable. Exits 1 if a write failed, or if the members did not restart one after the other with the leader last.
+Runs the playbook, by default site.yml, with those variables. Exits 1 if a write failed, or if the members did not restart one after the other;
+with site.yml also if the leader was not the last.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -32,6 +35,10 @@ def leads(host: str) -> bool:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Change a lab's cluster while a client writes.")
+    parser.add_argument("--playbook", default="site.yml")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE")
+    arguments = parser.parse_args()
     hosts = addresses()
     names = list(hosts)
     before = started(names)
@@ -49,18 +56,19 @@ def main() -> int:
         cwd=PROJECT,
         text=True,
     )
-    variables = [word for pair in sys.argv[1:] for word in ("-e", pair)]
-    site = subprocess.run(
-        ["ansible-playbook", "site.yml", *variables], cwd=PROJECT, capture_output=True, text=True, check=False
+    variables = [word for pair in arguments.variables for word in ("-e", pair)]
+    play = subprocess.run(
+        ["ansible-playbook", arguments.playbook, *variables], cwd=PROJECT, capture_output=True, text=True, check=False
     )
     writer.communicate("", timeout=60)
     after = started(names)
     order = sorted((host for host in names if after[host] != before[host]), key=after.__getitem__)
     print(f"leader before: {leader}; restarted, in this order: {', '.join(order) or 'none'}")
-    if site.returncode:
-        print(site.stdout + site.stderr)
+    if play.returncode:
+        print(play.stdout + play.stderr)
     alone = len({after[host] for host in order}) == len(order)
-    return int(bool(site.returncode or writer.returncode or not alone or order[-1:] != [leader]))
+    last = arguments.playbook != "site.yml" or order[-1:] == [leader]
+    return int(bool(play.returncode or writer.returncode or not alone or not last))
 
 
 if __name__ == "__main__":

@@ -137,6 +137,21 @@ def test_expired_certificates_are_renewed_without_quorum(site):
     assert "New ones are activated now" in run.output and "certificates are valid until" in run.output
 
 
+def test_the_ca_is_replaced_without_a_failed_write(site):
+    """As an application experiences it that takes the new files between the steps: each step has a client of its own."""
+    before = site.on("etcd-1", "cat /etc/etcd/tls/ca.crt")
+    for step in ("trust", "issue", "end"):
+        rotate = ("--playbook", "playbooks/rotate_ca.yml", f"etcd_rotate_ca_until={step}")
+        run = site.ansible("python", "-m", "bench.rolling.run", *rotate, timeout=600)
+        assert run.code == 0 and ", 0 failed" in run.output, run.output
+    for host in site.hosts:
+        after = site.on(host, "cat /etc/etcd/tls/ca.crt")
+        assert after != before and after.count("BEGIN CERTIFICATE") == 1
+        assert "server.crt: OK" in site.on(host, "cd /etc/etcd/tls && openssl verify -CAfile ca.crt server.crt")
+    again = site.play()
+    assert again.code == 0 and set(again.changed.values()) == {0}, again.output
+
+
 def test_lost_quorum_stops_before_any_change(site):
     """Where no member is down, no start brings the quorum back."""
     for host in ("etcd-2", "etcd-3"):
