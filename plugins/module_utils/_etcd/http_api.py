@@ -48,6 +48,11 @@ def fetch_quota(connection: Connection, url: str) -> int | None:
     return parse_quota(fetch_metrics(connection, url))
 
 
+def fetch_version(connection: Connection, url: str) -> str:
+    """Return what the member serves under /version. Raises EtcdctlError."""
+    return _request(connection, url, "GET", "/version", None)
+
+
 def fetch_metrics(connection: Connection, url: str) -> str:
     """Return the member's page of metrics. Raises EtcdctlError."""
     return _request(connection, url, "GET", "/metrics", None)

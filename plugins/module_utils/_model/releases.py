@@ -104,43 +104,6 @@ def known_bugs(version: str) -> list[dict[str, Any]]:
     return found
 
 
-def check_upgrade(running: str, target: str) -> str:
-    """Return why a member of one version must not be changed to another, or nothing.
-
-    etcd goes from one minor version to the next, and back only by a downgrade that is enabled in the cluster first.
-    The release before has to be recent enough, too: see upgrade_floor in model/releases.yml.
-    Source: https://etcd.io/docs/v3.6/upgrades/ and https://etcd.io/docs/v3.6/downgrades/.
-    """
-    have, want = version_key(running), version_key(target)
-    if want[:2] < have[:2]:
-        return (
-            f"etcd {target} cannot take over the data of {running}: a downgrade has to be enabled in the cluster first "
-            f"(etcdctl downgrade), which is not done here. Set etcd_version to {have[0]}.{have[1]}.x"
-        )
-    if want[:2] > (have[0], have[1] + 1):
-        step = f"{have[0]}.{have[1] + 1}"
-        newest = SERIES[step]["newest"] if step in SERIES else f"{step}.x"
-        return f"from etcd {running} to {target} skips a minor version: go to {newest} first"
-    return _below_floor(running, target) if want[:2] > have[:2] else ""
-
-
-def _below_floor(running: str, target: str) -> str:
-    """Return why the next minor version cannot take over from this patch release, or nothing."""
-    release = SERIES.get(target.rpartition(".")[0], {})
-    floor = release.get("upgrade_floor")
-    if floor is None or version_key(running) >= version_key(floor):
-        return ""
-    newest = SERIES[series(running)]["newest"]
-    reasons = [bug["text"] for bug in known_bugs(running) if bug["kind"] == "upgrade"]
-    return "; ".join(
-        [
-            f"from etcd {running} to {target}: etcd supports this upgrade from {floor} on ({release['upgrade_guide']})",
-            *reasons,
-            f"go to {newest} first",
-        ]
-    )
-
-
 def check_config(version: str, config: Any) -> list[str]:
     """Return what is wrong with a config file's content for this version; an empty list if nothing is.
 

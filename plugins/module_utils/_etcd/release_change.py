@@ -1,0 +1,192 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge a change of the cluster's release: its direction, what is in the way, and when it has settled. Pure.
+
+Source: etcd's upgrade and downgrade guides, https://etcd.io/docs/v3.7/upgrades/ and https://etcd.io/docs/v3.7/downgrades/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_view import MemberRelease
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import release_steps, releases
+
+UPGRADE, DOWNGRADE, NONE = "upgrade", "downgrade", "none"
+# The first series that cannot replay entries of the v2 API; see raft_log.
+WITHOUT_V2 = "3.7"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The change that a play asks for.
+
+    started: the release that the unit of each member starts, by the member's name; empty if unknown. downgrade: whether the
+    minor version may go down. cancel: whether an enabled downgrade is about to be cancelled. flushing: whether an interrupted
+    upgrade enabled the downgrade that is enabled, to make the members save their state. max_lag: raft entries.
+    """
+
+    release: str
+    started: Mapping[str, str]
+    downgrade: bool = False
+    cancel: bool = False
+    flushing: bool = False
+    max_lag: int = 500
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """What is in the way of a change, with its remedy. transient: waiting may help."""
+
+    text: str
+    transient: bool = False
+
+
+def minor(version: str) -> str:
+    """Return "3.6" of "3.6.16"."""
+    return ".".join(version.split(".")[:2])
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return releases.version_key(minor(version))
+
+
+def running_releases(members: Sequence[MemberRelease]) -> list[str]:
+    """Return the releases that members run, lowest first, each once."""
+    return sorted({member.server for member in members if member.server}, key=releases.version_key)
+
+
+def direction(running: Sequence[str], release: str) -> str:
+    """Say in which direction the minor version changes. A cluster of mixed releases is on its way up or down."""
+    if any(_key(version) > _key(release) for version in running):
+        return DOWNGRADE
+    return UPGRADE if any(_key(version) < _key(release) for version in running) else NONE
+
+
+def has_begun(running: Sequence[str], release: str) -> bool:
+    """Say whether an earlier run began this change: some members run the minor version asked for, others do not yet."""
+    return len({minor(version) for version in running} | {minor(release)}) == len({minor(v) for v in running}) > 1
+
+
+def find_blockers(cluster: Cluster, members: Sequence[MemberRelease], request: Request) -> list[Blocker]:
+    """Return everything in the cluster that is in the way of the change."""
+    if not cluster.members:
+        why = f" ({cluster.error})" if cluster.error else ""
+        return [
+            Blocker(f"no member of the cluster answers{why}: start etcd, or deploy the cluster with site.yml", True)
+        ]
+    found = [Blocker(text) for text in _path_problems(running_releases(members), request)]
+    found += [Blocker(text) for text in _downgrade_problems(members, request)]
+    found += _member_problems(cluster, request)
+    found += [Blocker(text) for text in _alarm_problems(cluster)]
+    return found
+
+
+def _path_problems(running: Sequence[str], request: Request) -> Iterator[str]:
+    """Yield why the releases that run cannot be changed to the one asked for."""
+    target = request.release
+    for version in running:
+        if _key(version) > _key(target):
+            yield from _way_down(version, request)
+        elif _key(version) < _key(target):
+            problem = release_steps.check_upgrade(version, target)
+            if problem:
+                yield problem
+    keys = [_key(version) for version in running]
+    if keys and min(keys) < _key(target) < max(keys):
+        yield (
+            f"members run {', '.join(running)}, older and newer than {target}: finish the change that was begun, to "
+            f"{running[-1]} with the playbook upgrade or to {running[0]} with the playbook downgrade"
+        )
+
+
+def _way_down(version: str, request: Request) -> Iterator[str]:
+    target = request.release
+    below = release_steps.minor_below(version)
+    if minor(target) != below:
+        yield (
+            f"from etcd {version} to {target} skips a minor version: downgrade to {release_steps.newest_of(below)} first, "
+            "one minor version in each run"
+        )
+    if not request.downgrade:
+        yield (
+            f"etcd {target} cannot take over the data of {version}: a downgrade has to be enabled in the cluster first. "
+            f"Run the playbook downgrade with -e etcd_downgrade_to={target}, or set etcd_version to {minor(version)}.x"
+        )
+
+
+def _downgrade_problems(members: Sequence[MemberRelease], request: Request) -> Iterator[str]:
+    """Yield the enabled downgrade if it contradicts what is asked for."""
+    enabled = sorted({member.downgrade_to for member in members if member.downgrade_to})
+    wanted = minor(request.release)
+    if not enabled or request.cancel or request.flushing:
+        return
+    way = direction(running_releases(members), request.release)
+    if way == UPGRADE or enabled != [wanted]:
+        yield (
+            f"a downgrade to {', '.join(enabled)} is enabled in the cluster: finish it with the playbook downgrade and "
+            f"-e etcd_downgrade_to={release_steps.newest_of(enabled[0])}, or go back with -e etcd_downgrade_cancel=true"
+        )
+
+
+def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
+    for member in cluster.members:
+        name = member.name or member.id
+        if member.role == "learner":
+            yield Blocker(f"{name} is a learner: promote it (etcdctl member promote {member.id}), or remove it")
+        if not member.healthy and not _was_changed(member, request):
+            yield Blocker(
+                f"{name} is not healthy ({member.health_error}): start it, or replace it, before the release changes",
+                transient=bool(member.client_urls),
+            )
+        elif member.healthy and (member.lag or 0) > request.max_lag:
+            yield Blocker(
+                f"{name} is {member.lag} raft entries behind, at most {request.max_lag} are allowed: wait until it has "
+                "caught up, and check its disk and network if it does not",
+                transient=True,
+            )
+
+
+def _was_changed(member: Member, request: Request) -> bool:
+    """Say whether this change took the member down: its unit already starts the release asked for."""
+    return request.started.get(member.name) == request.release
+
+
+def _alarm_problems(cluster: Cluster) -> Iterator[str]:
+    full = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"]
+    if full:
+        yield f"the alarm NOSPACE is set for {', '.join(full)}: free space with the playbook nospace first"
+    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
+    if corrupt:
+        yield f"the alarm CORRUPT is set for {', '.join(corrupt)}: restore or replace that member first"
+
+
+def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:
+    """Say why no member may be downgraded yet: cluster and storage of each newer member have to be at the target. Empty if one may."""
+    target = f"{minor(release)}.0"
+    for member in members:
+        if member.error:
+            return f"{member.name} does not answer ({member.error})"
+        if _key(member.server) > _key(release) and not (member.cluster == member.storage == target):
+            return f"{member.name} is at cluster version {member.cluster} and storage version {member.storage}, not yet at {target}"
+    return ""
+
+
+def settled_problem(members: Sequence[MemberRelease], release: str) -> str:
+    """Say why the change has not settled: every member, the cluster and its storage have to be at the release. Empty if it has."""
+    target = f"{minor(release)}.0"
+    for member in members:
+        if member.error:
+            return f"{member.name} does not answer ({member.error})"
+        if member.server != release:
+            return f"{member.name} runs {member.server}, not {release}"
+        if member.cluster != target:
+            return f"{member.name} is at cluster version {member.cluster}, not yet at {target}"
+        if member.storage and member.storage != target:
+            return f"{member.name} is at storage version {member.storage}, not yet at {target}"
+        if member.downgrade_to:
+            return f"a downgrade to {member.downgrade_to} is still enabled"
+    return "" if members else "no member of the cluster answers"

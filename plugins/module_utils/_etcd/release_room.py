@@ -1,0 +1,49 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check that the room for a change of the release is free: for its archive, the backup and the drill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+
+
+@dataclass(frozen=True)
+class Room:
+    """Room that is needed below a path: so many bytes, and so many copies of the database."""
+
+    path: str
+    purpose: str
+    size: int = 0
+    databases: int = 0
+
+
+def room_problems(rooms: Sequence[Room], database: int) -> list[str]:
+    """Return a problem for each volume that lacks the room which all purposes on it need together."""
+    volumes: dict[int, list[Room]] = {}
+    for room in rooms:
+        volumes.setdefault(os.stat(existing_parent(room.path)).st_dev, []).append(room)
+    problems = []
+    for found in volumes.values():
+        needed = sum(room.size + room.databases * database for room in found)
+        volume = os.statvfs(existing_parent(found[0].path))
+        free = volume.f_bavail * volume.f_frsize
+        if free < needed:
+            free_text, needed_text = format_sizes_distinctly(free, needed)
+            uses = " and ".join(f"{room.purpose} ({room.path})" for room in found)
+            problems.append(
+                f"{free_text} are free on the volume for {uses}, {needed_text} are needed: free space, or choose "
+                "other directories"
+            )
+    return problems
+
+
+def existing_parent(path: str) -> str:
+    """Return the path, or its closest parent that exists."""
+    while not os.path.exists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path

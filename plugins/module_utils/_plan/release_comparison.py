@@ -1,0 +1,69 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare what two releases make of one member: memory, and settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import render_config
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import plan
+
+
+@dataclass(frozen=True)
+class Member:
+    """What a member is configured with, apart from its release.
+
+    base: settings in canonical names, without those of the plan. extra: further settings in etcd's own keys of the new release.
+    pinned: settings that the plan must keep.
+    """
+
+    workload: Mapping[str, Any]
+    members: int
+    budget: Any
+    pinned: Mapping[str, Any]
+    volume_size: Any = None
+    base: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def plan_change(member: Member, old: str, new: str) -> tuple[list[str], list[str]]:
+    """Return what is in the way of the new release on this member, and what changes. old: empty if it is not known."""
+    problems, changes = [], []
+    settings = dict(member.base)
+    try:
+        planned = _plan(member, new)
+        settings.update(planned["settings"])
+        changes.append(_memory_change(member, old, new, planned))
+    except ValueError as error:
+        problems.append(f"memory with etcd {new}: {error}")
+    try:
+        render_config(new, settings, dict(member.extra))
+    except ValueError as error:
+        problems.append(f"settings with etcd {new}: {error}")
+    return problems, changes
+
+
+def _plan(member: Member, release: str) -> dict[str, Any]:
+    found: dict[str, Any] = plan(
+        release, dict(member.workload), member.members, member.budget, dict(member.pinned), member.volume_size, "refuse"
+    )
+    return found
+
+
+def _memory_change(member: Member, old: str, new: str, planned: Mapping[str, Any]) -> str:
+    budget = format_size(parse_size(member.budget, "the memory budget"))
+    after = f"{format_size(_needed(planned))} with {new}, the budget is {budget}"
+    try:
+        return f"memory needed: {format_size(_needed(_plan(member, old)))} with {old}, {after}"
+    except ValueError:
+        return f"memory needed: {after}"
+
+
+def _needed(planned: Mapping[str, Any]) -> int:
+    needed: int = planned["estimate"]["memory_max_least"]
+    return needed

@@ -1,0 +1,326 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a change of the minor version of an etcd cluster, enable or cancel a downgrade, and wait until a change has settled."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_release
+short_description: Check, enable and await a change of the release of an etcd cluster
+version_added: 0.3.0
+description:
+  - With O(state=checked) it finds everything that is in the way of a change to O(release), each with its remedy, and changes nothing.
+  - With O(state=enabled) it enables the downgrade to the minor version of O(release), and waits until the storage version of every member has
+    followed. Members may be restarted with the lower release then, one at a time.
+  - With O(state=cancelled) it cancels an enabled downgrade. Members that run the lower release already can go back to the higher one then.
+  - With O(state=flushed) it makes every member save its state to disk, by enabling a downgrade and cancelling it. etcd 3.7 panics if it replays
+    entries that 3.5 wrote to the write-ahead log, and etcd would save its state only after C(snapshot-count) writes.
+  - With O(state=settled) it waits until every member runs O(release), and cluster and storage version are those of O(release).
+  - What decides is what the cluster answers, so that an interrupted change can be resumed.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
+options:
+  state:
+    description: What to make sure of.
+    type: str
+    choices: [checked, enabled, cancelled, flushed, settled]
+    required: true
+  release:
+    description: The release to change to. Required unless O(state=cancelled) or O(state=flushed).
+    type: str
+  previous:
+    description:
+      - With O(state=checked), the release that the cluster will run by then, if this is a later step of an upgrade over several minor versions. Then
+        only what does not depend on the cluster's state is checked.
+    type: str
+  timeout:
+    description: Seconds to wait. With O(state=checked), for members that are about to become healthy or to catch up.
+    type: int
+    default: 60
+  downgrade:
+    description: With O(state=checked), whether the minor version may go down.
+    type: bool
+    default: false
+  cancel:
+    description: With O(state=checked), whether an enabled downgrade is about to be cancelled.
+    type: bool
+    default: false
+  started:
+    description: With O(state=checked), the release that the unit of each member starts, by the member's name.
+    type: dict
+    default: {}
+  configuration:
+    description:
+      - With O(state=checked), what the member on this host is configured with. C(workload), C(members), C(budget), C(pinned) and C(volume_size) as
+        M(etcdops.headroom.etcd_memory_plan) takes them; C(base), settings in canonical names; C(extra), settings in the keys of O(release).
+      - Empty - memory and settings are not checked.
+    type: dict
+    default: {}
+  room:
+    description: With O(state=checked), the bytes that must be free for each directory. C(database) in place of bytes is the size of the database.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path:
+        description: Directory. If it does not exist, the closest parent that does counts.
+        type: path
+        required: true
+      size:
+        description: Bytes that have to be free, in addition to O(room[].databases).
+        type: int
+        default: 0
+      databases:
+        description: How many copies of the database have to fit.
+        type: int
+        default: 0
+      purpose:
+        description: What the room is for.
+        type: str
+        required: true
+  problems:
+    description: With O(state=checked), problems that the caller found, reported with the others.
+    type: list
+    elements: str
+    default: []
+  data_dir:
+    description: With O(state=checked), the data directory of the member on this host. Its log and its stored members are read before a change.
+    type: path
+  wal_dir:
+    description: The WAL directory of the member on this host, if it is not in O(data_dir).
+    type: path
+attributes:
+  check_mode:
+    description: Asks the cluster, and tells what it would do. With O(state=settled) it looks once and never fails.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_member
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Find what is in the way of etcd 3.7
+  etcdops.headroom.etcd_release:
+    state: checked
+    release: 3.7.3
+    data_dir: /var/lib/etcd/data
+  register: change
+
+- name: Enable the downgrade to 3.6
+  etcdops.headroom.etcd_release:
+    state: enabled
+    release: 3.6.16
+  run_once: true
+
+- name: Wait until the cluster is at 3.7
+  etcdops.headroom.etcd_release:
+    state: settled
+    release: 3.7.3
+  run_once: true
+"""
+
+RETURN = r"""
+direction:
+  description: Whether the minor version goes up (C(upgrade)), down (C(downgrade)) or stays (C(none)).
+  returned: with O(state=checked)
+  type: str
+  sample: upgrade
+running:
+  description: The releases that members run, lowest first.
+  returned: with O(state=checked)
+  type: list
+  elements: str
+  sample: [3.6.16]
+begun:
+  description: Whether an earlier run began this change, because some members are at the minor version of O(release) already.
+  returned: with O(state=checked)
+  type: bool
+leader:
+  description: Name of the member that leads.
+  returned: with O(state=checked)
+  type: str
+  sample: etcd-2
+blockers:
+  description: Everything that is in the way, each with its remedy.
+  returned: with O(state=checked)
+  type: list
+  elements: str
+changes:
+  description: What else changes with the release, as sentences.
+  returned: with O(state=checked)
+  type: list
+  elements: str
+flush:
+  description: Whether the members have to save their state before the change, see O(state=flushed).
+  returned: with O(state=checked)
+  type: bool
+problem:
+  description: Why the change has not settled; empty if it has.
+  returned: with O(state=settled)
+  type: str
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    CONNECTION_ARGUMENTS,
+    connection_from_params,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.raft_log import count_v2_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_room import Room, room_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_waits import PAUSE, Steps
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import check_upgrade
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
+
+
+def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
+    """Return the change, everything that is in its way, and what else changes with it."""
+    release = params["release"]
+    if params["previous"]:
+        problem = check_upgrade(params["previous"], release)
+        blockers, changes = judge_configuration(params, params["previous"])
+        return {"blockers": [*params["problems"], *filter(None, [problem]), *blockers], "changes": changes}
+    deadline = time.monotonic() + params["timeout"]
+    while True:
+        cluster, members = steps.observe()
+        enabled = any(member.downgrade_to for member in members)
+        flushing = enabled and steps.is_flushing()
+        request = release_change.Request(
+            release, params["started"], params["downgrade"], params["cancel"], flushing=flushing
+        )
+        blockers = release_change.find_blockers(cluster, members, request)
+        if time.monotonic() >= deadline or not any(blocker.transient for blocker in blockers):
+            break
+        time.sleep(PAUSE)
+    running = release_change.running_releases(members)
+    direction = release_change.direction(running, release)
+    found = {
+        "direction": direction,
+        "running": running,
+        "begun": release_change.has_begun(running, release),
+        "leader": cluster.leader,
+        "blockers": [*params["problems"], *(blocker.text for blocker in blockers)],
+        "changes": [],
+        "flush": flushing,
+    }
+    problems, found["changes"] = judge_configuration(params, running[0] if running else "")
+    found["blockers"] += problems
+    size = max((member.db_size or 0 for member in cluster.members), default=0)
+    found["blockers"] += room_problems([Room(**room) for room in params["room"]], size)
+    if params["data_dir"] and direction == release_change.UPGRADE and not flushing:
+        found["flush"], problems = replays_v2(params, begun=found["begun"])
+        found["blockers"] += problems
+    if direction == release_change.DOWNGRADE and not found["blockers"]:
+        found["blockers"] += refusal(steps, release)
+    return found
+
+
+def judge_configuration(params: dict[str, Any], old: str) -> tuple[list[str], list[str]]:
+    """Return what is in the way of the release in the configuration of the member on this host, and what changes."""
+    if not params["configuration"]:
+        return [], []
+    return plan_change(Member(**params["configuration"]), old, params["release"])
+
+
+def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]:
+    """Say whether the members have to save their state, as the one on this host would replay entries of the v2 API, and what is in the way."""
+    if release_change.minor(params["release"]) != release_change.WITHOUT_V2:
+        return False, []
+    wal_dir = Path(params["wal_dir"]) if params["wal_dir"] else None
+    try:
+        entries = count_v2_entries(Path(params["data_dir"]), wal_dir)
+    except OSError as error:
+        return False, [
+            f"the write-ahead log cannot be read ({error}): set etcd_data_dir and etcd_wal_dir to the member's"
+        ]
+    if entries and begun:
+        return False, [
+            f"the write-ahead log has {entries} entries of the v2 API since the last disk snapshot, on which etcd "
+            f"{params['release']} panics: change the other members back to the lower release first"
+        ]
+    return entries > 0, []
+
+
+def refusal(steps: Steps, release: str) -> list[str]:
+    """Return why etcd refuses the downgrade."""
+    try:
+        steps.enable(release, check=True)
+    except ValueError as error:
+        return [str(error)]
+    return []
+
+
+def settle(module: AnsibleModule, steps: Steps) -> dict[str, Any]:
+    """Wait until the change has settled; in check mode, look once."""
+    release = module.params["release"]
+    if module.check_mode:
+        return {"problem": release_change.settled_problem(steps.observe()[1], release)}
+    steps.wait(lambda members: release_change.settled_problem(members, release))
+    return {"problem": ""}
+
+
+def run(module: AnsibleModule, steps: Steps) -> dict[str, Any]:
+    """Make sure of the state, and return the module's result."""
+    state, release = module.params["state"], module.params["release"]
+    if state == "checked":
+        return {"changed": False, **check(module.params, steps)}
+    if state == "settled":
+        return {"changed": False, **settle(module, steps)}
+    if state == "enabled":
+        return {"changed": steps.enable(release, check=module.check_mode)}
+    if state == "cancelled":
+        return {"changed": steps.cancel(check=module.check_mode)}
+    if not module.check_mode:
+        steps.flush()
+    return {"changed": True}
+
+
+def main() -> None:
+    """Run the module."""
+    room = {
+        "path": {"type": "path", "required": True},
+        "size": {"type": "int", "default": 0},
+        "databases": {"type": "int", "default": 0},
+        "purpose": {"type": "str", "required": True},
+    }
+    module = AnsibleModule(
+        argument_spec={
+            **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
+            "state": {
+                "type": "str",
+                "choices": ["checked", "enabled", "cancelled", "flushed", "settled"],
+                "required": True,
+            },
+            "release": {"type": "str"},
+            "previous": {"type": "str"},
+            "timeout": {"type": "int", "default": 60},
+            "downgrade": {"type": "bool", "default": False},
+            "cancel": {"type": "bool", "default": False},
+            "started": {"type": "dict", "default": {}},
+            "configuration": {"type": "dict", "default": {}},
+            "room": {"type": "list", "elements": "dict", "options": room, "default": []},
+            "problems": {"type": "list", "elements": "str", "default": []},
+            "data_dir": {"type": "path"},
+            "wal_dir": {"type": "path"},
+        },
+        required_if=[("state", state, ["release"]) for state in ("checked", "enabled", "settled")],
+        supports_check_mode=True,
+    )
+    try:
+        link = connection_from_params(module.params)
+        result = run(module, Steps(link, module.params["endpoints"], module.params["timeout"]))
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

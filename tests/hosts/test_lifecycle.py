@@ -1,0 +1,161 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster goes from 3.5 to 3.7 and back to 3.5 while a client writes a unique key every 50 ms through all endpoints.
+
+These tests run inside molecule's scenario lifecycle, in their order; each begins with the release that the one before left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+from cluster import HOSTS, ctl, statuses
+from conftest import PROJECT, Site
+
+from bench.chaos import hosts
+from bench.chaos.client import Client, read_back
+from bench.chaos.measure import connect
+from bench.common.member import releases
+
+OLD, MIDDLE, NEW = releases()
+QUIET = {"etcd_lint_enabled": False, "etcd_report_enabled": False}
+
+
+def play(playbook, *arguments, **variables):
+    """Run a playbook to its end."""
+    given = ["-e", json.dumps({**QUIET, **variables})]
+    return Site().ansible("ansible-playbook", playbook, *given, *arguments, timeout=540)
+
+
+def interrupted(playbook, task, **variables):
+    """Run a playbook and kill it as soon as a task begins."""
+    command = ["ansible-playbook", playbook, "-e", json.dumps({**QUIET, **variables})]
+    env = {**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command, cwd=PROJECT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("TASK") and task in line:
+            time.sleep(0.3)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return
+    raise AssertionError("".join(lines))
+
+
+def running():
+    """Return the releases that members run."""
+    return sorted({status["version"] for status in statuses().values()})
+
+
+def storage():
+    """Return the storage versions that members report; 3.5 reports none."""
+    return {status.get("storageVersion", "") for status in statuses().values()}
+
+
+@contextmanager
+def writes():
+    """Write throughout, and assert that no write failed while a majority served, and that no acknowledged one is lost."""
+    prefix = f"/lifecycle/{uuid4().hex}/"
+    client = Client(prefix, hosts.urls(), connect)
+    client.start()
+    try:
+        yield
+        time.sleep(1)
+    finally:
+        record = client.stop()
+    found = read_back(prefix, hosts.urls(), connect())
+    lost = record.lost(found, lambda _write: True)
+    failed, otherwise = record.failed()
+    done = sum(write.acknowledged for write in record.writes)
+    print(
+        f"{done} writes, {failed} failed, {otherwise} without a majority, {len(lost)} lost, pause {record.longest_pause():.2f} s"
+    )
+    assert done > 0
+    assert (failed, lost) == (0, [])
+
+
+def began():
+    """Return when etcd was started on each host."""
+    return [Site().on(host, "systemctl show -P ActiveEnterTimestampMonotonic etcd") for host in HOSTS]
+
+
+@pytest.mark.parametrize(
+    ("playbook", "variables", "reasons"),
+    [
+        ("site.yml", {"etcd_version": NEW}, ["skips a minor version: go to"]),
+        (
+            "playbooks/upgrade.yml",
+            {
+                "etcd_upgrade_to": NEW,
+                "etcd_memory_budget": "64MB",
+                "etcd_extra_config": {"experimental-initial-corrupt-check": True},
+            },
+            [f"settings with etcd {NEW}", "experimental-initial-corrupt-check", "memory with etcd"],
+        ),
+        ("playbooks/upgrade.yml", {"etcd_upgrade_to": "3.9.0"}, ["known series"]),
+        ("playbooks/downgrade.yml", {"etcd_downgrade_to": NEW}, ["is newer", "run the playbook upgrade"]),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_changes(playbook, variables, reasons):
+    before = began()
+    run = play(playbook, **variables)
+    text = " ".join(run.output.split())
+    assert run.code != 0
+    assert all(reason in text for reason in reasons), run.output
+    assert not any(run.changed.values())
+    assert began() == before
+
+
+def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
+    began_at = time.monotonic()
+    with writes():
+        interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
+        run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
+        assert run.code == 0, run.output
+    assert running() == [NEW]
+    assert storage() == {f"{NEW.rpartition('.')[0]}.0"}
+    assert ctl(HOSTS[0], "get /headroom/flush") == ""
+    print(f"up in {time.monotonic() - began_at:.0f} s")
+    again = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
+    assert again.code == 0, again.output
+    assert not any(again.changed.values()), again.output
+
+
+def test_downgrade_that_is_killed_and_cancelled():
+    with writes():
+        interrupted(
+            "playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE
+        )
+        refused = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
+        assert "a downgrade to" in refused.output
+        assert not any(refused.changed.values())
+        run = play("playbooks/downgrade.yml", etcd_downgrade_cancel=True)
+        assert run.code == 0, run.output
+    assert running() == [NEW]
+
+
+def test_downgrade_by_one_minor_version_and_another():
+    with writes():
+        run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)
+        assert run.code == 0, run.output
+        assert running() == [MIDDLE]
+        assert storage() == {f"{MIDDLE.rpartition('.')[0]}.0"}
+        interrupted("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=OLD)
+        run = play("playbooks/downgrade.yml", etcd_downgrade_to=OLD)
+        assert run.code == 0, run.output
+    assert running() == [OLD]
+    again = play("site.yml")
+    assert again.code == 0, again.output
+    assert not any(again.changed.values()), again.output

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in the way of a change of the release, and when it may go on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
+    Cluster,
+    Member,
+    Quorum,
+    unreachable_cluster,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_change import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_view import MemberRelease
+
+NAMES = ("a", "b", "c")
+
+
+def release(name: str, server: str, **more: Any) -> MemberRelease:
+    at = f"{release_change.minor(server)}.0"
+    storage = "" if server.startswith("3.5") else at
+    return replace(MemberRelease(name, f"https://{name}:2379", server, at, storage), **more)
+
+
+def members(*servers: str, **more: Any) -> list[MemberRelease]:
+    return [release(name, server, **more) for name, server in zip(NAMES, servers)]
+
+
+def cluster(alarm: str = "", **changed: Any) -> Cluster:
+    """Three members that answer; a keyword changes the member of that name."""
+    found = [
+        replace(
+            Member(name, f"{number}", "follower", True, "", f"https://{name}:2379", [], ["https://x"], lag=0),
+            **changed.get(name, {}),
+        )
+        for number, name in enumerate(NAMES)
+    ]
+    alarms = [{"member": "a", "type": alarm}] if alarm else []
+    return Cluster("1", "a", found, Quorum(3, 2, 3, True), alarms)
+
+
+def blockers(request: Request, *servers: str, view: Cluster | None = None, **more: Any) -> list[str]:
+    found = release_change.find_blockers(view or cluster(), members(*servers, **more), request)
+    return [blocker.text for blocker in found]
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "direction", "begun"),
+    [
+        (["3.5.35"], "3.6.16", "upgrade", False),
+        (["3.5.35", "3.6.16"], "3.6.16", "upgrade", True),
+        (["3.6.10"], "3.6.16", "none", False),
+        (["3.6.16", "3.7.3"], "3.6.16", "downgrade", True),
+        (["3.7.3"], "3.6.16", "downgrade", False),
+        ([], "3.6.16", "none", False),
+    ],
+)
+def test_direction(running: list[str], target: str, direction: str, begun: bool) -> None:
+    assert release_change.direction(running, target) == direction
+    assert release_change.has_begun(running, target) is begun
+
+
+@pytest.mark.parametrize(
+    ("servers", "request_", "found"),
+    [
+        (("3.5.35",) * 3, Request("3.6.16", {}), []),
+        (("3.5.35", "3.6.16", "3.6.16"), Request("3.6.16", {}), []),
+        (("3.5.35",) * 3, Request("3.7.3", {}), ["skips a minor version: go to 3.6.16 first"]),
+        (("3.5.19",) * 3, Request("3.6.16", {}), ["supports this upgrade from 3.5.32 on"]),
+        (("3.7.3",) * 3, Request("3.6.16", {}), ["Run the playbook downgrade with -e etcd_downgrade_to=3.6.16"]),
+        (("3.7.3",) * 3, Request("3.6.16", {}, downgrade=True), []),
+        (("3.7.3",) * 3, Request("3.5.35", {}, downgrade=True), ["skips a minor version: downgrade to 3.6.16 first"]),
+        (("3.5.35", "3.7.3", "3.7.3"), Request("3.6.16", {}, downgrade=True), ["older and newer than 3.6.16"]),
+    ],
+)
+def test_the_way_is_judged(servers: tuple[str, ...], request_: Request, found: list[str]) -> None:
+    texts = blockers(request_, *servers)
+    assert len(texts) == len(found), texts
+    assert all(part in text for part, text in zip(found, texts))
+
+
+def test_all_blockers_are_named_at_once() -> None:
+    view = cluster("NOSPACE", a={"role": "learner"}, b={"healthy": False, "health_error": "refused"}, c={"lag": 900})
+    texts = blockers(Request("3.6.16", {}), "3.5.19", "3.5.19", "3.5.19", view=view)
+    expected = ("from 3.5.32 on", "a is a learner", "b is not healthy (refused)", "c is 900 raft entries", "NOSPACE")
+    assert len(texts) == len(expected)
+    assert all(part in text for part, text in zip(expected, texts))
+
+
+def test_a_member_that_this_change_took_down_is_no_blocker() -> None:
+    view = cluster(b={"healthy": False, "health_error": "refused"})
+    assert not blockers(Request("3.6.16", {"b": "3.6.16"}), "3.5.35", "3.5.35", "3.5.35", view=view)
+    assert blockers(Request("3.6.16", {"b": "3.5.35"}), "3.5.35", "3.5.35", "3.5.35", view=view)
+
+
+def test_an_enabled_downgrade_stops_an_upgrade() -> None:
+    enabled = {"downgrade_to": "3.6"}
+    [text] = blockers(Request("3.7.3", {}), "3.6.16", "3.7.3", "3.7.3", **enabled)
+    assert "finish it with the playbook downgrade and -e etcd_downgrade_to=3.6.16" in text
+    assert not blockers(Request("3.7.3", {}, cancel=True), "3.6.16", "3.7.3", "3.7.3", **enabled)
+    assert not blockers(Request("3.7.3", {}, flushing=True), "3.6.16", "3.6.16", "3.6.16", downgrade_to="3.5")
+    assert not blockers(Request("3.6.16", {}, downgrade=True), "3.6.16", "3.7.3", "3.7.3", **enabled)
+
+
+def test_a_cluster_that_does_not_answer() -> None:
+    found = release_change.find_blockers(unreachable_cluster("refused"), [], Request("3.6.16", {}))
+    assert [blocker.transient for blocker in found] == [True]
+    assert "no member of the cluster answers (refused)" in found[0].text
+
+
+def test_members_are_downgraded_once_every_storage_has_followed() -> None:
+    at_once = members("3.7.3", "3.7.3", "3.7.3", cluster="3.6.0", storage="3.6.0")
+    assert release_change.enabled_problem(at_once, "3.6.16") == ""
+    late = [*at_once[:2], release("c", "3.7.3", cluster="3.6.0")]
+    assert "c is at cluster version 3.6.0 and storage version 3.7.0" in release_change.enabled_problem(late, "3.6.16")
+    mixed = [release("a", "3.5.35"), *members("3.6.16", "3.6.16", cluster="3.5.0", storage="3.5.0")]
+    assert release_change.enabled_problem(mixed, "3.5.35") == ""
+    assert "does not answer" in release_change.enabled_problem([MemberRelease("a", "", error="down")], "3.5.35")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (members("3.6.16", "3.6.16", "3.6.16"), ""),
+        (members("3.5.35", "3.5.35", "3.5.35"), "a runs 3.5.35, not 3.6.16"),
+        (members("3.6.16", "3.6.16", cluster="3.5.0"), "a is at cluster version 3.5.0, not yet at 3.6.0"),
+        (members("3.6.16", "3.6.16", storage="3.5.0"), "a is at storage version 3.5.0"),
+        (members("3.6.16", "3.6.16", downgrade_to="3.6"), "a downgrade to 3.6 is still enabled"),
+        ([MemberRelease("a", "", error="down")], "a does not answer"),
+        ([], "no member of the cluster answers"),
+    ],
+)
+def test_a_change_has_settled(given: list[MemberRelease], problem: str) -> None:
+    assert release_change.settled_problem(given, "3.6.16").startswith(problem)
+    assert bool(problem) == bool(release_change.settled_problem(given, "3.6.16"))
+
+
+def test_storage_is_unknown_in_3_5() -> None:
+    assert release_change.settled_problem(members("3.5.35", "3.5.35", "3.5.35"), "3.5.35") == ""

@@ -1,0 +1,28 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Room for a change of the release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_room import (
+    Room,
+    existing_parent,
+    room_problems,
+)
+
+
+def test_room_is_added_up_for_each_volume(tmp_path: Path) -> None:
+    few = [Room(str(tmp_path / "backup"), "a backup", databases=1), Room(str(tmp_path), "the release", size=10)]
+    assert room_problems(few, 10) == []
+    [problem] = room_problems([*few, Room(str(tmp_path), "the log", databases=1)], 1 << 60)
+    assert "are free on the volume for a backup" in problem
+    assert "the release" in problem
+    assert "2.0 EiB are needed: free space" in problem or "are needed: free space" in problem
+
+
+def test_the_closest_parent_that_exists_counts(tmp_path: Path) -> None:
+    assert existing_parent(str(tmp_path / "a" / "b")) == str(tmp_path)
+    assert existing_parent("nothing") == ""
