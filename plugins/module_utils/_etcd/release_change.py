@@ -133,11 +133,13 @@ def _downgrade_problems(members: Sequence[MemberRelease], request: Request) -> I
 
 
 def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
+    # Without quorum nobody is healthy, and members that the change took down are the repair.
+    repairs = not cluster.quorum.ok and any(_was_changed(member, request) for member in cluster.members)
     for member in cluster.members:
         name = member.name or member.id
         if member.role == "learner":
             yield Blocker(f"{name} is a learner: promote it (etcdctl member promote {member.id}), or remove it")
-        if not member.healthy and not _was_changed(member, request):
+        if not member.healthy and not _was_changed(member, request) and not (repairs and member.version):
             yield Blocker(
                 f"{name} is not healthy ({member.health_error}): start it, or replace it, before the release changes",
                 transient=bool(member.client_urls),

@@ -99,6 +99,16 @@ def test_a_member_that_this_change_took_down_is_no_blocker() -> None:
     assert blockers(Request("3.6.16", {"b": "3.5.35"}), "3.5.35", "3.5.35", "3.5.35", view=view)
 
 
+def test_members_that_this_change_took_down_are_the_repair_of_a_lost_quorum() -> None:
+    down = {"healthy": False, "health_error": "refused"}
+    alone = {"healthy": False, "health_error": "it knows no leader", "version": "3.5.35"}
+    view = replace(cluster(a=down, b=down, c=alone), quorum=Quorum(3, 2, 0, False))
+    started = {"a": "3.6.16", "b": "3.6.16", "c": "3.5.35"}
+    assert not blockers(Request("3.6.16", started), "3.5.35", view=view)
+    [text] = blockers(Request("3.6.16", {**started, "b": "3.5.35"}), "3.5.35", view=view)
+    assert text.startswith("b is not healthy")
+
+
 def test_an_enabled_downgrade_stops_an_upgrade() -> None:
     enabled = {"downgrade_to": "3.6"}
     [text] = blockers(Request("3.7.3", {}), "3.6.16", "3.7.3", "3.7.3", **enabled)
