@@ -49,7 +49,6 @@ HOSTS = [
     molecule("maintenance"),
     molecule("default", alone=True),
     molecule("storage", alone=True),
-    molecule("lifecycle", alone=True),
     molecule("releases"),
     pytest("artifact", "tests/artifact"),
 ]
