@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Document the arguments in module_utils/_etcd/connection.py; ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit."""
+    """Document the arguments in module_utils/_etcd/connection.py; ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit, ``etcdctl.login`` the user."""
 
     DOCUMENTATION = r"""
 options:
@@ -53,4 +53,19 @@ options:
     description: The key of O(client_cert).
     type: path
     default: /etc/etcd/tls/client.key
+"""
+
+    LOGIN = r"""
+options:
+  login_user:
+    description:
+      - The user of etcd as which this module works, with O(login_password).
+      - Without it, etcd takes the user from the common name of O(client_cert), if its members have C(client-cert-auth).
+      - With authentication on, the user needs the role C(root).
+    type: str
+    default: ""
+  login_password:
+    description: The password of O(login_user). etcdctl gets it through its environment.
+    type: str
+    default: ""
 """

@@ -20,6 +20,13 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
     "request_timeout": {"type": "float", "default": 3.0},
 }
 
+# The same for the modules that manage users and roles.
+LOGIN_ARGUMENTS: dict[str, dict[str, Any]] = {
+    **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
+    "login_user": {"type": "str", "default": ""},
+    "login_password": {"type": "str", "default": "", "no_log": True},
+}
+
 
 def connection_from_params(params: dict[str, Any]) -> Connection:
     """Return the connection that a module's parameters describe. Raises EtcdctlError for invalid ones."""
@@ -28,10 +35,16 @@ def connection_from_params(params: dict[str, Any]) -> Connection:
     invalid = [url for url in params["endpoints"] if not url.startswith(("https://", "http://"))]
     if invalid or not params["endpoints"]:
         raise EtcdctlError(f"endpoints: {invalid or 'the list is empty'}; write them like https://127.0.0.1:2379")
+    user, password = params.get("login_user") or "", params.get("login_password") or ""
+    if bool(user) != bool(password):
+        given, missing = ("login_user", "login_password") if user else ("login_password", "login_user")
+        raise EtcdctlError(f"{given} is set without {missing}; set both, or neither")
     return Connection(
         etcdctl_path=params["etcdctl_path"],
         ca_cert=params["ca_cert"],
         client_cert=params["client_cert"],
         client_key=params["client_key"],
         timeout=params["request_timeout"],
+        user=user,
+        password=password,
     )

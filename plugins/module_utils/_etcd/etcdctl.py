@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,13 +26,18 @@ class EtcdctlError(ValueError):
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach etcd: the client binary, the TLS files, and the seconds that one request may take."""
+    """How to reach etcd: the client binary, the TLS files, and the seconds that one request may take.
+
+    user, password: with which etcdctl authenticates. Without them etcd takes the user from the client certificate.
+    """
 
     etcdctl_path: str
     ca_cert: str | None
     client_cert: str | None
     client_key: str | None
     timeout: float
+    user: str = ""
+    password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,10 @@ class Alarm:
 
 def run_etcdctl(connection: Connection, endpoints: list[str], *arguments: str, text: str = "") -> ProcessResult:
     """Run an etcdctl command for at most a second longer than the connection's timeout. ``text`` is its standard input."""
-    argv = [*command_line(connection, endpoints), *arguments, "-w", "json"]
-    return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text)
+    argv = [*command_line(connection, endpoints), "-w", "json", *arguments]
+    # In the environment, which only this user and root can read: a command line is readable by everyone.
+    login = {"ETCDCTL_USER": connection.user, "ETCDCTL_PASSWORD": connection.password} if connection.user else {}
+    return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text, login)
 
 
 def move_leader(connection: Connection, endpoint: str, target_id: str) -> str:
@@ -120,13 +128,16 @@ def command_line(connection: Connection, endpoints: list[str]) -> list[str]:
     return argv
 
 
-def run_etcd_tool(argv: list[str], timeout: float, name: str, text: str = "") -> ProcessResult:
+def run_etcd_tool(
+    argv: list[str], timeout: float, name: str, text: str = "", variables: Mapping[str, str] | None = None
+) -> ProcessResult:
     """Run etcdctl or etcdutl (``name``), and kill it after ``timeout`` seconds. ``text`` is its standard input.
 
-    Variables named ``ETCDCTL_*`` are removed: etcdctl refuses to run when one repeats a flag.
+    Variables named ``ETCDCTL_*`` other than ``variables`` are removed: etcdctl refuses to run when one repeats a flag.
     Raises EtcdctlError if the program cannot be started.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
+    environment.update(variables or {})
     try:
         return run_process(argv, timeout, text=text, environment=environment)
     except FileNotFoundError as error:

@@ -151,7 +151,7 @@ def test_run_etcdctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = program(tmp_path, 'echo "$@"; env | grep -c ^ETCDCTL_; echo wrong >&2; exit 7')
     done = etcdctl.run_etcdctl(link(path), ["https://a:1", "https://b:2"], "member", "list")
     flags = "--endpoints=https://a:1,https://b:2 --command-timeout=1s --dial-timeout=1s"
-    assert done.stdout == f"{flags} --cacert=/ca.crt --cert=/client.crt member list -w json\n0\n"
+    assert done.stdout == f"{flags} --cacert=/ca.crt --cert=/client.crt -w json member list\n0\n"
     assert (done.returncode, done.stderr) == (7, "wrong\n")
     plain = etcdctl.run_etcdctl(link(path), ["http://a:1"], "alarm", "list")
     assert "--cacert" not in plain.stdout

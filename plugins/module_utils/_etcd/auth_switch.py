@@ -1,0 +1,124 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable and disable authentication, without ever locking everybody out.
+
+etcd checks no password while authentication is off. So the user root is created again with the given password just before
+authentication is enabled: then one way to disable it again is certain. Afterwards the caller's own user and root's password
+are proved at every member, and authentication is disabled again if one of them fails.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import (
+    NO_PASSWORD,
+    RIGHT,
+    ROOT,
+    AccessControl,
+    AuthStatus,
+    password_problem,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+
+# Seconds in which every member has applied the change.
+_SETTLE_SECONDS = 5.0
+_PAUSE = 0.3
+
+
+class AuthError(ValueError):
+    """Authentication cannot be enabled or disabled; the text says why. Nothing was changed, or it was changed back."""
+
+
+def read_statuses(access: AccessControl) -> dict[str, AuthStatus]:
+    """Return the status of each endpoint once all are equal. Raises EtcdctlError, or AuthError if they stay different."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while True:
+        found = {url: access.at(url).status() for url in access.endpoints}
+        if len(set(found.values())) <= 1:
+            return found
+        if time.monotonic() >= deadline:
+            told = ", ".join(
+                f"{url} has authentication {'on' if status.enabled else 'off'} at revision {status.revision}"
+                for url, status in found.items()
+            )
+            raise AuthError(f"the members disagree: {told}. Rebuild the member that differs; nothing was changed")
+        time.sleep(_PAUSE)
+
+
+def obstacles(access: AccessControl, root_password: str) -> list[str]:
+    """Return why authentication, which is off, must not be enabled. Raises EtcdctlError."""
+    found = []
+    users = access.users()
+    if ROOT not in users:
+        found.append("there is no user root; create it with etcd_user, with a password and the role root")
+    elif ROOT not in access.user_roles(ROOT):
+        found.append("the user root lacks the role root; grant it with etcd_user")
+    if not root_password:
+        found.append("root_password is not set, so that nobody could prove that root can log in")
+    elif password_problem(ROOT, root_password):
+        found.append(password_problem(ROOT, root_password))
+    own = access.identity()
+    if not own:
+        found.append(
+            "this task presents no client certificate with a common name and no login_user, so that etcd would refuse it afterwards"
+        )
+    elif own not in users:
+        found.append(
+            f"there is no user {own}, which this task would be afterwards; create it with etcd_user and the role root"
+        )
+    elif own != ROOT and ROOT not in access.user_roles(own):
+        found.append(
+            f"the user {own}, which this task would be afterwards, lacks the role root; grant it with etcd_user"
+        )
+    return found
+
+
+def enable(access: AccessControl, root_password: str) -> None:
+    """Enable authentication, and prove that the caller's user and root work. Raises AuthError after it was disabled again."""
+    roles = access.user_roles(ROOT)
+    access.delete_user(ROOT)
+    access.add_user(ROOT, root_password)
+    for role in [ROOT, *(role for role in roles if role != ROOT)]:
+        access.grant_role(ROOT, role)
+    access.enable()
+    problem = _settled_problem(access, root_password)
+    if problem:
+        _disable_again(access, root_password)
+        raise AuthError(f"{problem}. So authentication was disabled again")
+
+
+def proof_problem(access: AccessControl, root_password: str) -> str:
+    """Say which of the caller's user and root's password (if given) does not work at an endpoint; empty if both do."""
+    for url in access.endpoints:
+        try:
+            access.at(url).users()
+            answer = access.at(url).authenticate(ROOT, root_password) if root_password else RIGHT
+        except EtcdctlError as error:
+            return f"{url}: {error}"
+        if answer == NO_PASSWORD:
+            return "root was created without a password, so that root_password cannot be its password; delete root and create it again"
+        if answer != RIGHT:
+            return "root_password is not the password of root; correct it, or set root's password with etcd_user"
+    return ""
+
+
+def _settled_problem(access: AccessControl, root_password: str) -> str:
+    """Return the problem that is left after every member had time to apply the change."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while True:
+        problem = proof_problem(access, root_password)
+        if not problem or time.monotonic() >= deadline:
+            return problem
+        time.sleep(_PAUSE)
+
+
+def _disable_again(access: AccessControl, root_password: str) -> None:
+    """Disable authentication as root, else as the caller's own user."""
+    as_root = replace(access, connection=replace(access.connection, user=ROOT, password=root_password))
+    try:
+        as_root.disable()
+    except EtcdctlError:
+        access.disable()

@@ -1,0 +1,64 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The common name in a certificate's subject, by which etcd identifies a client. Needs the standard library only."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+
+_COMMON_NAME = bytes([0x55, 0x04, 0x03])
+_VERSION = 0xA0
+_BMP_STRING = 0x1E
+# The fields of a certificate before its subject: serial number, signature algorithm, issuer, validity.
+_FIELDS_BEFORE_SUBJECT = 4
+
+
+def read_common_name(path: str) -> str:
+    """Return the common name of the first certificate in a PEM file, empty if it has none. Raises ValueError."""
+    try:
+        with open(path, encoding="ascii") as stream:
+            text = stream.read()
+    except OSError as error:
+        raise ValueError(f"the client certificate {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the client certificate {path} is not PEM") from error
+    begin, end = ssl.PEM_HEADER, ssl.PEM_FOOTER
+    first = text.find(begin)
+    try:
+        if first < 0:
+            raise ValueError("no certificate")
+        return common_name(ssl.PEM_cert_to_DER_cert(text[first : text.index(end, first) + len(end)]))
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"the client certificate {path} is not a certificate in PEM form") from error
+
+
+def common_name(certificate: bytes) -> str:
+    """Return the common name in the subject of a certificate in DER form. The last one counts, as for etcd (Go).
+
+    Raises ValueError or IndexError for anything else than a certificate.
+    """
+    ((_tag, whole),) = _items(certificate)
+    _tag, body = next(_items(whole))
+    fields = [item for item in _items(body) if item[0] != _VERSION]
+    found = ""
+    for _set, attributes in _items(fields[_FIELDS_BEFORE_SUBJECT][1]):
+        for _sequence, attribute in _items(attributes):
+            (_oid, kind), (tag, value) = _items(attribute)
+            if kind == _COMMON_NAME:
+                found = value.decode("utf-16-be" if tag == _BMP_STRING else "utf-8")
+    return found
+
+
+def _items(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield tag and content of the DER values in ``data``."""
+    while data:
+        tag, length, start = data[0], data[1], 2
+        if length & 0x80:
+            start += length & 0x7F
+            length = int.from_bytes(data[2:start], "big")
+        if start + length > len(data):
+            raise ValueError("truncated")
+        yield tag, data[start : start + length]
+        data = data[start + length :]

@@ -1,0 +1,149 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable or disable authentication in etcd."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_auth
+short_description: Enable or disable authentication in etcd
+version_added: 0.2.0
+description:
+  - Enables authentication only if nobody is locked out - root exists, has the role C(root), and the user as which this module works has that
+    role, too. Otherwise it fails and changes nothing.
+  - etcd checks no password while authentication is off. So the module deletes root and creates it again, with O(root_password) and the roles that
+    it had, just before it enables authentication. Afterwards it proves at every one of O(endpoints) that its own user and root
+    with that password work, and disables authentication again if one of them does not.
+  - With authentication on already, it proves the same and changes nothing.
+  - Without O(state) it reports only.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
+  - etcdops.headroom.etcdctl.login
+options:
+  state:
+    description: Whether etcd authenticates its clients. Left as it is by default.
+    type: str
+    choices: [enabled, disabled]
+  root_password:
+    description: The password of root. Needed to enable authentication. It must be the right one if authentication is on.
+    type: str
+attributes:
+  check_mode:
+    description: Reports what would be changed, and fails as a real run would. The proof itself needs authentication to be on.
+    support: full
+  diff_mode:
+    description: Shows whether authentication is on before and after.
+    support: full
+notes:
+  - O(endpoints) should list every member. All of them must answer.
+  - Clients without credentials lose their access at once.
+seealso:
+  - module: etcdops.headroom.etcd_user
+  - module: etcdops.headroom.etcd_role
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Create root
+  etcdops.headroom.etcd_user:
+    name: root
+    password: "{{ vault_etcd_root_password }}"
+    roles: [root]
+    update_password: on_create
+  run_once: true
+
+- name: Create the user of the certificates that this collection uses
+  etcdops.headroom.etcd_user:
+    name: headroom
+    no_password: true
+    roles: [root]
+  run_once: true
+
+- name: Enable authentication
+  etcdops.headroom.etcd_auth:
+    state: enabled
+    root_password: "{{ vault_etcd_root_password }}"
+  run_once: true
+"""
+
+RETURN = r"""
+enabled:
+  description: Whether authentication is on after this task; in check mode, whether it would be.
+  type: bool
+  returned: success
+user:
+  description: The user as which this module works, empty for none.
+  type: str
+  returned: success
+  sample: headroom
+members:
+  description: The status at each endpoint before this task, with the revision of its users and roles.
+  type: dict
+  returned: success
+  sample: {"https://127.0.0.1:2379": {enabled: true, revision: 12}}
+"""
+
+from dataclasses import asdict
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import auth_switch
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    LOGIN_ARGUMENTS,
+    connection_from_params,
+)
+
+
+def switch(access: AccessControl, enabled: bool, state: str | None, root_password: str, check: bool) -> bool:
+    """Bring authentication into ``state``, and prove that it works. Returns whether it is or would be on afterwards."""
+    if state == "disabled" and enabled and not check:
+        access.disable()
+    if state == "enabled" and enabled:
+        problem = auth_switch.proof_problem(access, root_password)
+        if problem:
+            raise auth_switch.AuthError(f"authentication is on, but {problem}")
+    if state == "enabled" and not enabled:
+        obstacles = auth_switch.obstacles(access, root_password)
+        if obstacles:
+            raise auth_switch.AuthError(
+                f"authentication cannot be enabled: {'; '.join(obstacles)}. Nothing was changed"
+            )
+        if not check:
+            auth_switch.enable(access, root_password)
+    return enabled if state is None else state == "enabled"
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            **LOGIN_ARGUMENTS,
+            "state": {"type": "str", "choices": ["enabled", "disabled"]},
+            "root_password": {"type": "str", "no_log": True},
+        },
+        supports_check_mode=True,
+    )
+    params = module.params
+    try:
+        access = AccessControl(connection_from_params(params), params["endpoints"])
+        user = access.identity()
+        members = auth_switch.read_statuses(access)
+        before = all(status.enabled for status in members.values())
+        after = switch(access, before, params["state"], params["root_password"] or "", module.check_mode)
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(
+        changed=after != before,
+        enabled=after,
+        user=user,
+        members={url: asdict(status) for url, status in members.items()},
+        diff={"before": {"enabled": before}, "after": {"enabled": after}},
+    )
+
+
+if __name__ == "__main__":
+    main()
