@@ -22,9 +22,10 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_etcdctl
 
 from bench.common.member import Member, binary, releases, running
+from bench.memory import load
 
 PORT = 24950
 KEYS = 150
@@ -267,6 +268,42 @@ def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path,
         assert time.monotonic() < deadline, "etcd lives on"
         time.sleep(0.05)
     hold(live, tmp_path, scratch_dir)
+
+
+@pytest.mark.parametrize("version", releases())
+def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: Path, version: str) -> None:
+    """The copy has the cluster's users, and nobody's credentials are needed to read it."""
+    folder = load.certificates(tmp_path / "tls")
+    member = Member(version, tmp_path, PORT + 10, tls=folder)
+    files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
+    own = replace(link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)))
+
+    def ctl(*words: str) -> None:
+        assert run_etcdctl(own, [member.endpoint], *words).returncode == 0, words
+
+    with running([member]):
+        for number in range(KEYS):
+            ctl("put", f"/key/{number}", "value")
+        for number in range(200):  # so many users need more than one page
+            ctl("user", "add", f"a-user-with-quite-a-long-name-{number}", "--no-password")
+        for name in ("root", "client"):
+            ctl("user", "add", name, "--no-password")
+            ctl("user", "grant-role", name, "root")
+        ctl("auth", "enable")
+        request = snapshot.Request(str(tmp_path), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+        snapshot.take_snapshot(request, snapshot.Tools(own, tools(version).etcdutl_path), [member.endpoint])
+        drilled = replace(tools(version), connection=own)
+        finding = drill.run_drill(asked(tmp_path, scratch_dir), drilled, [member.endpoint]).finding
+        assert (finding.compared, finding.keys) == ("hash", KEYS)
+        # Compacted past the backup, key by key.
+        ctl("put", "/key/0", "later")
+        revision = json.loads(run_etcdctl(own, [member.endpoint], "put", "/later", "x").stdout)["header"]["revision"]
+        ctl("compaction", str(revision))
+        finding = drill.run_drill(asked(tmp_path, scratch_dir), drilled, [member.endpoint]).finding
+        assert (finding.compared, finding.keys_compared) == ("keys", KEYS)
+        # Someone else's drill, without the cluster and its users.
+        alone = asked(tmp_path, scratch_dir, live=False)
+        assert drill.run_drill(alone, tools(version), []).finding.keys == KEYS
 
 
 def working_in(folder: Path) -> list[int]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, compare, retention, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import auth_flag, check, compare, retention, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
@@ -226,4 +226,6 @@ def _restore(path: str, folder: str, etcdutl_path: str, limits: scratch.Limits) 
         raise DrillError("etcdutl did not restore it within the time limit: raise timeout")
     if answer.returncode != 0:
         raise DrillError(f"etcdutl cannot restore it: {failure_reason(answer)}")
+    # The copy would ask for the credentials of its cluster. Only this process can enter its folder.
+    auth_flag.disable_authentication(os.path.join(data, "member", "snap", "db"))
     return data
