@@ -18,7 +18,9 @@ _BUCKET, _KEY, _ON, _OFF = b"auth", b"authEnabled", 1, 0
 
 _MAGIC, _VERSION = 0xED0CDAED, 2
 _PAGE_HEADER = struct.Struct("<QHHI")  # id, flags, count, overflow
-_META = struct.Struct("<IIIIQQQQQ")  # magic, version, page size, flags, root page, sequence, freelist, pages, transaction
+_META = struct.Struct(
+    "<IIIIQQQQQ"
+)  # magic, version, page size, flags, root page, sequence, freelist, pages, transaction
 _CHECKSUM = struct.Struct("<Q")
 _BRANCH = struct.Struct("<IIQ")  # position, key size, page
 _LEAF = struct.Struct("<IIII")  # flags, position, key size, value size

@@ -16,7 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import auth_flag, check, compare, retention, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
+    auth_flag,
+    check,
+    compare,
+    retention,
+    snapshot,
+    store,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
