@@ -60,7 +60,7 @@ options:
     type: dict
     default: {}
   room:
-    description: With O(state=checked), the bytes that must be free for each directory. C(database) in place of bytes is the size of the database.
+    description: With O(state=checked), the room that has to be free. What lies on one volume is added up.
     type: list
     elements: dict
     default: []
@@ -170,6 +170,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -177,6 +178,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.raft_log import count_v2_entries
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_room import Room, room_problems
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_waits import PAUSE, Steps
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.stored_members import (
+    DatabaseError,
+    read_members,
+    stored_problems,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import check_upgrade
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
 
@@ -217,7 +223,7 @@ def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
     found["blockers"] += room_problems([Room(**room) for room in params["room"]], size)
     if params["data_dir"] and direction == release_change.UPGRADE and not flushing:
         found["flush"], problems = replays_v2(params, begun=found["begun"])
-        found["blockers"] += problems
+        found["blockers"] += problems + zombies(params, running, cluster)
     if direction == release_change.DOWNGRADE and not found["blockers"]:
         found["blockers"] += refusal(steps, release)
     return found
@@ -247,6 +253,17 @@ def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]
             f"{params['release']} panics: change the other members back to the lower release first"
         ]
     return entries > 0, []
+
+
+def zombies(params: dict[str, Any], running: list[str], cluster: Cluster) -> list[str]:
+    """Return how the database of the member on this host differs from the members that the cluster lists; only 3.5 lists others."""
+    if not running or release_change.minor(running[0]) != "3.5":
+        return []
+    path = Path(params["data_dir"]) / "member" / "snap" / "db"
+    try:
+        return stored_problems(read_members(path), cluster)
+    except DatabaseError as error:
+        return [f"the members in the database cannot be compared with those of the cluster: {error}"]
 
 
 def refusal(steps: Steps, release: str) -> list[str]:

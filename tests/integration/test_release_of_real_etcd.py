@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import rele
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.raft_log import count_v2_entries
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_waits import FLUSH_KEY, ReleaseError, Steps
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.stored_members import read_members, stored_problems
 
 from bench.common.member import Member, binary, releases
 
@@ -70,6 +72,18 @@ def form(cluster: Members, version: str) -> None:
         cluster.start(name, version)
     for member in cluster.running.values():
         member.wait_ready()
+
+
+def test_the_members_in_a_database_that_etcd_writes_to(cluster: Members) -> None:
+    form(cluster, OLD)
+    steps = cluster.steps(OLD)
+    path = cluster.folder / "m0" / "member" / "snap" / "db"
+    for number in range(20):
+        steps._ctl(steps.endpoints, "put", f"key{number}", "value" * 1000)
+        assert stored_problems(read_members(path), steps.observe()[0]) == []
+    listed = steps.observe()[0]
+    [problem] = stored_problems(read_members(path), replace(listed, members=listed.members[1:]))
+    assert "which the cluster does not list" in problem
 
 
 def test_up_to_the_newest_release_and_down_again(cluster: Members) -> None:

@@ -49,7 +49,7 @@ class Steps:
         Once a member runs the lower release, etcd refuses to enable it again, and the cluster stays at the lower version.
         Returns whether this enabled it.
         """
-        members = self.observe()[1]
+        members = self._members()
         running = release_change.running_releases(members)
         target = release_change.minor(release)
         enabled = target in {member.downgrade_to for member in members}
@@ -65,7 +65,7 @@ class Steps:
 
     def cancel(self, *, check: bool = False) -> bool:
         """Cancel an enabled downgrade. Returns whether one was enabled."""
-        members = self.observe()[1]
+        members = self._members()
         enabled = any(member.downgrade_to for member in members)
         if enabled and not check:
             self._downgrade(members, "cancel")
@@ -82,7 +82,7 @@ class Steps:
         etcd does so on its own only after snapshot-count writes, or when the cluster's version goes down. So this enables a
         downgrade and cancels it at once: no member restarts, and a key says that this is under way.
         """
-        members = self.observe()[1]
+        members = self._members()
         running = release_change.running_releases(members)
         lower = f"{minor_below(running[-1])}.0"
         self._ctl(self.endpoints, "put", FLUSH_KEY, lower)
@@ -102,15 +102,16 @@ class Steps:
                 raise ReleaseError(f"{text} (waited {self.timeout:g} s)")
             time.sleep(PAUSE)
 
+    def _members(self) -> list[MemberRelease]:
+        cluster, members = self.observe()
+        if not any(member.server for member in members):
+            raise ReleaseError(f"no member of the cluster answers{f' ({cluster.error})' if cluster.error else ''}")
+        return members
+
     def _downgrade(self, members: list[MemberRelease], *words: str) -> None:
         """Run etcdctl downgrade through a member of the newest release: 3.5 does not answer."""
-        newest = max(
-            (member for member in members if member.server),
-            key=lambda member: releases.version_key(member.server),
-            default=None,
-        )
-        if newest is None:
-            raise ReleaseError("no member of the cluster answers")
+        answering = [member for member in members if member.server]
+        newest = max(answering, key=lambda member: releases.version_key(member.server))
         self._ctl([newest.endpoint], "downgrade", *words)
 
     def _ctl(self, endpoints: list[str], *words: str) -> str:
