@@ -49,6 +49,11 @@ class Steps:
         Once a member runs the lower release, etcd refuses to enable it again, and the cluster stays at the lower version.
         Returns whether this enabled it.
         """
+        if not check:  # one that an interrupted flush left must not make this downgrade its own
+            self._ctl(self.endpoints, "del", FLUSH_KEY)
+        return self._enable(release, check=check)
+
+    def _enable(self, release: str, *, check: bool = False) -> bool:
         members = self._members()
         running = release_change.running_releases(members)
         target = release_change.minor(release)
@@ -86,7 +91,7 @@ class Steps:
         running = release_change.running_releases(members)
         lower = f"{minor_below(running[-1])}.0"
         self._ctl(self.endpoints, "put", FLUSH_KEY, lower)
-        self.enable(lower)
+        self._enable(lower)
         self.cancel()
         self.wait(lambda found: _cluster_problem(found, f"{release_change.minor(running[-1])}.0"))
         self._ctl(self.endpoints, "del", FLUSH_KEY)
