@@ -77,7 +77,7 @@ def _newest_meta(database: BinaryIO) -> tuple[int, int, int]:
     first = _read(database, 0, 4096)
     magic, _version, size, *_rest = _META.unpack_from(first, _PAGE.size)
     if magic != _MAGIC:
-        raise DatabaseError("it is no database of etcd")
+        raise DatabaseError("not a database of etcd")
     for number in (0, 1):
         content = first if number == 0 else _read(database, size, 4096)
         magic, _version, size_, _flags, root, _sequence, _free, _pages, transaction = _META.unpack_from(

@@ -62,7 +62,7 @@ def test_members_are_read(tmp_path: Path, inline: bool, branch: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"), [(b"", "shorter"), (bytes(2 * SIZE), "no database of etcd"), (meta(0, 3, 1), "shorter")]
+    ("content", "problem"), [(b"", "shorter"), (bytes(2 * SIZE), "not a database of etcd"), (meta(0, 3, 1), "shorter")]
 )
 def test_other_files_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "db").write_bytes(content)
