@@ -49,6 +49,7 @@ class Steps:
         Once a member runs the lower release, etcd refuses to enable it again, and the cluster stays at the lower version.
         Returns whether this enabled it.
         """
+        self._members()
         if not check:  # one that an interrupted flush left must not make this downgrade its own
             self._ctl(self.endpoints, "del", FLUSH_KEY)
         return self._enable(release, check=check)
