@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from typing import Any, NamedTuple
 
 import yaml
@@ -14,6 +15,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENCRYPTED = "$ANSIBLE_VAULT"
+# Lists of commands in cloud-init.
+_COMMANDS = ("runcmd", "bootcmd")
 
 
 class _Loader(_BASE):  # type: ignore[misc]
@@ -129,11 +132,32 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
             if key.value == "name" and isinstance(value, yaml.ScalarNode):
                 _add(scopes, value.value, whole if inside == "metadata" else outer)
             _add(scopes, key.value, _range(key, value, first))
+            if key.value in _COMMANDS and isinstance(value, yaml.SequenceNode):
+                embedded.append(Embedded(key.value, _commands(path, value, first)))
             if isinstance(value, yaml.ScalarNode) and "\n" in value.value and value.style in ("|", ">"):
                 embedded.append(
                     Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
                 )
             pending.append((value, _range(key, value, first), key.value))
+
+
+def _commands(path: str, node: Any, first: int) -> list[Line]:
+    """Return the commands of cloud-init, each a text or a list of words, as the lines of a script."""
+    lines = []
+    for item in node.value:
+        number = item.start_mark.line + first
+        if isinstance(item, yaml.ScalarNode):
+            lines += lines_of(path, item.value, number + (1 if item.style in ("|", ">") else 0))
+        elif isinstance(item, yaml.SequenceNode):
+            words = [str(word.value) for word in item.value if isinstance(word, yaml.ScalarNode)]
+            # What a shell gets is a command itself.
+            script = (
+                words[-1]
+                if len(words) > 2 and words[-2].startswith("-") and words[-2].endswith("c")
+                else shlex.join(words)
+            )
+            lines += lines_of(path, script, number)
+    return lines
 
 
 def _scalar(node: Any, name: str) -> str:

@@ -13,9 +13,12 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, flags_in
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Logical
 
-_FLAG = re.compile(r"^--?([A-Za-z][A-Za-z0-9-]*)")
+_FLAG = re.compile(r"^--?([A-Za-z][^=\s$(){}]*)")
 _PLACEHOLDER = re.compile(r"\$(\w+|\{\w+\}|\(command\))|\{\{.*\}\}|\{%.*%\}")
-_ETCD_VARIABLE = re.compile(r"^(ETCD_|GOGC$|GOMEMLIMIT$)")
+# Scripts around etcd read those that are left out here.
+_ETCD_VARIABLE = re.compile(
+    r"^(ETCD_(?!(VER|VERSION|RELEASE|TAG|IMAGE(_\w+)?|OPTS|OPTIONS|ARGS|EXTRA_ARGS|FLAGS|USER|GROUP|HOME|BIN|SSL_DIR)$)|GOGC$|GOMEMLIMIT$)"
+)
 
 
 def build(
@@ -28,8 +31,9 @@ def build(
     limit: dict[str, str] | None = None,
     memlock: str | None = None,
     where: dict[str, tuple[str, int]] | None = None,
+    passes_on: bool = False,
 ) -> dict[str, Any]:
-    """Return the member; of two assignments of a variable the last counts."""
+    """Return the member; of two assignments of a variable the last counts. ``passes_on``: etcd gets the variables that its flags repeat."""
     kept = {variable.name: variable for variable in variables if _ETCD_VARIABLE.match(variable.name)}
     environment = {
         **{name: variable.value for name, variable in kept.items()},
@@ -45,12 +49,14 @@ def build(
         "name": _name(command.words) or _written(environment.get("ETCD_NAME", "")) or "etcd",
         "format": kind,
         "image": command.image,
+        "release": None,
         "command": list(command.words),
         "environment": environment,
         "limit": {"name": "--memory", "size": command.memory} if command.memory else limit,
         "memlock": memlock,
         "unknown": {**(unknown or {}), **_unexpanded(command.words)},
         "silent": [],
+        "twice": _twice(command.words) if passes_on else {},
         "where": {about: list(place) for about, place in places.items()},
     }
 
@@ -67,6 +73,14 @@ def from_environment(variables: list[Variable]) -> dict[str, Any]:
 
 def _flags(words: Iterable[str]) -> list[str]:
     return [found[1] for found in map(_FLAG.match, words) if found]
+
+
+def _twice(words: tuple[str, ...]) -> dict[str, str]:
+    """Return flag → variable for flags such as --name=${ETCD_NAME}: etcd reads that variable, too."""
+    pairs = [word.partition("=")[::2] if "=" in word else (word, after) for word, after in zip(words, (*words[1:], ""))]
+    flags = [(found[1], value) for flag, value in pairs if (found := _FLAG.fullmatch(flag))]
+    own = {flag: "ETCD_" + flag.upper().replace("-", "_") for flag, _value in flags}
+    return {flag: own[flag] for flag, value in flags if value in (f"${own[flag]}", f"${{{own[flag]}}}")}
 
 
 def _name(words: tuple[str, ...]) -> str:

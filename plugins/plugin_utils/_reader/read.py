@@ -23,9 +23,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
     read_environment,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
-_DOCUMENT = re.compile(r"\.(ya?ml|json)$", re.IGNORECASE)
+_DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
+_CLOUD_CONFIG = re.compile(r"\A#cloud-config\b")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -74,10 +76,13 @@ class _Reader:
         self.unparsed: dict[str, str] = {}
         self.translated: dict[str, bool] = {}
         self.passed_over: dict[str, str] = {}
+        self._releases: dict[str, tuple[str, Line]] = {}
         self._units: list[Text] = []
         self._environments: list[Text] = []
 
     def document(self) -> dict[str, Any]:
+        for entry in self.files:
+            self._state_release(entry["path"], entry["contents"])
         return {
             "files": self.files,
             "lines": self.lines,
@@ -85,9 +90,19 @@ class _Reader:
             "translated": self.translated,
         }
 
+    def _state_release(self, path: str, contents: Any) -> None:
+        """Add the release that the member's own file downloads."""
+        found = contents.get("headroom_member") if isinstance(contents, dict) else None
+        if isinstance(found, dict) and path in self._releases and found.get("image") is None:
+            found["release"], line = self._releases[path]
+            found["where"]["etcd_version"] = [line.path, line.number]
+
     def add(self, path: str, text: str) -> None:
         """Read a file, or keep it for its unit."""
         before = len(self.files) + len(self._units) + len(self._environments)
+        release = find_release(lines_of(path, text))
+        if release:
+            self._releases[path] = release
         try:
             self._add(Text(path, path, lines_of(path, text)))
         except Unparsed as problem:
@@ -103,7 +118,7 @@ class _Reader:
 
     def _add(self, file: Text) -> None:
         text = file.text
-        if _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target):
+        if _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
         elif _SCRIPT.search(text):
             self._add_script(file)

@@ -96,4 +96,5 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
         members.append(member.build("script", command, logical, [*exported, *given]))
-    return members
+    # A command of a recovery is not how the script usually starts etcd.
+    return [found for found in members if "--force-new-cluster" not in found["command"]] or members

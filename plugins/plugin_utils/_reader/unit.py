@@ -105,6 +105,8 @@ def _build(
         limit={"name": limit.name, "size": limit.value} if limit else None,
         memlock=memlock.value.split(":")[0] if memlock else None,
         where={limit.name: limit.source.place(limit.name)} if limit else {},
+        # systemd passes the variables of a file to etcd, but docker does not.
+        passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
     )
 
 

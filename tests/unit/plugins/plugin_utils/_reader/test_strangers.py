@@ -1,0 +1,96 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ways in which public files differ: cloud-init's commands, downloads, units that repeat their variables, and recoveries in scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+
+URLS = "--listen-client-urls http://0.0.0.0:2379"
+CLOUD_CONFIG = f"""#cloud-config
+runcmd:
+  - curl -LO https://github.com/etcd-io/etcd/releases/download/v3.4.13/etcd-v3.4.13-linux-amd64.tar.gz
+  - [sh, -c, "nohup etcd --name a {URLS} &"]
+  - [etcd, --name, b, --listen-client-urls, "http://0.0.0.0:2379"]
+  - |
+    docker run quay.io/coreos/etcd:v3.5.1 etcd --name c {URLS}
+  - 5
+"""
+UNIT = "[Service]\n{variables}ExecStart={command}--name=${{ETCD_NAME}} --data-dir $ETCD_DATA_DIR --wal-dir=$WAL --max-wals=5\n"
+
+
+def members(path: str, text: str) -> list[dict[str, Any]]:
+    """The members in one file."""
+    files = read({path: text}).document["files"]
+    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
+
+
+@pytest.mark.parametrize("path", ["user-data", "init.yaml", "init.yml.tftpl"])
+def test_commands_of_cloud_init(path: str) -> None:
+    found = {member["name"]: member for member in members(path, CLOUD_CONFIG)}
+    assert {name: member["release"] for name, member in found.items()} == {"a": "3.4.13", "b": "3.4.13", "c": None}
+    assert found["c"]["image"] == "quay.io/coreos/etcd:v3.5.1"
+    assert found["a"]["where"]["--name"] == [path, 4]
+    assert found["c"]["where"]["--name"] == [path, 7]
+    assert found["a"]["where"]["etcd_version"] == [path, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("ETCD_VER=v3.3.8\n", "3.3.8"),
+        ('export ETCD_VERSION="3.3.8"\n', "3.3.8"),
+        ("Environment=ETCD_IMAGE_TAG=v3.2.0\n", "3.2.0"),
+        ("tar xf etcd-v3.4.3-linux-arm64.tar.gz\n", "3.4.3"),
+        ("ETCD_VER=v3.3.8\nETCD_VERSION=v3.3.9\n", None),
+        ("#ETCD_VER=v3.3.8\n", None),
+        ("KUBE_VERSION=v1.30.1\n", None),
+        ("ETCD_VER=v3.3.8-${ARCH}\n", None),
+    ],
+)
+def test_release(text: str, release: str | None) -> None:
+    found = find_release(lines_of("x", text))
+    assert (found[0] if found else None) == release
+
+
+@pytest.mark.parametrize(
+    ("variables", "command", "twice"),
+    [
+        ("EnvironmentFile=-/etc/etcd.conf\n", "etcd ", {"name": "ETCD_NAME", "data-dir": "ETCD_DATA_DIR"}),
+        # Nothing says that the variables are set.
+        ("", "etcd ", {}),
+        # docker does not pass them on.
+        ("EnvironmentFile=/etc/etcd.conf\n", "docker run quay.io/coreos/etcd:v3.5.1 etcd ", {}),
+    ],
+)
+def test_flags_that_repeat_variables(variables: str, command: str, twice: dict[str, str]) -> None:
+    (found,) = members("etcd.service", UNIT.format(variables=variables, command=command))
+    assert found["twice"] == twice
+
+
+def test_variables_of_wrappers() -> None:
+    (found,) = members(
+        "etcd.env", "ETCD_NAME=a\nETCD_DATA_DIR=/d\nETCD_IMAGE_TAG=v3.2.0\nETCD_OPTS=\nETCD_SSL_DIR=/s\n"
+    )
+    assert found["environment"] == {"ETCD_NAME": "a", "ETCD_DATA_DIR": "/d"}
+    assert found["release"] == "3.2.0"
+
+
+def test_recovery_in_a_script() -> None:
+    recovery = f"etcd --name a --force-new-cluster {URLS}\n"
+    usual = f"etcd --name a {URLS}\n"
+    both = members("start.sh", f"#!/bin/sh\nif lost; then\n  {recovery}else\n  {usual}fi\n")
+    assert ["--force-new-cluster" in member["command"] for member in both] == [False]
+    (alone,) = members("start.sh", f"#!/bin/sh\n{recovery}")
+    assert "--force-new-cluster" in alone["command"]
+
+
+def test_flag_without_its_equals_sign() -> None:
+    (found,) = members("etcd.service", "[Service]\nExecStart=etcd --cert-file/etc/a.pem --name a\n")
+    assert found["where"]["--cert-file/etc/a.pem"] == ["etcd.service", 2]
