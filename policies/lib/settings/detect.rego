@@ -18,8 +18,21 @@ import data.headroom.settings.other_roles
 # The variables of the hosts; without visible hosts, those of a new member.
 _examples := object.union(
 	{name: inventory.examples(name) | some name, groups in inventory.members; count(groups.all) > 0},
-	{name: folder.new_member(name, "etcd") | some name, groups in inventory.members; count(groups.all) == 0},
+	{name: folder.new_member(name, _alike(object.get(_vars_groups, [name], set()))) | some name, groups in inventory.members; count(groups.all) == 0},
 )
+
+# Inventory → the groups with variables.
+_vars_groups := {root: groups |
+	some root in {root | some [root, "group_vars", _] in paths.vars_names}
+	groups := {group | some [other, "group_vars", group] in paths.vars_names; other == root}
+}
+
+# The group of members among the groups of an inventory: etcd, or the only one with a name such as etcd_cluster or etcd-nodes.
+_alike(groups) := min(alike) if {
+	not "etcd" in groups
+	alike := {group | some group in groups; regex.match(`^(?i)etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?$`, group)}
+	count(alike) == 1
+} else := "etcd"
 
 _names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some name, found in _examples}
 
@@ -122,7 +135,7 @@ _other_headroom_variables := {
 }
 
 # Inventory → the group of its members.
-group := {name: _group(format[name], found.known, _groups[name]) | some name, found in _examples}
+group := {name: _group(format[name], found.known, _groups[name] | object.get(_vars_groups, [name], set())) | some name, found in _examples}
 
 _group(format_of, variables, groups) := "etcd" if {
 	format_of == "kubespray"
@@ -136,7 +149,7 @@ _group(format_of, variables, groups) := "etcd" if {
 	"k8s_etcd" in groups
 } else := variables.etcd_group if {
 	is_string(variables.etcd_group)
-} else := "etcd"
+} else := _alike(groups)
 
 # Whether something says that an inventory deploys etcd: the group of the members, a server's variable, or a section of an INI file.
 is_deployed(name) if {
@@ -144,6 +157,7 @@ is_deployed(name) if {
 	definition.root == name
 	definition.group == group[name]
 	definitions.is_group(definition.body)
+	not _is_of_strangers(name)
 }
 
 is_deployed(name) if files.listed[name][group[name]]
@@ -151,6 +165,7 @@ is_deployed(name) if files.listed[name][group[name]]
 is_deployed(name) if {
 	has_variables(name)
 	not has_no_inventory_file(name)
+	not _is_template(name)
 }
 
 is_deployed(name) if {
@@ -161,6 +176,18 @@ is_deployed(name) if {
 
 # Its hosts may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
+
+# headroom-lint sees all hosts, and an empty group may mean that the playbook's etcd is optional.
+_is_of_strangers(name) if {
+	files.reader.files
+	format[name] != "headroom"
+}
+
+# An inventory without any hosts is there to be copied.
+_is_template(name) if {
+	_is_of_strangers(name)
+	count(inventory.members[name].all) == 0
+}
 
 # Whether an inventory sets a variable of a server, or names the group of the members.
 has_variables(name) if count(maps[name]) > 0
@@ -181,5 +208,7 @@ has_no_inventory_file(name) if {
 member_variables := object.union_n([
 	{name: headroom_roles.member_variables | some name, _ in format},
 	{name: (variables | maps[name]) | some name, format_of in format; variables := other_roles.member_variables[format_of]},
-	{name: (headroom_roles.member_variables | other_roles.version_variables) | some name, "unrecognised" in format},
+	{name: ((headroom_roles.member_variables | other_roles.version_variables) | other_roles.with_version(_examples[name].known)) |
+		some name, "unrecognised" in format
+	},
 ])

@@ -88,14 +88,12 @@ _hides_members(of_host) if {
 	setting == "initial_cluster"
 }
 
-# How many members the file of a host lists. Undefined where the list is not that of the whole cluster: in a static pod, and for a member
-# that joins an existing cluster.
+# How many members the file of a host lists. Undefined in a static pod, which keeps the list of the time when its member joined.
 listed_members(name, host_name) := of_host.members if {
 	name in formats.paths
 	of_host := formats.inventories[name].hosts[host_name].statement
 	_lists_members(of_host.format)
 	not _hides_members(of_host)
-	not "existing" in {entry.value | some entry in of_host.given}
 }
 
 _stated_size(of_host) := 1 if {

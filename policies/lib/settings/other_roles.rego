@@ -100,14 +100,38 @@ statement(format, variables, unknown, maps) := {
 	"kubernetes": format in {"kubespray", "githubixx.etcd"},
 }
 
-# The release that a role's variables name, else null.
+# The release that a role's variables name, else null. Names count in upper case too, and `version` in a map called etcd.
 version(variables) := found[0] if {
 	found := [release |
-		some name in _release_names
-		parts := split(_text(variables, name), ":")
+		texts := {lower(name): _text(variables, name) | some name, _ in variables}
+		some text in array.concat(
+			[texts[name] | some name in _release_names],
+			[sprintf("%v", [about.version]) | some name, value in variables; some about in _about_etcd(name, value)],
+		)
+		parts := split(text, ":")
 		release := releases.parse(parts[count(parts) - 1])
 	]
 } else := null
+
+# The maps called etcd with a version, such as kubernetes.components.etcd.
+_about_etcd(name, value) := [about |
+	is_object(value)
+	some about in array.concat(
+		array.concat([value | lower(name) == "etcd"], [about | about := value.etcd]),
+		[inner.etcd | some inner in value],
+	)
+	about.version
+]
+
+# The variables that name a release.
+with_version(variables) := {name |
+	some name, value in variables
+	_names_release(name, value)
+}
+
+_names_release(name, _) if lower(name) in version_variables
+
+_names_release(name, value) if count(_about_etcd(name, value)) > 0
 
 _text(variables, name) := sprintf("%v", [object.get(variables, name, "")])
 

@@ -2,8 +2,8 @@
 # title: Statements
 # description: |
 #   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one
-#   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members and
-#   memlock. given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
+#   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members,
+#   memlock, facts of the host ({name, value}), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
 #   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
 package headroom.settings.statement
 
@@ -48,7 +48,7 @@ _member(statement, entries) := {
 	"settings": {name: spelling.value_of(found[0].form, name, found[0].value) | some name, found in entries},
 	"names": {name: found[0].name | some name, found in entries},
 	"given": statement.given,
-	"twice": {name: [entry.name | some entry in found] | some name, found in entries; count(found) > 1},
+	"twice": _twice(statement, entries),
 	"limit": statement.limit,
 	"default_limit": object.get(statement, "default_limit", null),
 	"data_size": null,
@@ -56,16 +56,25 @@ _member(statement, entries) := {
 	"unknown": _unknown(statement),
 }
 
+# Until 3.3 a flag wins over its variable.
+_twice(statement, entries) := {} if {
+	semver.compare(releases.parse(statement.version), "3.4.0") < 0
+} else := object.union(
+	object.get(statement, "twice", {}),
+	{name: [entry.name | some entry in found] | some name, found in entries; count(found) > 1},
+)
+
 # `silent` lists settings that a distribution may set by itself. No finding reports them as unknown.
 _unknown(statement) := {name | some [name, _] in statement.unknown} | {name | some name in object.get(statement, "silent", [])}
 
-# Of the host, these formats express only the directories.
+# Of the host, these formats express only the directories, and some the volume.
 host(statement) := {
-	"facts": {fact: found[0].value | some fact, found in entries},
-	"names": {fact: found[0].name | some fact, found in entries},
+	"facts": {fact: entry.value | some fact, entry in entries},
+	"names": {fact: entry.name | some fact, entry in entries},
 	"unknown": _unknown(statement),
 } if {
-	entries := object.filter(_entries(statement), {"data_dir", "wal_dir"})
+	directories := {fact: found[0] | some fact, found in object.filter(_entries(statement), {"data_dir", "wal_dir"})}
+	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 
 # What is unknown, as the author wrote it → reason.

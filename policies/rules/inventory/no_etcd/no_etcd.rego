@@ -25,6 +25,9 @@ problems contains {"inventory": _named, "hosts": set(), "about": "etcd_group", "
 	}
 	input != []
 	count(object.get(files.reader, "unparsed", {})) == 0
+
+	# Members that will join have a line already if anything about them is unknown.
+	every profile in clusters.profiles { count(profile.unknown) == 0 }
 }
 
 _text := "no file here has hosts, so the variables of etcd are judged as those of a member that will join" if {

@@ -22,7 +22,10 @@ cases := [
 	["Headroom beside Kubernetes", _kubespray_groups, {"kube_network_plugin": "calico", "etcd_storage_data_device": "/dev/x"}, "headroom", "etcd"],
 	["a workload for kubespray", _kubespray_groups, {"etcd_deployment_type": "host", "etcd_workload": {}}, "kubespray", "etcd"],
 	["autobase", _autobase_groups, {"patroni_cluster_name": "x"}, "autobase", "etcd_cluster"],
-	["autobase's groups only", _autobase_groups, {}, "unrecognised", "etcd"],
+	["autobase's groups only", _autobase_groups, {}, "unrecognised", "etcd_cluster"],
+	["a group of a similar name", {"etcd-nodes": _group({"n1"})}, {}, "unrecognised", "etcd-nodes"],
+	["two groups of similar names", {"etcd1": _group({"n1"}), "etcd2": _group({"n2"})}, {}, "unrecognised", "etcd"],
+	["clients", {"etcd_clients": _group({"n1"})}, {}, "unrecognised", "etcd"],
 	["githubixx", {"k8s_etcd": _group({"n1"})}, {"etcd_settings_user": {"max-wals": 5}}, "githubixx.etcd", "k8s_etcd"],
 	["githubixx, named group", {"stores": _group({"n1"})}, {"etcd_settings": {}, "etcd_ansible_group": "stores"}, "githubixx.etcd", "stores"],
 	["githubixx, plain group", {"etcd": _group({"n1"})}, {"etcd_settings": {}}, "githubixx.etcd", "etcd"],
@@ -83,6 +86,12 @@ test_unrecognised if {
 	with_letter.version == "3.6.16"
 	in_image := dispatch.member(_profile({"etcd_image": "quay.io/coreos/etcd:v3.6.16-arm64"})) with input as _strange
 	in_image.version == "3.6.16"
+	in_capitals := dispatch.member(_profile({"ETCD_VERSION": "v3.6.16"})) with input as _strange
+	in_capitals.version == "3.6.16"
+	in_a_map := dispatch.member(_profile({"kubernetes": {"components": {"etcd": {"version": "v3.6.16"}, "cri": "x"}}})) with input as _strange
+	in_a_map.version == "3.6.16"
+	in_etcd := dispatch.member(_profile({"etcd": {"version": "3.6.16"}})) with input as _strange
+	in_etcd.version == "3.6.16"
 	place := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
 	place.facts == {"data_dir": "/data"}
 	reasons := dispatch.reasons(_profile({})) with input as _strange
