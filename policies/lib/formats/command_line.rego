@@ -2,7 +2,8 @@
 # title: Command lines
 # description: |
 #   The words of a command and etcd's flags among them, as a shell and Go's flag package see them. Of the shell only quotes, -c and the
-#   ends of lines are supported: of a script, the first command that runs etcd counts. A value that looks like a flag counts as one.
+#   ends of lines are supported: of a script, the first command that runs etcd counts, unless another one lacks its --force-new-cluster. A
+#   value that looks like a flag counts as one.
 package headroom.formats.command_line
 
 import data.headroom.releases.spelling
@@ -29,19 +30,26 @@ _commands(items, index, item) := replace(replace(item, "\\\n", " "), "\n", " ; "
 _script_follows := `^-[a-z]*c$`
 
 # The words after `etcd` up to the shell's next command; all words if the first is a flag. Undefined for other commands.
-arguments(command) := array.slice(rest, 0, _end(rest)) if {
-	rest := array.slice(command, executable(command) + 1, count(command))
+arguments(command) := _arguments_after(command, executable(command)) if {
+	executable(command) >= 0
 } else := command if {
 	startswith(command[0], "-")
 }
 
+_arguments_after(command, position) := array.slice(rest, 0, _end(rest)) if {
+	rest := array.slice(command, position + 1, count(command))
+}
+
 # Position of the word `etcd` where a command starts, because a data directory may be called etcd too.
-executable(command) := min({position |
-	some position, word in command
-	regex.match(`^(.*/)?etcd$`, word)
-	not startswith(word, "-")
-	_starts_command(command, position)
-})
+executable(command) := [min(found) | some found in [positions - recoveries, positions]; count(found) > 0][0] if {
+	positions := {position |
+		some position, word in command
+		regex.match(`^(.*/)?etcd$`, word)
+		not startswith(word, "-")
+		_starts_command(command, position)
+	}
+	recoveries := {position | some position in positions; "--force-new-cluster" in _arguments_after(command, position)}
+}
 
 _starts_command(_, 0)
 
@@ -59,7 +67,7 @@ flags(command) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling":
 ]
 
 _flag(word) := [name, given] if {
-	[_, name, given] := regex.find_all_string_submatch_n(`^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`, word, 1)[0]
+	[_, name, given] := regex.find_all_string_submatch_n(`^--?([A-Za-z][^=\s$(){}]*)(=.*)?$`, word, 1)[0]
 }
 
 _value(_, given, _) := substring(given, 1, -1) if startswith(given, "=")

@@ -1,6 +1,7 @@
 # METADATA
 # title: Docker Compose files
-# description: The services that run etcd. Command and environment may each be a text, a list or a map.
+# description: |
+#   The services that run etcd. Command and environment may each be a text, a list or a map. ${NAME:-value} counts as the value.
 package headroom.formats.compose
 
 import data.headroom.formats.command_line
@@ -10,10 +11,37 @@ import data.headroom.units
 
 # Service → statement.
 statements(document) := {name: _statement(service) |
-	some name, service in document.services
-	is_object(service)
-	container.runs_etcd(object.get(service, "image", null), _words(service))
+	some name, written in document.services
+	is_object(written)
+	service := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
+	_runs_etcd(service)
 }
+
+_runs_etcd(service) if container.runs_etcd(object.get(service, "image", null), _words(service))
+
+_runs_etcd(service) if _is_own_image(service)
+
+_runs_etcd(service) if _is_started_by_hand(service)
+
+# An image of any name, with variables that only a member of etcd has. It may set more.
+_is_own_image(service) if {
+	count(_words(service)) == 0
+	not container.is_etcd(object.get(service, "image", null))
+	some name, _ in _environment(service)
+	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_PEER_URLS"}
+}
+
+# A shell in etcd's image, at whose prompt somebody starts a member.
+_is_started_by_hand(service) if {
+	container.is_etcd(object.get(service, "image", null))
+	regex.match(`^(.*/)?(ba|a)?sh$`, concat(" ", _words(service)))
+	some port in service.ports
+	regex.match(`(^|:)2380(/|$)`, sprintf("%v", [port]))
+}
+
+_silent(service) := {"silent": ["extra_config"]} if {
+	not container.runs_etcd(object.get(service, "image", null), _words(service))
+} else := {}
 
 _words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
 
@@ -25,6 +53,7 @@ _statement(service) := statement_builder.build("compose", object.union_n([
 	container.release(object.get(service, "image", null)),
 	_limit(service),
 	_memlock(service),
+	_silent(service),
 ])) if {
 	environment := _environment(service)
 }

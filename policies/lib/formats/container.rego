@@ -49,15 +49,17 @@ _image(reference) := [parts[count(parts) - 1], tag] if {
 	parts := split(name, "/")
 }
 
+is_etcd(reference) if _image(reference)[0] == "etcd"
+
 # A container without a command, or with flags alone, runs the executable of its image.
 runs_etcd(reference, command) if {
 	count(command) == 0
-	_image(reference)[0] == "etcd"
+	is_etcd(reference)
 }
 
 runs_etcd(reference, command) if {
 	startswith(command[0], "-")
-	_image(reference)[0] == "etcd"
+	is_etcd(reference)
 }
 
 runs_etcd(_, command) if command_line.executable(command) >= 0
@@ -73,6 +75,10 @@ runs_etcd(_, command) if {
 release(reference) := {"version": version} if {
 	[_, tag] := _image(reference)
 	version := releases.parse(tag)
+} else := {"version": tag} if {
+	# A tag may name the series alone.
+	[_, tag] := _image(reference)
+	releases.end_of_life(tag)
 } else := {"no_version": sprintf("the image %q names no release", [reference])} if {
 	is_string(reference)
 } else := {}

@@ -60,13 +60,17 @@ _is_other(contents) if {
 paths := {files.entries[index].path | some index, _ in _statements_by_entry}
 
 # Path → {hosts: host → variables, groups: group → hosts}.
-inventories := {path: {"hosts": hosts, "groups": {"all": names, "etcd": names}} |
+inventories := {path: {"hosts": hosts, "groups": object.union(_other_groups(hosts), {"all": names, "etcd": names})} |
 	some path in paths
 	hosts := {_label(name, position): {"statement": statement} |
 		some name, statements in _by_name(path)
 		some position, statement in statements
 	}
 	names := object.keys(hosts)
+}
+
+_other_groups(hosts) := {group: {name | some name, variables in hosts; group in variables.statement.groups} |
+	some group in {group | some variables in hosts; some group in variables.statement.groups}
 }
 
 # Two documents of one file may have the same name, for example in two Kubernetes namespaces.

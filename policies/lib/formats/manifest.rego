@@ -28,7 +28,24 @@ _name(document, candidate, containers) := sprintf("%v", [object.get(document, ["
 	count(containers) == 1
 } else := sprintf("%v", [object.get(candidate, "name", "etcd")])
 
-_words(spec) := command_line.words([object.get(spec, "command", []), object.get(spec, "args", [])])
+# Kubernetes replaces $(NAME), and a shell ${NAME}, by the variables of the container.
+_words(spec) := [strings.replace_n(_replacements(spec), word) |
+	some word in command_line.words([object.get(spec, "command", []), object.get(spec, "args", [])])
+]
+
+_replacements(spec) := {written: value |
+	some name, value in _environment(spec)
+	is_string(value)
+	not contains(value, "$")
+	some written in [sprintf("$(%s)", [name]), sprintf("${%s}", [name])]
+}
+
+# The last value of a name counts.
+_environment(spec) := object.union_n([{name: value} |
+	some variable in object.get(spec, "env", [])
+	name := variable.name
+	value := object.get(variable, "value", null)
+])
 
 _statement(document, spec) := statement_builder.build("manifest", object.union_n([
 	{
@@ -38,13 +55,9 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 	},
 	container.release(object.get(spec, "image", null)),
 	_limit(spec),
+	_volume(document, spec),
 ])) if {
-	# The last value of a name counts.
-	environment := object.union_n([{name: value} |
-		some variable in object.get(spec, "env", [])
-		name := variable.name
-		value := object.get(variable, "value", null)
-	])
+	environment := _environment(spec)
 }
 
 # By the namespace, as only kubeadm labels its manifest. An API server compacts the etcd that it uses.
@@ -59,3 +72,15 @@ _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from the
 _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} if {
 	bytes := quantity.bytes(spec.resources.limits.memory)
 } else := {}
+
+# The volume with the data directory. Of mounts within each other, the innermost counts.
+_volume(document, spec) := {"facts": {"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"}}} if {
+	some entry in command_line.flags(_words(spec))
+	entry.spelling == "data-dir"
+	mounts := {mount.mountPath: mount.name | some mount in spec.volumeMounts; startswith(_folder(entry.value), _folder(mount.mountPath))}
+	some volume in _spec(document).volumes
+	volume.name == mounts[max(object.keys(mounts))]
+	is_object(volume.emptyDir)
+} else := {}
+
+_folder(path) := sprintf("%s/", [trim_suffix(path, "/")])

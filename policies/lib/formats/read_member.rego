@@ -2,13 +2,15 @@
 # title: Members that headroom-lint found
 # description: |
 #   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files:
-#   {name, format, image, command, environment, limit, memlock, unknown, silent, where}. command: etcd's words; environment: name → value; limit: null
-#   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; where: flag or variable → [path, line].
+#   {name, format, image, release, command, environment, limit, memlock, unknown, silent, twice, where}. command: etcd's words; environment: name → value; limit: null
+#   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
+#   that sets it too; where: flag or variable → [path, line].
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line
 import data.headroom.formats.container
 import data.headroom.formats.statement_builder
+import data.headroom.releases.spelling
 import data.headroom.units
 
 # The member's name → its statement.
@@ -19,10 +21,18 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 		"where": member.where,
 		"silent": member.silent,
 	},
-	container.release(member.image),
+	_release(member),
+	{"twice": {name: [sprintf("--%s", [flag]), variable] |
+		some flag, variable in object.get(member, "twice", {})
+		name := spelling.setting(null, "flag", flag)
+	}},
 	_limit(member.limit),
 	_memlock(member.memlock),
 ]))}
+
+_release(member) := {"version": member.release} if {
+	is_string(member.release)
+} else := container.release(member.image)
 
 _limit(limit) := {"limit": {"name": limit.name, "bytes": bytes}} if {
 	bytes := units.parse_size(limit.size)

@@ -15,8 +15,7 @@ _assumed := object.union(_no_assumption, by_user) if {
 
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
-# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock,
-# where}.
+# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock, where, silent, facts, groups, twice}.
 build(format, found) := {
 	"format": format,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
@@ -24,16 +23,33 @@ build(format, found) := {
 	"limit": _limit(found),
 	"workload": _workload,
 	"unknown": object.union_n([found.unknown, doubts, without_version]),
-	"kubernetes": object.get(found, "kubernetes", false),
+	"kubernetes": _serves_kubernetes(found),
 	"members": _members(found),
 	"memlock": object.get(found, "memlock", null),
 	"where": object.get(found, "where", {}),
-	"silent": object.get(found, "silent", []),
+	"silent": array.concat(object.get(found, "silent", []), _without_keyspace(version)),
+	"facts": object.get(found, "facts", {}),
+	"groups": object.get(found, "groups", []),
+	"twice": object.get(found, "twice", {}),
 } if {
 	version := _version(found)
 	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}
 	doubts := {entry.name: [canonical_name(entry), reason] | some entry in found.given; reason := _doubt(entry)}
 }
+
+# etcd 2 has no revisions to compact, no quota, and its own snapshot-count.
+_without_keyspace(version) := ["auto_compaction_mode", "auto_compaction_retention", "quota_backend_bytes", "snapshot_count"] if {
+	releases.end_of_life(version) < [3, 0]
+} else := []
+
+# An API server compacts the etcd that it uses. Certificates of Kubernetes and names such as k8s-etcd-1 tell.
+_serves_kubernetes(found) if {
+	found.kubernetes
+} else if {
+	some entry in found.given
+	is_string(entry.value)
+	regex.match(`(^|[^a-z])(k8s|kube)`, lower(entry.value))
+} else := false
 
 _version(found) := found.version if {
 	found.version
@@ -62,8 +78,10 @@ _initial_cluster(found) := [spelling.as_text(entry.value) |
 	spelling.setting(null, entry.form, entry.spelling) == "initial_cluster"
 ][0]
 
-# URLs with a scheme and a port. A placeholder for the host does not make them unknown.
-_urls := `^\s*https?://[^,%]+:[0-9]+/?(\s*,\s*https?://[^,%]+:[0-9]+/?)*\s*$`
+# URLs with a scheme and a port. A placeholder for the host or the port does not make them unknown.
+_urls := sprintf(`^\s*%s(\s*,\s*%s)*\s*$`, [_url, _url])
+
+_url := `https?://[^,%/]+:([0-9]+|\$\w+|\$[({][^,)}]+[)}]|\{\{[^,}]+\}\})/?`
 
 # A setting that the model lacks goes by its own spelling.
 canonical_name(entry) := name if {

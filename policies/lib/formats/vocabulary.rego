@@ -15,7 +15,7 @@ import data.headroom.releases.spelling
 _most_members := 9
 
 # Member → statement.
-statements(document) := {_label(name, size, number): object.union(statement, {"members": size}) |
+statements(document) := {_label(name, size, number): object.union(statement, {"members": size, "groups": _groups(document, vocabulary, number)}) |
 	some id, vocabulary in data.headroom.vocabularies
 	_is_detected(document, vocabulary)
 	statement := _statement(id, vocabulary, document)
@@ -69,12 +69,19 @@ _size(document, vocabulary) := size if {
 	is_number(size)
 	size > 0
 } else := count(nodes) if {
-	nodes := [node |
-		some node in _at(document, vocabulary.members.at)
-		vocabulary.members.value in node[vocabulary.members.field]
-	]
+	nodes := _nodes(document, vocabulary)
 	count(nodes) > 0
 } else := null
+
+_nodes(document, vocabulary) := [node |
+	some node in _at(document, vocabulary.members.at)
+	vocabulary.members.value in node[vocabulary.members.field]
+]
+
+# What else a node is.
+_groups(document, vocabulary, number) := _nodes(document, vocabulary)[number - 1][vocabulary.members.field] if {
+	vocabulary.members
+} else := []
 
 _statement(id, vocabulary, document) := statement_builder.build(id, object.union_n([
 	{
@@ -85,6 +92,7 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 	},
 	_release(document, vocabulary),
 	_limit(document, vocabulary),
+	_volume(document, vocabulary),
 ])) if {
 	given := [entry |
 		some setting in vocabulary.settings
@@ -98,9 +106,14 @@ _entries(setting, value) := [{"name": setting.at, "form": setting.form, "spellin
 	setting.spelling
 } else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |
 	some [written, given] in _pairs(value)
-	name := trim_left(written, "-")
+	name := _spelling(setting.form, trim_left(written, "-"))
 	_is_etcd(setting.form, name)
 ]
+
+# A flag never has an underscore. Container Linux writes flags with them.
+_spelling("flag", name) := replace(name, "_", "-")
+
+_spelling("env", name) := name
 
 _entry_name(setting, name) := sprintf("%s[%q]", [setting.at, name])
 
@@ -145,8 +158,14 @@ _release(document, vocabulary) := {"version": versions[0]} if {
 		[version | some path in object.get(vocabulary, "tags", []); version := releases.parse(_text(_at(document, path)))],
 	)
 	count(versions) > 0
+} else := {"version": vocabulary.release} if {
+	vocabulary.release
 } else := {"no_version": vocabulary.version_unknown}
 
 _limit(document, vocabulary) := {"limit": {"name": vocabulary.limit, "bytes": bytes}} if {
 	bytes := quantity.bytes(_at(document, vocabulary.limit))
+} else := {}
+
+_volume(document, vocabulary) := {"facts": {"data_fstype": {"name": vocabulary.empty_dir, "value": "emptyDir"}}} if {
+	is_object(_at(document, vocabulary.empty_dir))
 } else := {}

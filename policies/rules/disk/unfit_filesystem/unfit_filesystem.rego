@@ -34,7 +34,8 @@ _directories := ["data_dir", "wal_dir"]
 _devices := ["data_device", "wal_device"]
 
 _filesystems := object.union_n([
-	{name: "memory, not a disk" | some name in ["tmpfs", "ramfs", "emptyDir"]},
+	{name: "memory, not a disk" | some name in ["tmpfs", "ramfs"]},
+	{"emptyDir": "deleted with the pod"},
 	{name: "deleted with the container" | some name in ["overlay", "aufs"]},
 	{name: "a network file system" | some name in ["nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "9p", "fuse.sshfs", "fuse.s3fs"]},
 ])

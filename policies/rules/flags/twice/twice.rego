@@ -15,8 +15,15 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/twice", problems)
 
-problems contains result.problem(profile, places[0], text) if {
+# One line for a member.
+problems contains result.problem(profile, profile.etcd.twice[settings[0]][0], text) if {
 	some profile in clusters.profiles
-	some setting, places in profile.etcd.twice
-	text := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(places), concat(" and ", places)])
+	settings := sort(object.keys(profile.etcd.twice))
+	text := sprintf("%s%s", [_text(settings[0], profile.etcd.twice), _others(array.slice(settings, 1, count(settings)))])
 }
+
+_text(setting, twice) := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(twice[setting]), concat(" and ", twice[setting])])
+
+_others([]) := ""
+
+_others(settings) := sprintf("; the same holds for %s", [concat(", ", [replace(setting, "_", "-") | some setting in settings])]) if count(settings) > 0

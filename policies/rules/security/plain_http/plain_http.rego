@@ -29,7 +29,7 @@ problems contains result.problem(place, place.names.tls, text) if {
 problems contains result.problem(profile, names[0], text) if {
 	some profile in clusters.profiles
 	urls := _plain_urls(profile.etcd)
-	settings_in_order := [setting | some setting in _settings; urls[setting]]
+	settings_in_order := [setting | some setting in array.concat(_settings, ["initial_cluster"]); urls[setting]]
 	names := [profile.etcd.names[setting] | some setting in settings_in_order]
 	url := trim_space(urls[settings_in_order[0]])
 	text := sprintf("%s is plain HTTP, and open to other hosts (%s)%s", [url, names[0], _others(names)])
@@ -43,14 +43,25 @@ _others(names) := "" if {
 
 # Setting → the first of its URLs that uses plain HTTP and is not a loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
-	some setting in _settings
+	texts := object.union(
+		{setting: split(_text(etcd.settings[setting]), ",") | some setting in _settings},
+		{"initial_cluster": _peers(etcd)},
+	)
+	some setting, found in texts
 	urls := [url |
-		some url in split(_text(etcd.settings[setting]), ",")
+		some url in found
 		startswith(trim_space(url), "http://")
 		not regex.match(`^\s*http://(127\.|localhost[:/]|localhost$|\[::1\])`, url)
 	]
 	count(urls) > 0
 }
+
+# NAME=URL of each member, if no other setting has the URLs of peers.
+_peers(etcd) := [substring(member, indexof(member, "=") + 1, -1) |
+	not etcd.names.listen_peer_urls
+	not etcd.names.initial_advertise_peer_urls
+	some member in split(_text(etcd.settings.initial_cluster), ",")
+]
 
 _text(value) := value if {
 	is_string(value)

@@ -25,6 +25,8 @@ calls := [
 	[["sh", "-c", "exec", "etcd", "--name", "a", "&&", "sleep", "5"], ["--name", "a"]],
 	[["/bin/sh", "-ec", "mkdir /x;", "/usr/local/bin/etcd", "-x", "2>&1"], ["-x"]],
 	[["sh", "-ec", "etcd", "--name", "a", ";", "etcd", "--force-new-cluster"], ["--name", "a"]],
+	[["sh", "-ec", "etcd", "--force-new-cluster", ";", "etcd", "--name", "a"], ["--name", "a"]],
+	[["sh", "-ec", "etcd", "--force-new-cluster"], ["--force-new-cluster"]],
 	[["--name", "a"], ["--name", "a"]],
 	[["etcdctl", "put", "etcd"], null],
 	[["backup", "--dir", "/var/lib/etcd"], null],
@@ -48,4 +50,7 @@ test_flags if {
 		["last", "true"],
 	}
 	{entry.name | some entry in command_line.flags(["-max-wals=9"])} == {"--max-wals"}
+
+	# etcd takes all up to the equals sign for the name.
+	{entry.name | some entry in command_line.flags(["etcd", "--cert-file/etc/a.pem", "--${X}"])} == {"--cert-file/etc/a.pem"}
 }

@@ -164,6 +164,77 @@ test_runs_etcd[note] if {
 	{expected} == {count(compose.statements({"services": {"x": service}})) == 1}
 }
 
+# Variables that only a member has, in an image of any name, and a shell in etcd's image with the port of peers.
+own_images := [
+	[{"build": "./etcd", "environment": {"ETCD_INITIAL_CLUSTER": "a=http://a:2380"}}, true],
+	[{"build": "./etcd", "command": ["./wait.sh"], "environment": {"ETCD_INITIAL_CLUSTER": "a=http://a:2380"}}, false],
+	[{"image": "team/app:1", "environment": {"ETCD_ENDPOINTS": "a"}}, false],
+	[{"image": "team/etcd:3.3.9-x", "command": "/bin/sh", "ports": ["2379:2379", "2380:2380"]}, true],
+	[{"image": "team/etcd:3.3.9-x", "command": "/bin/sh", "ports": [2379]}, false],
+]
+
+test_own_images[note] if {
+	some [service, expected] in own_images
+	note := json.marshal(service)
+	found := compose.statements({"services": {"x": service}})
+	{expected} == {count(found) == 1}
+	every statement in found { statement.silent == ["extra_config"] }
+}
+
+# Compose replaces ${NAME:-value} by the value unless the shell sets NAME.
+test_compose_default if {
+	service := {"image": "etcd:${TAG:-v3.5.1}", "command": "etcd --listen-client-urls=http://0.0.0.0:${PORT-2379} --name ${NAME}"}
+	found := compose.statements({"services": {"x": service}}).x
+	found.version == "3.5.1"
+	{entry.value | some entry in found.given} == {"http://0.0.0.0:2379"}
+}
+
+# A tag with the number of a series is enough to know that its fixes have ended.
+test_series_in_tag if {
+	compose.statements({"services": {"x": {"image": "etcd:v3.3"}}}).x.version == "v3.3"
+	compose.statements({"services": {"x": {"image": "etcd:3.6"}}}).x.version == null
+}
+
+# Kubernetes and shells replace variables of the container.
+test_variables_of_the_container if {
+	pod := json.patch(_manifest, [
+		{"op": "add", "path": "/spec/containers/0/env", "value": [{"name": "SCHEME", "value": "http"}, {"name": "IP", "valueFrom": {}}, {"name": "X", "value": "$(IP)"}]},
+		{"op": "replace", "path": "/spec/containers/0/command", "value": ["etcd", "--listen-peer-urls=$(SCHEME)://0.0.0.0:2380", "--listen-client-urls=${SCHEME}://$(IP):2379", "--name=$(X)"]},
+	])
+	{entry.value | some entry in manifest.statements(pod).etcd.given} == {"http://0.0.0.0:2380", "http://$(IP):2379"}
+}
+
+volumes := [
+	[[{"name": "v", "mountPath": "/var/lib/etcd/"}], true],
+	[[{"name": "v", "mountPath": "/var/lib"}], true],
+	[[{"name": "v", "mountPath": "/var/lib"}, {"name": "w", "mountPath": "/var/lib/etcd"}], false],
+	[[{"name": "v", "mountPath": "/var/lib/etcd2"}], false],
+]
+
+test_volume[note] if {
+	some [mounts, expected] in volumes
+	note := json.marshal(mounts)
+	pod := json.patch(_manifest, [
+		{"op": "add", "path": "/spec/volumes", "value": [{"name": "v", "emptyDir": {}}, {"name": "w", "hostPath": {"path": "/data"}}]},
+		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": mounts},
+	])
+	{expected} == {count(manifest.statements(pod).etcd.facts) == 1}
+	facts := {place.facts.data_fstype | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	facts == {"emptyDir" | expected}
+}
+
+# Names and certificates of Kubernetes tell that an API server compacts etcd.
+test_of_kubernetes if {
+	service := {"image": "etcd:v3.5.1", "command": "etcd --trusted-ca-file=/etc/kubernetes/pki/etcd/ca.crt"}
+	compose.statements({"services": {"x": service}}).x.kubernetes
+	not compose.statements({"services": {"x": {"image": "etcd:v3.5.1", "command": "etcd --name kafka"}}}).x.kubernetes
+}
+
+test_etcd_2 if {
+	"auto_compaction_retention" in compose.statements({"services": {"x": {"image": "etcd:v2.3.8"}}}).x.silent
+	compose.statements({"services": {"x": {"image": "etcd:v3.0.1"}}}).x.silent == []
+}
+
 versionless := [
 	[{"image": "bitnami/etcd:latest"}, `the image "bitnami/etcd:latest" names no release`],
 	[{"image": "bitnami/etcd"}, `the image "bitnami/etcd" names no release`],

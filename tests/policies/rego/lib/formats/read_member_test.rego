@@ -41,6 +41,15 @@ test_without_limits if {
 	profile.etcd.version == "3.5.1"
 }
 
+# A script's own download, or the unit's flags that repeat variables.
+test_release_and_repetition if {
+	some profile in clusters.profiles with input as _input({"release": "3.5.1", "twice": {"name": "ETCD_NAME", "data-dir": "ETCD_DATA_DIR", "x": "ETCD_X"}})
+	profile.etcd.version == "3.5.1"
+	profile.etcd.twice == {"name": ["--name", "ETCD_NAME"], "data_dir": ["--data-dir", "ETCD_DATA_DIR"]}
+	some older in clusters.profiles with input as _input({"release": "3.3.1", "twice": {"name": "ETCD_NAME"}})
+	older.etcd.twice == {}
+}
+
 _locations(about) := {[finding._loc, finding.msg] |
 	some finding in result.findings("t/n", {{"inventory": "etcd.service", "hosts": {"n1"}, "about": about, "text": "it is so"}})
 }

@@ -44,6 +44,18 @@ cases := [
 		{"etcd"},
 		{"client_cert_auth": true, "peer_client_cert_auth": true, "listen_metrics_urls": "http://a,http://b"},
 	],
+	[
+		"container linux",
+		{"coreos": {"etcd2": {"name": "n1", "listen-client-urls": "http://0.0.0.0:2379"}}},
+		{"n1"},
+		{"listen_client_urls": "http://0.0.0.0:2379"},
+	],
+	[
+		"container linux config",
+		{"etcd": {"version": "3.3.1", "listen_client_urls": "http://0.0.0.0:2379"}},
+		{"etcd"},
+		{"listen_client_urls": "http://0.0.0.0:2379"},
+	],
 	["bitnami", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 1, "autoCompactionMode": ""}, {"etcd"}, {}],
 	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],
 	[
@@ -82,6 +94,24 @@ test_release_size_and_limit if {
 	profile.etcd.unknown == {"extra_config"}
 	profile.members == 2
 	clusters.members == {["values.yml", "etcd"]: {"etcd-0", "etcd-1"}} with input as document
+}
+
+# The vocabulary itself tells the release, and a node the other groups that it is in.
+test_release_of_vocabulary if {
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": {"coreos": {"etcd2": {"name": "n1"}}}}]
+	profile.etcd.version == "2.3"
+}
+
+test_groups_of_nodes if {
+	nodes := [{"role": ["etcd"]}, {"role": ["worker"]}, {"role": ["etcd", "worker"]}]
+	found := formats.inventories with input as [{"path": "a.yml", "contents": {"nodes": nodes, "services": {"etcd": {}}}}]
+	found["a.yml"].groups.worker == {"etcd-1"}
+	found["a.yml"].groups.etcd == {"etcd-0", "etcd-1"}
+}
+
+test_empty_dir if {
+	document := {"apiVersion": "etcd.aenix.io/v1alpha1", "kind": "EtcdCluster", "metadata": {"name": "t"}, "spec": {"storage": {"emptyDir": {}}}}
+	{place.facts | some place in clusters.host_profiles} == {{"data_fstype": "emptyDir"}} with input as [{"path": "a.yml", "contents": document}]
 }
 
 test_version_unknown if {
