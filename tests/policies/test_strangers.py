@@ -102,6 +102,74 @@ CASES: dict[str, Case] = {
         },
         {"version/unknown", "compaction/off", "memory/quota_unset", "durability/no_backup", "memory/snapshot_count"},
     ),
+    "two nodes of RKE with other workloads": Case(
+        {
+            "cluster.yml": (
+                "nodes: [{address: a, role: [etcd, worker]}, {address: b, role: [etcd]}]\n"
+                "services: {etcd: {image: 'rancher/coreos-etcd:v3.4.9-1', extra_args: {}}}\n"
+            )
+        },
+        {
+            "placement/shared_host": 'etcd-0: also in group "worker"',
+            "topology/even_members": "has 2 members",
+            "version/end_of_life": "etcd 3.4.9",
+        },
+        {"compaction/off", "security/client_cert_auth"},
+    ),
+    "the user data of Container Linux": Case(
+        {
+            "user-data.yml": (
+                "coreos:\n  etcd2:\n    advertise-client-urls: http://$private_ipv4:2379\n"
+                "    listen-client-urls: http://0.0.0.0:2379\n    discovery: https://discovery.example/x\n"
+            )
+        },
+        {"version/end_of_life": "etcd 2.3", "security/plain_http": "http://0.0.0.0:2379 is plain HTTP"},
+        {
+            "compaction/off",
+            "memory/quota_unset",
+            "inventory/unknown_value",
+            "inventory/no_etcd",
+            "topology/single_member",
+        },
+    ),
+    "an image of its own with a member's variables": Case(
+        {
+            "docker-compose.yml": (
+                "services:\n"
+                "  a: {build: ., environment: {ETCD_INITIAL_CLUSTER: 'a=http://a:2380,b=http://b:2380'}}\n"
+                "  b: {build: ., environment: {ETCD_INITIAL_CLUSTER: 'a=http://a:2380,b=http://b:2380'}}\n"
+            )
+        },
+        {
+            "security/plain_http": "http://a:2380 is plain HTTP, and open to other hosts (ETCD_INITIAL_CLUSTER)",
+            "topology/even_members": "has 2 members",
+        },
+        {"compaction/off", "inventory/no_etcd"},
+    ),
+    "a script with a recovery in it": Case(
+        {
+            "etcd.yaml": (
+                "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: etcd}\nspec: {template: {spec: {containers: [{name: etcd,\n"
+                "  image: 'etcd:v3.5.30', env: [{name: SCHEME, value: http}],\n"
+                '  command: [sh, -c, "if lost\\nthen exec etcd --force-new-cluster\\n'
+                'else exec etcd --name a --listen-client-urls=$(SCHEME)://0.0.0.0:2379\\nfi\\n"]}]}}}\n'
+            )
+        },
+        {"security/plain_http": "http://0.0.0.0:2379 is plain HTTP"},
+        {"durability/force_new_cluster"},
+    ),
+    "a group of a similar name and a release in a map": Case(
+        {
+            "hosts.yml": "etcd-nodes: {hosts: {n1: {}, n2: {}}}\nkube_node: {hosts: {n1: {}}}\n",
+            "group_vars/all.yml": "kubernetes: {components: {etcd: {version: v3.5.4}}}\n",
+        },
+        {
+            "version/data_corruption": "etcd 3.5.4",
+            "topology/even_members": 'cluster "etcd-nodes" has 2 members',
+            "placement/shared_host": 'n1: also in group "kube_node"',
+        },
+        {"inventory/no_members", "inventory/no_etcd"},
+    ),
     "files without etcd": Case(
         {
             "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",
