@@ -16,7 +16,7 @@ from bench.common.markdown import table
 from bench.common.tables import parse_row, read_table
 from bench.world.lint import COMMANDS, READER
 from bench.world.score import Row, Total, total
-from bench.world.table import HALVES, PROJECT, load
+from bench.world.table import PARTS, PROJECT, load
 
 RESULTS = Path(__file__).parent / "results.csv"
 PAGE = PROJECT / "docs" / "policies" / "world.md"
@@ -55,7 +55,7 @@ def halves(rows: Sequence[Row]) -> list[str]:
     body = [
         [tool, half, *cells(total(chosen))]
         for tool in COMMANDS
-        for half in HALVES
+        for half in PARTS
         if (chosen := [row for row in rows if row.tool == tool and row.half == half])
     ]
     return table(["tool", "half", *HEAD], body)
@@ -66,7 +66,7 @@ def vocabularies(rows: Sequence[Row], tool: str) -> list[str]:
     body = [
         [vocabulary, half, *cells(total(chosen))]
         for vocabulary in sorted({row.vocabulary for row in rows})
-        for half in HALVES
+        for half in PARTS
         if (chosen := [row for row in rows if (row.tool, row.vocabulary, row.half) == (tool, vocabulary, half)])
     ]
     return table(["vocabulary", "half", *HEAD], body)

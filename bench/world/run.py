@@ -25,7 +25,7 @@ from bench.world.content import fetch
 from bench.world.lint import COMMANDS, Answer, lint
 from bench.world.report import PAGE, RESULTS, page, summary
 from bench.world.score import Row, judge
-from bench.world.table import HALVES, PROJECT, Entry, load
+from bench.world.table import PARTS, PROJECT, Entry, load
 
 AT_ONCE = 6
 
@@ -67,12 +67,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=HALVES, action="append")
+    parser.add_argument("--half", choices=PARTS, action="append")
     parser.add_argument("--tool", choices=sorted(COMMANDS), action="append")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args(arguments)
-    entries = load(options.half or HALVES)
+    entries = load(options.half or PARTS)
     pairs = [(entry, data) for entry in entries if (data := fetch(entry, options.folder)) is not None]
     rows: list[Row] = []
     for tool in options.tool or tools():
