@@ -21,9 +21,15 @@ _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+
 _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
+_SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
 # What may stand behind an etcd without flags.
 _NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
 _RUNS = re.compile(r"^(exec|nohup|nice|ionice|sudo|env|--|\w+=.*|.*(;|&&|\|\|))$")
+# Commands whose arguments may be the word etcd, as in systemctl status etcd --no-pager.
+_OTHER_COMMANDS = re.compile(
+    r"^([\w./-]*/)?(systemctl|service|rc-service|journalctl|apt|apt-get|yum|dnf|pacman|apk|brew|snap|helm|kubectl|useradd|groupadd|chown|chmod|mkdir|tar"
+    r"|cp|mv|rm|ln|cd|ls|install|which|pkill|killall|pgrep|echo|printf|grep|git|make)$"
+)
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # The options of `docker run` without a value; each other one takes the next word.
@@ -80,6 +86,9 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
 
 def _is_command(words: list[str], position: int) -> bool:
     """Tell whether the word is run rather than passed: a data directory may be called etcd too."""
+    start = max((number + 1 for number in range(position) if _SEPARATOR.match(words[number])), default=0)
+    if any(_OTHER_COMMANDS.match(word) for word in words[start:position]):
+        return False
     following = words[position + 1] if position + 1 < len(words) else ""
     if following.startswith("-"):
         return position == 0 or not words[position - 1].startswith("-")

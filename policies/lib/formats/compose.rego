@@ -54,6 +54,7 @@ _statement(service) := statement_builder.build("compose", object.union_n([
 	_limit(service),
 	_memlock(service),
 	_silent(service),
+	_volume(service),
 ])) if {
 	environment := _environment(service)
 }
@@ -76,6 +77,16 @@ _other_files(service) := {sprintf("%s of the service", [key]): ["extra_config", 
 	some key in ["env_file", "extends"]
 	service[key]
 }
+
+# SOURCE:TARGET[:MODE] or {source, target}.
+_volume(service) := {"mounted": ["data_dir"]} if {
+	targets := {target: true | some volume in service.volumes; target := _target(volume)}
+	container.mounts(command_line.flags(_words(service)), targets)
+} else := {}
+
+_target(volume) := volume.target
+
+_target(volume) := split(volume, ":")[1]
 
 _limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes": bytes}} if {
 	bytes := units.parse_size(service.deploy.resources.limits.memory)

@@ -71,6 +71,16 @@ runs_etcd(_, command) if {
 	entry.spelling in {"initial-advertise-peer-urls", "initial-cluster", "listen-peer-urls"}
 }
 
+# The mounts (path → volume) that hold the data directory; undefined if there is none.
+mounts(flags, candidates) := found if {
+	some entry in flags
+	entry.spelling == "data-dir"
+	found := {path: volume | some path, volume in candidates; startswith(_folder(entry.value), _folder(path))}
+	count(found) > 0
+}
+
+_folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
+
 # {version} of an image's tag, or why the tag names no release, {no_version}.
 release(reference) := {"version": version} if {
 	[_, tag] := _image(reference)

@@ -74,13 +74,11 @@ _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} i
 } else := {}
 
 # The volume with the data directory. Of mounts within each other, the innermost counts.
-_volume(document, spec) := {"facts": {"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"}}} if {
-	some entry in command_line.flags(_words(spec))
-	entry.spelling == "data-dir"
-	mounts := {mount.mountPath: mount.name | some mount in spec.volumeMounts; startswith(_folder(entry.value), _folder(mount.mountPath))}
-	some volume in _spec(document).volumes
-	volume.name == mounts[max(object.keys(mounts))]
-	is_object(volume.emptyDir)
+_volume(document, spec) := {"mounted": ["data_dir"], "facts": facts} if {
+	mounts := container.mounts(command_line.flags(_words(spec)), {mount.mountPath: mount.name | some mount in spec.volumeMounts})
+	facts := {"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"} |
+		some volume in _spec(document).volumes
+		volume.name == mounts[max(object.keys(mounts))]
+		is_object(volume.emptyDir)
+	}
 } else := {}
-
-_folder(path) := sprintf("%s/", [trim_suffix(path, "/")])

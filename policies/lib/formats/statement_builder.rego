@@ -15,7 +15,8 @@ _assumed := object.union(_no_assumption, by_user) if {
 
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
-# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock, where, silent, facts, groups, twice}.
+# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock, where, silent, facts, mounted, groups,
+# twice}.
 build(format, found) := {
 	"format": format,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
@@ -29,6 +30,7 @@ build(format, found) := {
 	"where": object.get(found, "where", {}),
 	"silent": array.concat(object.get(found, "silent", []), _without_keyspace(version)),
 	"facts": object.get(found, "facts", {}),
+	"mounted": object.get(found, "mounted", []),
 	"groups": object.get(found, "groups", []),
 	"twice": object.get(found, "twice", {}),
 } if {
@@ -91,9 +93,9 @@ canonical_name(entry) := name if {
 # Why a placeholder has no value yet.
 filled_in := "filled in at deployment"
 
-# Placeholders: ${NAME} of Compose, $(NAME) of Kubernetes, {{ name }} of a template. `$$` is a plain dollar sign.
+# Placeholders: ${NAME} of Compose, $(NAME) of Kubernetes, {{ name }} of a template, __NAME__ and <name> of a person. `$$` is a plain dollar sign.
 _doubt(entry) := filled_in if {
 	is_string(entry.value)
 	not regex.match(_urls, entry.value)
-	regex.match(`\$[({A-Za-z_]|\{\{|\{%`, replace(entry.value, "$$", ""))
+	regex.match(`\$[({A-Za-z_]|\{\{|\{%|__[A-Z][A-Z0-9_]*__|<[A-Za-z][\w .-]*>`, replace(entry.value, "$$", ""))
 }

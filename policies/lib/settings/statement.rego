@@ -3,7 +3,7 @@
 # description: |
 #   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one
 #   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members,
-#   memlock, facts of the host ({name, value}), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
+#   memlock, facts of the host ({name, value}), mounted (the directories that are volumes), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
 #   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
 package headroom.settings.statement
 
@@ -73,7 +73,9 @@ host(statement) := {
 	"names": {fact: entry.name | some fact, entry in entries},
 	"unknown": _unknown(statement),
 } if {
-	directories := {fact: found[0] | some fact, found in object.filter(_entries(statement), {"data_dir", "wal_dir"})}
+	# Where a volume is mounted, a path in the container tells nothing about the host.
+	judged := {"data_dir", "wal_dir"} - {fact | some fact in object.get(statement, "mounted", [])}
+	directories := {fact: found[0] | some fact, found in object.filter(_entries(statement), judged)}
 	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 

@@ -223,6 +223,26 @@ test_volume[note] if {
 	facts == {"emptyDir" | expected}
 }
 
+# In a volume the path tells nothing, and without one it does.
+mounted_services := [
+	[["data:/run/etcd:rw"], {}],
+	[[{"source": "data", "target": "/run/etcd/"}], {}],
+	[["data:/other"], {"data_dir": "/run/etcd"}],
+]
+
+test_mounted[note] if {
+	some [mounts, expected] in mounted_services
+	note := json.marshal(mounts)
+	service := {"image": "etcd:v3.5.1", "command": "etcd --data-dir=/run/etcd", "volumes": mounts}
+	{place.facts | some place in clusters.host_profiles} == {expected} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+}
+
+# Placeholders that a person replaces.
+test_placeholders_of_persons if {
+	service := {"image": "etcd:v3.5.1", "command": "etcd --name __NODE__ --initial-cluster=<members>"}
+	object.keys(compose.statements({"services": {"x": service}}).x.unknown) == {"--name", "--initial-cluster"}
+}
+
 # Names and certificates of Kubernetes tell that an API server compacts etcd.
 test_of_kubernetes if {
 	service := {"image": "etcd:v3.5.1", "command": "etcd --trusted-ca-file=/etc/kubernetes/pki/etcd/ca.crt"}

@@ -38,6 +38,8 @@ cases := [
 		{"etcd-0", "etcd-1"},
 		{"snapshot_count": 7},
 	],
+	["rke1 without services", {"nodes": [{"address": "a", "role": ["etcd", "worker"]}]}, {"etcd"}, {}],
+	["the incubator's chart", {"component": "etcd", "image": {"repository": "k8s.gcr.io/etcd-arm64", "tag": "3.2.26"}, "replicas": 3}, {"etcd-0", "etcd-1", "etcd-2"}, {}],
 	[
 		"talos",
 		{"cluster": {"etcd": {"extraArgs": {"listen-metrics-urls": ["http://a", "http://b"]}}}},

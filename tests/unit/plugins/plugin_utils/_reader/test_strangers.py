@@ -91,6 +91,18 @@ def test_recovery_in_a_script() -> None:
     assert "--force-new-cluster" in alone["command"]
 
 
+@pytest.mark.parametrize(
+    "line", ["systemctl status etcd --no-pager", "sudo useradd -r etcd -s /bin/false", "cd etcd --"]
+)
+def test_other_commands_about_etcd(line: str) -> None:
+    assert members("a.sh", f"#!/bin/sh\n{line}\n") == []
+
+
+def test_command_after_another_one() -> None:
+    (found,) = members("a.sh", f"#!/bin/sh\ncd /tmp && etcd --name a {URLS}\n")
+    assert found["name"] == "a"
+
+
 def test_flag_without_its_equals_sign() -> None:
     (found,) = members("etcd.service", "[Service]\nExecStart=etcd --cert-file/etc/a.pem --name a\n")
     assert found["where"]["--cert-file/etc/a.pem"] == ["etcd.service", 2]
