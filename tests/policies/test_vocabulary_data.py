@@ -19,7 +19,19 @@ VOCABULARIES: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "vocabularies.y
     "headroom"
 ]["vocabularies"]
 REQUIRED = {"detect", "name", "settings", "version_unknown"}
-OPTIONAL = {"exclude", "images", "tags", "limit", "replicas", "members", "kubernetes", "sets", "defaults"}
+OPTIONAL = {
+    "exclude",
+    "images",
+    "tags",
+    "release",
+    "limit",
+    "replicas",
+    "members",
+    "empty_dir",
+    "kubernetes",
+    "sets",
+    "defaults",
+}
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
