@@ -98,6 +98,15 @@ test_unrecognised if {
 	reasons == {"the rest of the settings": "etcd_conf_dir is not a variable of a known role, so they may come from elsewhere"}
 }
 
+# A release in a map reaches the rules.
+test_release_in_a_map if {
+	files := [
+		{"path": "inventory/hosts.yml", "contents": {"etcd": _group({"n1"})}},
+		{"path": "inventory/group_vars/all.yml", "contents": {"kubernetes": {"components": {"etcd": {"version": "v3.5.9"}}}}},
+	]
+	{profile.etcd.version | some profile in clusters.profiles} == {"3.5.9"} with input as files
+}
+
 # A member from another role's inventory, as rules see it.
 test_profile if {
 	files := [
