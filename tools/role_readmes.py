@@ -16,6 +16,7 @@ HEADER = "<!-- Generated from meta/argument_specs.yml by `make role-docs`; do no
 # Pages of docs/ about a role, by the role's name.
 PAGES = {
     "etcd": ("deploy", "plan"),
+    "etcd_auth": ("auth",),
     "etcd_maintenance": ("maintenance", "backup"),
     "etcd_priority": ("priority",),
     "etcd_restore": ("backup",),

@@ -292,6 +292,38 @@ def alone(member: Member) -> str:
     return f"{member.name}=http://127.0.0.1:{member.port + 1}"
 
 
+@pytest.mark.parametrize("version", releases())
+def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Path, version: str) -> None:
+    """It needs nobody's credentials, and has the users and their authentication."""
+    member = Member(version, tmp_path, PORT + 60)
+    with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
+        with running([member]):
+            etcdctl(member, "user", "add", "root:secret")
+            etcdctl(member, "put", "key", "x")
+            (status,) = json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))
+            etcdctl(member, "auth", "enable")
+            assert member.process
+            member.process.kill()
+            member.process.wait()
+        path, metadata = backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(version))
+        header = status["Status"]["header"]
+        found = (metadata.cluster_id, metadata.member_id, metadata.etcd_version)
+        assert found == (format(header["cluster_id"], "x"), format(header["member_id"], "x"), version)
+        whole = [str(binary(version, "etcdutl")), "snapshot", "restore", path, f"--data-dir={tmp_path}/restored"]
+        subprocess.run(whole, check=True, capture_output=True)
+        with running([replace(member, name="restored", process=None, sampler=None)]) as (copy,):
+            assert "user name is empty" in failure(copy, "get", "key")
+            assert etcdctl(copy, "--user=root:secret", "get", "key").split() == ["key", "x"]
+
+
+def failure(member: Member, *words: str) -> str:
+    """Return what etcdctl says when it fails."""
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode != 0, done.stdout
+    return done.stderr
+
+
 def test_nothing_to_rescue(saved: Saved, tmp_path: Path) -> None:
     member = replace(saved.members[0], folder=tmp_path)
     with pytest.raises(ValueError, match="correct data_dir or wal_dir"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
@@ -43,6 +45,8 @@ PEER_URL = "http://127.0.0.1:1"
 _MAX_SOCKET_PATH = 107
 _PAUSE = 0.1
 _STOP_SECONDS = 60.0
+# What etcd with authentication answers to a request without a user.
+_NO_USER = "user name is empty"
 
 # ulimit -d limits private writable memory, without the mapped pages of the database; the OOM killer chooses this process first.
 _LIMITED = """
@@ -224,9 +228,7 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
         if process.poll() is not None:
             raise DrillError(f"etcd does not start with it: {exit_reason(folder, limits.memory)}")
         if os.path.exists(os.path.join(folder, _SOCKET)):
-            answer = run_etcdctl(link, [socket_url(folder)], "endpoint", "status")
-            found = list(parse_status(answer.stdout or "null").values()) if answer.returncode == 0 else []
-            if found and found[0].leader and found[0].raft_applied_index == found[0].raft_index:
+            if _serves(link, folder):
                 return
         try:
             limits.seconds_left()
@@ -237,16 +239,39 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
         time.sleep(_PAUSE)
 
 
+def _serves(link: Connection, folder: str) -> bool:
+    """Return whether the member leads and has applied all committed entries."""
+    answer = run_etcdctl(link, [socket_url(folder)], "endpoint", "status")
+    if answer.returncode != 0:
+        return _NO_USER in answer.stderr and member_pages.is_healthy(os.path.join(folder, _SOCKET))
+    found = list(parse_status(answer.stdout or "null").values())
+    return bool(found and found[0].leader and found[0].raft_applied_index == found[0].raft_index)
+
+
+def identify(folder: str) -> dict[str, str]:
+    """Return cluster id, member id and version of the member without asking for its status. Raises ValueError."""
+    version = member_pages.read_version(os.path.join(folder, _SOCKET))
+    for line in reversed(_log_lines(folder)):
+        if '"cluster-id"' in line and '"local-member-id"' in line:
+            entry = json.loads(line)
+            return {"cluster_id": entry["cluster-id"], "member_id": entry["local-member-id"], "version": version}
+    raise ValueError("etcd's log on the copy names no cluster")
+
+
 def exit_reason(folder: str, memory: int) -> str:
     """Return in one line why the scratch member failed, from its log."""
-    try:
-        with open(os.path.join(folder, _LOG), encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().splitlines()
-    except OSError:
-        lines = []
+    lines = _log_lines(folder)
     if any("out of memory" in line or "cannot allocate memory" in line for line in lines):
         return f"it needs more than {format_size(memory)} of memory, raise memory_max"
     return systemd.cause([systemd.readable(line) for line in lines]) or (lines[-1] if lines else "its log is empty")
+
+
+def _log_lines(folder: str) -> list[str]:
+    try:
+        with open(os.path.join(folder, _LOG), encoding="utf-8", errors="replace") as stream:
+            return stream.read().splitlines()
+    except OSError:
+        return []
 
 
 def _stop(process: subprocess.Popen[bytes]) -> bool:

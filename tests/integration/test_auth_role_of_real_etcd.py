@@ -1,0 +1,109 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role etcd_auth on a real member: announced, enabled, unchanged by a second run, and disabled when confirmed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.common.member import PROJECT, Member, binary, releases, running
+from bench.memory import load
+
+PORT = 26140
+SECRET = "Secret-of-the-test"
+MODULES = ("etcd_auth", "etcd_role", "etcd_user")
+VARIABLES: dict[str, Any] = {
+    "etcd_auth_root_password": f"{SECRET}-1",
+    "etcd_auth_roles": [
+        {"name": "shop", "permissions": [{"access": "readwrite", "prefix": "/shop/"}]},
+        {"name": "reader", "permissions": [{"access": "read", "prefix": ""}]},
+    ],
+    "etcd_auth_users": [
+        {"name": "shop", "password": f"{SECRET}-2", "roles": ["shop"]},
+        {"name": "reports", "no_password": True, "roles": ["reader"]},
+    ],
+}
+
+
+@pytest.fixture(name="member")
+def real_member(tmp_path: Path) -> Iterator[Member]:
+    """A member that knows its clients by their certificates."""
+    found = Member(releases()[-1], tmp_path, PORT, tls=load.certificates(tmp_path / "tls"))
+    with running([found]):
+        yield found
+
+
+def play(member: Member, *options: str, **variables: Any) -> subprocess.CompletedProcess[str]:
+    """Run the role on this machine. Its output never has a password."""
+    etcdctl = {"etcdctl_path": str(binary(member.version, "etcdctl"))}
+    plays = [
+        {
+            "name": "Manage authentication",
+            "hosts": "localhost",
+            "connection": "local",
+            "gather_facts": False,
+            "module_defaults": {f"etcdops.headroom.{name}": etcdctl for name in MODULES},
+            "vars": {
+                "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+                "etcd_endpoints": [member.endpoint],
+                "etcd_cluster": {"members": {"localhost": {}}},
+                "etcd_host_cluster_name": "example",
+                "etcd_host_tls_dir": str(member.tls),
+            },
+            "tasks": [{"ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_auth"}}],
+        }
+    ]
+    path = member.folder / "play.json"
+    path.write_text(json.dumps(plays))
+    words = ["ansible-playbook", "-i", "localhost,", "-vv", "--diff", "-e", json.dumps({**VARIABLES, **variables})]
+    done = subprocess.run(
+        [*words, *options, str(path)], cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert SECRET not in done.stdout + done.stderr
+    return done
+
+
+def changed(done: subprocess.CompletedProcess[str]) -> int:
+    """Return the number of changed tasks of a run that succeeded."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(re.findall(r"changed=(\d+)", done.stdout)[-1])
+
+
+def ctl(member: Member, *words: str) -> str:
+    """Run etcdctl with the client certificate."""
+    files = [f"--{flag}={member.tls}/{name}" for flag, name in (("cacert", "ca.crt"), ("cert", "client.crt"))]
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *files]
+    done = subprocess.run(
+        [*command, f"--key={member.tls}/client.key", *words], capture_output=True, text=True, timeout=30, check=True
+    )
+    return done.stdout
+
+
+def test_the_role(member: Member) -> None:
+    refused = play(member, etcd_auth_root_password="")
+    assert refused.returncode != 0 and "etcd_auth_root_password is empty" in refused.stdout, refused.stdout
+    reserved = play(member, etcd_auth_users=[{"name": "client", "no_password": True}])
+    assert "etcd_auth_users lists client, which this role creates itself" in reserved.stdout, reserved.stdout
+    announced = play(member, "--check")
+    assert changed(announced) > 0 and "Authentication of cluster example would be enabled" in announced.stdout
+    assert ctl(member, "user", "list") == ""
+    assert changed(play(member)) > 0
+    assert ctl(member, "user", "list").split() == ["client", "reports", "root", "shop"]
+    assert "Authentication Status: true" in ctl(member, "auth", "status")
+    assert changed(play(member)) == 0
+    # A new password of root, and a permission that is no longer listed.
+    narrower = [{"name": "shop", "permissions": [{"access": "read", "prefix": "/shop/"}]}]
+    later = {"etcd_auth_root_password": f"{SECRET}-3", "etcd_auth_roles": narrower, "etcd_auth_purge": True}
+    assert changed(play(member, **later)) == 2
+    unconfirmed = play(member, etcd_auth_enabled=False)
+    assert "Confirm it with -e etcd_auth_confirm=example (it is not set)" in unconfirmed.stdout, unconfirmed.stdout
+    assert changed(play(member, etcd_auth_enabled=False, etcd_auth_confirm="example")) == 1
+    assert changed(play(member, etcd_auth_enabled=False)) == 0
