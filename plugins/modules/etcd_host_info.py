@@ -523,6 +523,8 @@ member:
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file), RV(ignore:other_data_dir) the data dir there, if it is another one than
       O(data_dir) and holds a member; both none otherwise.
+    - RV(ignore:identity) is the member that wrote the newest WAL segment - RV(ignore:member_id) and RV(ignore:cluster_id) in hexadecimal, as
+      C(etcdctl member list) prints them; none without a segment.
   type: dict
   returned: if O(data_dir) is given
   sample:
@@ -532,6 +534,7 @@ member:
     wal_size: 64000000
     wal_dirs: [/var/lib/etcd-wal/member/wal]
     wal_asides: []
+    identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
     other_data_dir: null
 unit:
@@ -639,6 +642,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
@@ -797,10 +801,9 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
     )
     if asked["data_dir"]:
         config = host_facts.read_text(asked["config_file"]) if asked["config_file"] else ""
-        facts["member"] = {
-            **wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config),
-            **configured_facts(config, asked["data_dir"]),
-        }
+        member = wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config)
+        identity = read_identity(member["wal_dirs"])
+        facts["member"] = {**member, "identity": identity, **configured_facts(config, asked["data_dir"])}
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
     if asked["certificates"]:
