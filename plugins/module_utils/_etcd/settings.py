@@ -74,7 +74,8 @@ def compare_settings(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[
     """Compare the requested settings with the effective ones.
 
     Returns the differences ({setting, asked, effective}) and the names of settings that etcd does not log, which cannot
-    be compared. A requested value of None is ignored. Raises ValueError for a value of the wrong type.
+    be compared. Neither can settings that form the cluster: those of a member that has not restarted since are from then.
+    A requested value of None is ignored. Raises ValueError for a value of the wrong type.
     """
     differences, unstated = [], []
     for name in sorted(asked):
@@ -82,7 +83,11 @@ def compare_settings(asked: dict[str, Any], effective: dict[str, Any]) -> tuple[
             continue
         if name not in effective:
             unstated.append(name)
-        elif _normal(name, asked[name], asked) != _normal(name, effective[name], effective):
+        elif _normal(name, asked[name], asked) == _normal(name, effective[name], effective):
+            continue
+        elif name in BOOTSTRAP:
+            unstated.append(name)
+        else:
             differences.append({"setting": name, "asked": asked[name], "effective": effective[name]})
     return differences, unstated
 
