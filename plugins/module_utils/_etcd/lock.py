@@ -52,6 +52,10 @@ class NoSpaceError(LockError):
     """The alarm NOSPACE is set: etcd refuses the lease and the key."""
 
 
+class CorruptError(LockError):
+    """The alarm CORRUPT is set: etcd refuses the lease and the key."""
+
+
 class LockLostError(LockError):
     """The lease expired while it was needed: another holder may have the lock."""
 
@@ -124,7 +128,7 @@ def acquire_lock(
     Raises LockBusyError, NoSpaceError, LockError or EtcdctlError; the lock is not held then.
     """
     answer = run_etcdctl(connection, endpoints, "lease", "grant", str(ttl))
-    _raise_without_space(answer)
+    _raise_without_writes(answer)
     lease = format(int(_json(_output_of(answer, "granting a lease for the lock"))["ID"]), "x")
     taken = False
     try:
@@ -147,7 +151,7 @@ def _write_key(
 ) -> HeldLock | None:
     """Write the key if its mod revision equals ``revision`` (0: if it does not exist). Returns another holder's lock."""
     answer = run_etcdctl(connection, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
-    _raise_without_space(answer)
+    _raise_without_writes(answer)
     data = _json(_output_of(answer, "acquiring the lock"))
     if data.get("succeeded"):
         return None
@@ -256,9 +260,13 @@ def _output_of(answer: ProcessResult, what: str) -> str:
     return answer.stdout
 
 
-def _raise_without_space(answer: ProcessResult) -> None:
+def _raise_without_writes(answer: ProcessResult) -> None:
     if answer.returncode != 0 and "database space exceeded" in answer.stderr:
         raise NoSpaceError("the alarm NOSPACE is set, so etcd accepts no lock: run playbooks/nospace.yml to clear it")
+    if answer.returncode != 0 and "corrupt cluster" in answer.stderr:
+        raise CorruptError(
+            "the alarm CORRUPT is set, so etcd accepts no lock: replace that member with playbooks/replace.yml"
+        )
 
 
 def _json(text: str) -> dict[str, Any]:

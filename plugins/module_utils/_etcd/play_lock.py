@@ -9,6 +9,7 @@ No process renews its lease in between, so a play that is killed leaves the lock
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
@@ -34,20 +35,26 @@ class PlayLock:
     busy: str = ""
     held: lock.HeldLock | None = None
     wait: float = 0
+    acquired: float = 0
 
     def acquire(self) -> bool:
-        """Acquire the lock. While the alarm NOSPACE is set there is none, and none is needed."""
+        """Acquire the lock. While the alarm NOSPACE or CORRUPT is set, nobody can, and none is needed."""
         self.busy, self.held = "", None
         try:
             lock.acquire_lock(
                 self.link, self.endpoints, self.holder, self.seconds, again=True, ended_play=self.ended_play
             )
-        except lock.NoSpaceError:
+        except (lock.NoSpaceError, lock.CorruptError):
             pass
         except lock.LockError as error:
             self.busy = str(error)
             self.held = error.held if isinstance(error, lock.LockBusyError) else None
+        self.acquired = 0 if self.busy else time.monotonic()
         return not self.busy
+
+    def is_fresh(self) -> bool:
+        """Say whether this object acquired the lock within the first quarter of its lifetime: then it needs no renewal."""
+        return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4
 
     def unjudged_play(self) -> str:
         """Return the play that holds the lock if only its controller, which is this one, can say whether it has ended."""
