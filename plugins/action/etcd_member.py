@@ -17,13 +17,15 @@ OTHER_PLAYS = 10
 class ActionModule(ActionBase):
     """The action in front of the module; plugins/modules/etcd_member.py documents both."""
 
+    MODULE = "etcdops.headroom.etcd_member"
+
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the module, and once more if it needs to know about another play of this controller."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         play, judged = this_play(), {}
         for _attempt in range(OTHER_PLAYS):
             done = self._execute_module(
-                module_name="etcdops.headroom.etcd_member",
+                module_name=self.MODULE,
                 module_args={**self._task.args, "play": play, **judged},
                 task_vars=task_vars,
             )

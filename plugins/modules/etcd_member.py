@@ -176,7 +176,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     Connection,
     move_leader,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
+    describe_local_member,
+    unit_problem,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, Holder
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import OPERATION, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
@@ -275,22 +278,6 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
             why = systemd.cause(journal) if unit.load_state != "not-found" else ""
             module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
-
-
-def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
-    """Say why the unit does not run, and whether waiting is no use."""
-    if unit.load_state == "not-found":
-        return f"there is no unit {unit.name} on this host; install etcd first", True
-    if unit.job:
-        return f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has yet to finish a job for it", False
-    if unit.crash_loops:
-        if unit.result == "oom-kill":
-            return f"{unit.name} was killed for want of memory; raise memory_max, or lower what etcd needs", True
-        ended = f"{unit.result or 'failed'}, exit status {unit.exit_status}, restarted {unit.restarts} times"
-        return f"{unit.name} does not start ({ended})", True
-    if unit.active_state != "active" or not unit.pid:
-        return f"{unit.name} is {unit.active_state} ({unit.sub_state})", False
-    return "", False
 
 
 def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connection, result: dict[str, Any]) -> str:

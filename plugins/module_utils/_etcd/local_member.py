@@ -59,3 +59,19 @@ def describe_local_member(
         "settings_source": source,
         "mounts": read_mounts(Path("/"), unit.pid, paths),
     }
+
+
+def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
+    """Say why the unit does not run, and whether waiting is no use."""
+    if unit.load_state == "not-found":
+        return f"there is no unit {unit.name} on this host; install etcd first", True
+    if unit.job:
+        return f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has yet to finish a job for it", False
+    if unit.crash_loops:
+        if unit.result == "oom-kill":
+            return f"{unit.name} was killed for want of memory; raise memory_max, or lower what etcd needs", True
+        ended = f"{unit.result or 'failed'}, exit status {unit.exit_status}, restarted {unit.restarts} times"
+        return f"{unit.name} does not start ({ended})", True
+    if unit.active_state != "active" or not unit.pid:
+        return f"{unit.name} is {unit.active_state} ({unit.sub_state})", False
+    return "", False

@@ -1,0 +1,184 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decide whether a member may be added as a learner, promoted or removed now. Pure.
+
+Each verdict is made from a new answer of the cluster, directly before the request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do now: ``done`` if nothing is left, else the request is allowed if there is no reason against it.
+
+    member_id: the member concerned, empty before it is added. move_to: the member that must lead first. transient: waiting may help.
+    """
+
+    done: bool = False
+    member_id: str = ""
+    move_to: str = ""
+    reason: str = ""
+    transient: bool = False
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the request may be made now."""
+        return not self.done and not self.reason
+
+
+def find_member(cluster: Cluster, name: str, peer_url: str = "", member_id: str = "") -> Member | None:
+    """Return the member with this id, else with this peer URL, else with this name. A learner that never started has no name."""
+    if member_id:
+        return next((member for member in cluster.members if member.id == member_id), None)
+    by_url = next((member for member in cluster.members if peer_url in member.peer_urls), None)
+    return by_url or cluster.member(name)
+
+
+def add_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Verdict:
+    """Decide whether a learner may be added now. An entry with its peer URL means that it was added before."""
+    problem = _unreachable(cluster)
+    if problem:
+        return problem
+    found = next((member for member in cluster.members if peer_url in member.peer_urls), None)
+    if found:
+        return Verdict(done=True, member_id=found.id)
+    namesake = cluster.member(name)
+    if namesake:
+        return Verdict(
+            reason=f"the cluster already has a member named {name} ({namesake.id}) at {', '.join(namesake.peer_urls)}, not at {peer_url}; "
+            f"remove it first, with playbooks/replace.yml -e etcd_replace={name}"
+        )
+    learners = [member.name or member.id for member in cluster.members if not member.votes]
+    if learners:
+        return Verdict(
+            reason=f"{', '.join(learners)} is still a learner; etcd accepts one at a time: promote or remove it first"
+        )
+    return _others_problem(cluster, "", max_lag) or Verdict()
+
+
+def promote_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Verdict:
+    """Decide whether a learner may be promoted now.
+
+    etcd promotes a learner whose log has nine tenths of the leader's *index*: at index 10 million it may lack a million entries. Here it may
+    lack ``max_lag`` of them. Source: ``isLearnerReady`` in server/etcdserver/server.go, 3.5 to 3.7.
+    """
+    problem = _unreachable(cluster)
+    if problem:
+        return problem
+    this = find_member(cluster, name, peer_url)
+    if this is None:
+        return Verdict(
+            reason=f"the cluster has no member named {name} at {peer_url}; it was removed: run the playbook again"
+        )
+    if this.votes:
+        return Verdict(done=True, member_id=this.id)
+    if not cluster.leader:
+        return _wait("the cluster has no leader", this.id)
+    if this.lag is None:
+        return _wait(f"{name} does not answer yet ({this.health_error})", this.id)
+    if this.lag > max_lag:
+        return _wait(f"{name} is {this.lag} raft entries behind, more than {max_lag}", this.id)
+    if not this.healthy:
+        return _wait(f"{name} is not healthy: {this.health_error}", this.id)
+    return _others_problem(cluster, this.id, max_lag) or Verdict(member_id=this.id)
+
+
+def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) -> Verdict:
+    """Decide whether a member may be removed now: all other voters are healthy, and a majority without it.
+
+    A learner may always be removed. The leader moves the leadership away first.
+    """
+    problem = _unreachable(cluster)
+    if problem:
+        return problem
+    this = find_member(cluster, name, member_id=member_id)
+    if this is None:
+        return Verdict(done=True)
+    if not this.votes:
+        return Verdict(member_id=this.id)
+    others = [member for member in cluster.members if member.votes and member is not this]
+    if not others:
+        return Verdict(member_id=this.id, reason=f"{name} is the only voting member; a cluster keeps at least one")
+    healthy = sum(member.healthy for member in others)
+    if healthy + this.healthy < cluster.quorum.needed:
+        return Verdict(
+            member_id=this.id,
+            transient=True,
+            reason=f"{healthy + this.healthy} of {cluster.quorum.voters} voting members are healthy and quorum needs {cluster.quorum.needed}; "
+            "without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml",
+        )
+    if this.healthy or healthy < len(others) // 2 + 1:
+        problem = _others_problem(cluster, this.id, max_lag)
+        if problem:
+            return problem
+    if this.role != "leader":
+        return Verdict(member_id=this.id)
+    ready = [member for member in others if member.healthy and (member.lag or 0) <= max_lag]
+    return Verdict(member_id=this.id, move_to=min(ready, key=lambda member: (member.lag or 0, member.name)).name)
+
+
+def initial_cluster(cluster: Cluster, name: str, peer_url: str) -> str:
+    """Return what the configuration of a member that joins has to list: every member as the cluster lists it, and itself.
+
+    etcd compares the peer URLs with those of the running members, and the number of both. Source: ``ValidateClusterAndAssignIDs`` in
+    server/etcdserver/api/membership/cluster.go, 3.5 to 3.7.
+    """
+    entries = [
+        (name if peer_url in member.peer_urls else member.name or member.id, url)
+        for member in cluster.members
+        for url in member.peer_urls
+    ]
+    return ",".join(f"{member}={url}" for member, url in sorted(entries))
+
+
+def voter_endpoints(cluster: Cluster) -> list[str]:
+    """Return the client URLs of the healthy voting members, the leader first.
+
+    A learner serves no requests, and through a follower a promotion fails with authentication before 3.5.28 and 3.6.6.
+    """
+    voters = [member for member in cluster.members if member.votes and member.healthy and member.endpoint]
+    return [member.endpoint for member in sorted(voters, key=lambda member: (member.role != "leader", member.name))]
+
+
+def orphaned_alarms(cluster: Cluster) -> bool:
+    """Say whether every alarm that is set belongs to members that were removed: then all of them may be disarmed.
+
+    CORRUPT makes every member refuse writes, also after the corrupt one was removed.
+    """
+    known = {text for member in cluster.members for text in (member.name, member.id)}
+    return bool(cluster.alarms) and not any(alarm["member"] in known for alarm in cluster.alarms)
+
+
+def _unreachable(cluster: Cluster) -> Verdict | None:
+    return None if cluster.members else _wait(f"no member of the cluster answers ({cluster.error})", "")
+
+
+def _others_problem(cluster: Cluster, member_id: str, max_lag: int) -> Verdict | None:
+    """Return why the other voters do not accept a change of the members now."""
+    full = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"]
+    if full:
+        return Verdict(
+            member_id=member_id,
+            reason=f"the alarm NOSPACE is set by {', '.join(full)}; run playbooks/nospace.yml first",
+        )
+    others = [member for member in cluster.members if member.votes and member.id != member_id]
+    broken = [f"{member.name or member.id} ({member.health_error})" for member in others if not member.healthy]
+    if broken:
+        return _wait(
+            f"not healthy: {', '.join(broken)}; every other voting member has to be: repair or replace it first",
+            member_id,
+        )
+    behind = [f"{member.name} is {member.lag} raft entries behind" for member in others if (member.lag or 0) > max_lag]
+    if behind:
+        return _wait(f"{', '.join(behind)}, more than {max_lag}", member_id)
+    return None
+
+
+def _wait(reason: str, member_id: str) -> Verdict:
+    return Verdict(member_id=member_id, reason=reason, transient=True)

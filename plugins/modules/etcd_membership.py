@@ -1,0 +1,315 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add a member as a learner, promote it once it has caught up, or remove a member."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_membership
+short_description: Add, promote or remove a member of an etcd cluster
+version_added: 0.3.0
+description:
+  - With O(state=learner) it adds a member as a learner, which does not vote, and returns what its configuration has to list.
+  - With O(state=promoted) it waits until the learner has caught up within O(max_lag) raft entries, and makes it a voting member. etcd itself
+    promotes a learner that has nine tenths of the leader's raft index, however many entries are missing.
+  - With O(state=absent) it removes a member, after it has moved the leadership away from it.
+  - Before each request all other voting members have to be healthy and no more than O(max_lag) entries behind, and the alarm C(NOSPACE) must not
+    be set. A member that is down may be removed while the others have a majority.
+  - What the cluster answers decides, so a run after an interruption continues where the former one stopped.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
+  - etcdops.headroom.etcdctl.unit
+options:
+  name:
+    description: Name of the member.
+    type: str
+    required: true
+  state:
+    description: What to make sure of.
+    type: str
+    choices: [learner, promoted, absent]
+    required: true
+  peer_url:
+    description: Peer URL of the member. Required with O(state=learner) and O(state=promoted), since a learner that has not started has no name.
+    type: str
+  member_id:
+    description: With O(state=absent), the id of the member in hexadecimal. Without it the member called O(name) is removed, whichever it is.
+    type: str
+  timeout:
+    description: Seconds to wait, for other members to become healthy or for the learner to catch up.
+    type: int
+    default: 120
+  max_lag:
+    description: Raft entries that a member may be behind and still count as caught up.
+    type: int
+    default: 500
+  lock_seconds:
+    description:
+      - Lifetime of the cluster's lock, which O(state=learner) acquires. O(state=promoted) renews it while it waits, and M(etcdops.headroom.etcd_member)
+        with C(state=serving) releases it. 0 takes no lock.
+      - With O(state=absent) the lock is held during the removal only.
+    type: int
+    default: 0
+  play:
+    description: Identifies the play that wants the lock. Set by the action plugin of this name, with O(ended_play) and O(running_play).
+    type: str
+    default: ""
+  ended_play:
+    description: Another play of this controller that has ended. Its lock is taken over.
+    type: str
+    default: ""
+  running_play:
+    description: Another play of this controller that still runs. Its lock is waited for.
+    type: str
+    default: ""
+  journal_lines:
+    description: How many lines of the unit's journal to show if the learner does not start.
+    type: int
+    default: 30
+attributes:
+  check_mode:
+    description: Says whether it would change anything, and why it would fail, and waits for nothing.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_member
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Add this host as a learner
+  etcdops.headroom.etcd_membership:
+    name: "{{ inventory_hostname }}"
+    state: learner
+    peer_url: https://10.0.0.14:2380
+  register: added
+
+- name: Promote it once it has caught up
+  etcdops.headroom.etcd_membership:
+    name: "{{ inventory_hostname }}"
+    state: promoted
+    peer_url: https://10.0.0.14:2380
+    timeout: 1800
+
+- name: Remove a member
+  etcdops.headroom.etcd_membership:
+    name: etcd-5
+    state: absent
+"""
+
+RETURN = r"""
+member_id:
+  description: Id of the member in hexadecimal; empty if there is none (any more, or in check mode yet).
+  returned: success
+  type: str
+  sample: 8e9e05c52164694d
+initial_cluster:
+  description: What C(initial-cluster) of the new member has to be, with C(initial-cluster-state) C(existing).
+  returned: with O(state=learner)
+  type: str
+  sample: etcd-1=https://10.0.0.11:2380,etcd-4=https://10.0.0.14:2380
+moved_to:
+  description: The member that leads now (in check mode, would lead) instead of the removed one; empty if nothing was moved.
+  returned: with O(state=absent)
+  type: str
+  sample: etcd-2
+cluster:
+  description: The cluster as last seen, in the form that M(etcdops.headroom.etcd_cluster_info) returns.
+  returned: always
+  type: dict
+journal:
+  description: Last lines of the unit's journal.
+  returned: if the learner does not start
+  type: list
+  elements: str
+"""
+
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    CONNECTION_ARGUMENTS,
+    connection_from_params,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    failure_reason,
+    move_leader,
+    run_etcdctl,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import Holder
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_change import Verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import OPERATION, PlayLock
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+
+PAUSE = 0.5
+
+
+@dataclass
+class Change:
+    """One change of the members: what was asked for, and what happened so far."""
+
+    module: AnsibleModule
+    link: Connection
+    lock: PlayLock
+    cluster: Cluster = field(default_factory=lambda: unreachable_cluster("it was not asked"))
+    changed: bool = False
+    moved_to: str = ""
+    trouble: str = ""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The module's parameters."""
+        return dict(self.module.params)
+
+    def run(self) -> NoReturn:
+        """Observe the cluster and make the next request, until nothing is left to do or time is up."""
+        params = self.params
+        began = time.monotonic()
+        deadline = began + params["timeout"]
+        while True:
+            self.cluster, _answered_by = observe_cluster(self.link, params["endpoints"])
+            verdict = self.verdict()
+            if not verdict.done and not self.module.check_mode:
+                verdict = self.locked(verdict)
+                deadline = max(deadline, began + self.lock.longest_wait(time.monotonic() - began))
+            if verdict.done or (self.module.check_mode and verdict.allowed):
+                self.finish(verdict)
+            late = time.monotonic() >= deadline or self.module.check_mode
+            if verdict.allowed and not late:
+                self.trouble = self.request(verdict)
+            elif late or not verdict.transient:
+                waited = (
+                    ""
+                    if self.module.check_mode or not late
+                    else f" (waited {round(deadline - began)} s{self.lock.outlook()})"
+                )
+                self.fail(f"{verdict.reason or self.trouble}{waited}")
+            self.check_unit()
+            time.sleep(PAUSE)
+
+    def verdict(self) -> Verdict:
+        """Return whether the request that the state asks for may be made now."""
+        params = self.params
+        name, url, lag = params["name"], params["peer_url"], params["max_lag"]
+        if params["state"] == "learner":
+            return membership_change.add_verdict(self.cluster, name, url, lag)
+        if params["state"] == "promoted":
+            return membership_change.promote_verdict(self.cluster, name, url, lag)
+        return membership_change.remove_verdict(self.cluster, name, params["member_id"] or "", lag)
+
+    def locked(self, verdict: Verdict) -> Verdict:
+        """Acquire or renew the lock through the voting members; say why it is unavailable."""
+        if self.params["lock_seconds"] <= 0 or not self.cluster.members:
+            return verdict
+        self.lock.endpoints = membership_change.voter_endpoints(self.cluster) or self.params["endpoints"]
+        if self.lock.is_fresh() or self.lock.acquire():
+            return verdict
+        if self.lock.unjudged_play():
+            self.module.fail_json(msg=self.lock.busy, unjudged_play=self.lock.unjudged_play())
+        return Verdict(member_id=verdict.member_id, reason=self.lock.busy, transient=True)
+
+    def request(self, verdict: Verdict) -> str:
+        """Make the request. Returns the error, empty if etcd accepted it; the next answer of the cluster says what became of it."""
+        params = self.params
+        endpoints = membership_change.voter_endpoints(self.cluster) or params["endpoints"]
+        if verdict.move_to:
+            return self.move_leadership(verdict)
+        if params["state"] == "learner":
+            words = ["add", params["name"], "--learner", f"--peer-urls={params['peer_url']}"]
+        else:
+            words = ["promote" if params["state"] == "promoted" else "remove", verdict.member_id]
+        # One endpoint: etcdctl would repeat a request whose answer was lost at the next one.
+        answer = run_etcdctl(self.link, endpoints[:1], "member", *words)
+        if answer.returncode != 0:
+            return f"etcdctl member {words[0]}: {failure_reason(answer)}"
+        self.changed = True
+        return ""
+
+    def move_leadership(self, verdict: Verdict) -> str:
+        """Move the leadership away from the member that is to be removed."""
+        target = self.cluster.member(verdict.move_to)
+        leader = self.cluster.member(self.cluster.leader)
+        if target is None or leader is None:
+            return "the cluster has no leader"
+        trouble = move_leader(self.link, leader.endpoint, target.id)
+        if not trouble:
+            self.changed, self.moved_to = True, target.name
+        return f"moving the leadership to {target.name}: {trouble}" if trouble else ""
+
+    def check_unit(self) -> None:
+        """Fail at once if the learner on this host does not start."""
+        if self.params["state"] != "promoted":
+            return
+        unit = systemd.show(self.params["unit"], self.link.timeout)
+        problem, hopeless = unit_problem(unit)
+        if hopeless and unit.load_state != "not-found":
+            journal = systemd.tail(unit.name, self.params["journal_lines"], self.link.timeout)
+            why = systemd.cause(journal)
+            self.fail(f"{problem}{': ' if why else ''}{why}", journal=journal)
+
+    def finish(self, verdict: Verdict) -> NoReturn:
+        """Return the result."""
+        params = self.params
+        result: dict[str, Any] = {"member_id": verdict.member_id, "cluster": self.cluster.as_dict()}
+        if params["state"] == "learner":
+            result["initial_cluster"] = membership_change.initial_cluster(
+                self.cluster, params["name"], params["peer_url"]
+            )
+        if params["state"] == "absent":
+            result["moved_to"] = self.moved_to or verdict.move_to
+            self.lock.release()
+        if membership_change.orphaned_alarms(self.cluster) and not self.module.check_mode:
+            run_etcdctl(self.link, membership_change.voter_endpoints(self.cluster), "alarm", "disarm")
+        self.module.exit_json(changed=self.changed or not verdict.done, **result)
+
+    def fail(self, text: str, **more: Any) -> NoReturn:
+        """Release the lock and fail."""
+        self.lock.release()
+        self.module.fail_json(msg=text, cluster=self.cluster.as_dict(), changed=self.changed, **more)
+
+
+def play_lock(link: Connection, params: dict[str, Any]) -> PlayLock:
+    """Return the lock that module etcd_member releases: its holder is the same in all tasks of a play."""
+    holder = Holder(socket.gethostname(), params["name"], OPERATION, params["play"])
+    others = {name: params[name] for name in ("ended_play", "running_play")}
+    return PlayLock(link, params["endpoints"], holder, params["lock_seconds"], **others)
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            **CONNECTION_ARGUMENTS,
+            "name": {"type": "str", "required": True},
+            "state": {"type": "str", "choices": ["learner", "promoted", "absent"], "required": True},
+            "peer_url": {"type": "str"},
+            "member_id": {"type": "str"},
+            "timeout": {"type": "int", "default": 120},
+            "max_lag": {"type": "int", "default": 500},
+            "lock_seconds": {"type": "int", "default": 0},
+            **{name: {"type": "str", "default": ""} for name in ("play", "ended_play", "running_play")},
+            "journal_lines": {"type": "int", "default": 30},
+        },
+        required_if=[("state", "learner", ["peer_url"]), ("state", "promoted", ["peer_url"])],
+        supports_check_mode=True,
+    )
+    try:
+        link = connection_from_params(module.params)
+        Change(module, link, play_lock(link, module.params)).run()
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Members of real etcd on loopback join, are promoted and are removed by the module, on each release and after an interruption."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
+
+from bench.common.member import Member, binary, releases, running
+
+MODULE = "ansible_collections.etcdops.headroom.plugins.modules.etcd_membership"
+PORT = 26510
+
+
+class Cluster:
+    """Members on loopback that are started one after the other."""
+
+    def __init__(self, version: str, folder: Path, size: int) -> None:
+        self.version, self.folder = version, folder
+        self.stack = ExitStack()
+        ports = {f"m{number}": PORT + 10 * number for number in range(1, size + 1)}
+        self.members = {name: Member(version, folder, port, name=name, peers=ports) for name, port in ports.items()}
+        self.stack.enter_context(running(list(self.members.values())))
+
+    def endpoints(self) -> list[str]:
+        return [member.endpoint for member in self.members.values() if member.process and member.process.poll() is None]
+
+    def peer_url(self, name: str) -> str:
+        return f"http://127.0.0.1:{PORT + 10 * int(name[1:]) + 1}"
+
+    def module(self, name: str, state: str, **more: Any) -> dict[str, Any]:
+        """Run the module as Ansible would, in a process of its own."""
+        urls = {"peer_url": self.peer_url(name)} if state != "absent" else {}
+        arguments = {
+            "name": name,
+            "state": state,
+            "endpoints": self.endpoints(),
+            "etcdctl_path": str(binary(self.version, "etcdctl")),
+            "unit": "headroom-no-such.service",
+            "timeout": 20,
+            **urls,
+            **more,
+        }
+        code = (
+            "import json, sys; from ansible.module_utils.testing import patch_module_args\n"
+            f"from {MODULE} import main\n"
+            "with patch_module_args(json.loads(sys.argv[1])): main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.stdout, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def ctl(self, *words: str, stdin: str = "") -> str:
+        command = [str(binary(self.version, "etcdctl")), f"--endpoints={','.join(self.endpoints())}", *words]
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    def listed(self) -> dict[str, bool]:
+        """Return whether each member is a learner, by name; by peer URL before its first start."""
+        found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
+        return {one.get("name") or one["peerURLs"][0]: bool(one.get("isLearner")) for one in found}
+
+    def start(self, name: str, initial_cluster: str) -> Member:
+        """Start a member that joins, with what the module returned."""
+        peers = {pair.split("=")[0]: int(pair.rsplit(":", 1)[1]) - 1 for pair in initial_cluster.split(",")}
+        joining = Member(
+            self.version, self.folder, PORT + 10 * int(name[1:]), name=name, peers=peers,
+            flags=["--initial-cluster-state=existing"],
+        )  # fmt: skip
+        joining.start()
+        self.members[name] = joining
+        self.stack.callback(joining.stop)
+        return joining
+
+
+@pytest.fixture(params=releases())
+def single(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]:
+    cluster = Cluster(request.param, tmp_path, 1)
+    with cluster.stack:
+        yield cluster
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = Cluster(releases()[-1], tmp_path, 3)
+    with cluster.stack:
+        yield cluster
+
+
+def test_a_member_joins_although_each_step_is_interrupted_and_repeated(single: Cluster) -> None:
+    would = single.module("m2", "learner", _ansible_check_mode=True)
+    assert (would["changed"], single.listed()) == (True, {"m1": False})
+    added = single.module("m2", "learner")
+    assert added["changed"] and single.listed() == {"m1": False, single.peer_url("m2"): True}
+    # Killed here: the next run finds the learner that never started.
+    again = single.module("m2", "learner")
+    assert not again["changed"]
+    assert (again["member_id"], again["initial_cluster"]) == (added["member_id"], added["initial_cluster"])
+    early = single.module("m2", "promoted", timeout=1)
+    assert early["failed"] and "does not answer yet" in early["msg"] and early["msg"].endswith("(waited 1 s)")
+    joined = single.start("m2", added["initial_cluster"])
+    promoted = single.module("m2", "promoted")
+    assert promoted["changed"] and single.listed() == {"m1": False, "m2": False}
+    assert not single.module("m2", "promoted")["changed"]
+    assert not single.module("m2", "learner")["changed"], "a voting member is not added again"
+    wal = joined.folder / "m2" / "member" / "wal"
+    identity = read_identity([str(wal)])
+    assert identity == {"member_id": added["member_id"], "cluster_id": promoted["cluster"]["id"]}
+    removed = single.module("m1", "absent")
+    assert removed["changed"] and removed["moved_to"] in ("", "m2")
+    del single.members["m1"]
+    assert single.listed() == {"m2": False}
+    assert not single.module("m1", "absent")["changed"]
+    last = single.module("m2", "absent", timeout=1)
+    assert "m2 is the only voting member; a cluster keeps at least one" in last["msg"]
+
+
+def write(cluster: Cluster, count: int) -> None:
+    """Write keys through the gateway, which takes a millisecond or two each."""
+    connection = http.client.HTTPConnection(cluster.endpoints()[0].removeprefix("http://"))
+    for _number in range(count):
+        connection.request("POST", "/v3/kv/put", json.dumps({"key": "a2V5", "value": "dmFsdWU="}))
+        assert connection.getresponse().read()
+    connection.close()
+
+
+def test_a_learner_that_etcd_would_promote_is_not_promoted_yet(three: Cluster) -> None:
+    added = three.module("m4", "learner")
+    joined = three.start("m4", added["initial_cluster"])
+    write(three, 1000)
+    while json.loads(three.ctl("endpoint", "status", "-w", "json"))[-1]["Status"]["raftIndex"] < 1000:
+        time.sleep(0.1)
+    assert joined.process
+    joined.process.send_signal(signal.SIGSTOP)
+    try:
+        write(three, 80)
+        waits = three.module("m4", "promoted", timeout=1, request_timeout=1)
+        assert waits["failed"] and three.listed()["m4"] is True
+        voters = [member.endpoint for name, member in three.members.items() if name != "m4"]
+        command = [str(binary(three.version, "etcdctl")), f"--endpoints={voters[0]}", "member", "promote"]
+        subprocess.run([*command, added["member_id"]], capture_output=True, timeout=30, check=True)  # etcd itself does
+    finally:
+        joined.process.send_signal(signal.SIGCONT)
+    assert three.listed()["m4"] is False
+
+
+def test_members_are_not_changed_while_another_one_is_down(three: Cluster) -> None:
+    three.members["m3"].stop()
+    refused = three.module("m4", "learner", timeout=1)
+    assert refused["failed"] and "not healthy: m3" in refused["msg"] and "(waited 1 s)" in refused["msg"]
+    refused = three.module("m2", "absent", timeout=1)
+    assert refused["failed"] and "not healthy: m3" in refused["msg"]
+    assert three.listed() == {"m1": False, "m2": False, "m3": False}
+    assert three.module("m3", "absent")["changed"]
+    # The dead member is gone: the same host joins again under its name, without its data.
+    shutil.move(three.folder / "m3", three.folder / "m3.before")
+    added = three.module("m3", "learner")
+    three.start("m3", added["initial_cluster"])
+    assert three.module("m3", "promoted")["changed"]
+    assert three.listed() == {"m1": False, "m2": False, "m3": False}
+
+
+def test_a_learner_of_somebody_else_and_a_taken_name_are_refused(three: Cluster) -> None:
+    assert three.module("m9", "learner")["changed"]
+    assert "is still a learner; etcd accepts one at a time" in three.module("m4", "learner")["msg"]
+    refused = three.module("m3", "learner", peer_url="http://127.0.0.1:2")
+    assert "the cluster already has a member named m3" in refused["msg"]
+
+
+def test_the_lock_is_held_from_the_learner_on_and_released_after_a_removal(three: Cluster) -> None:
+    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    added = three.module("m4", "learner", lock_seconds=60, play="a play")
+    held = lock.read_lock(link, three.endpoints())
+    assert held and (held.holder.member, held.holder.play) == ("m4", "a play")
+    removed = three.module("m4", "absent", member_id=added["member_id"], lock_seconds=60, play="a play")
+    assert removed["changed"] and lock.read_lock(link, three.endpoints()) is None
+
+
+def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -> None:
+    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    lock.acquire_lock(link, three.endpoints(), lock.Holder("a host", "m1", "backup"), 60)
+    busy = three.module("m4", "learner", lock_seconds=60, timeout=1)
+    assert busy["failed"] and "a host holds the cluster's lock since" in busy["msg"]
+    assert three.listed() == {"m1": False, "m2": False, "m3": False}
+
+
+def test_a_corrupt_member_is_removed_with_its_alarm(three: Cluster) -> None:
+    """While the alarm is set, etcd refuses all writes, and so the lock."""
+    found = json.loads(three.ctl("member", "list", "-w", "json"))["members"]
+    corrupt = next(one["ID"] for one in found if one["name"] == "m3")
+    connection = http.client.HTTPConnection(three.endpoints()[0].removeprefix("http://"))
+    body = {"action": "ACTIVATE", "memberID": str(corrupt), "alarm": "CORRUPT"}
+    connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
+    assert connection.getresponse().status == 200
+    connection.close()
+    removed = three.module("m3", "absent", lock_seconds=60)
+    assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
+    del three.members["m3"]
+    assert three.ctl("put", "key", "value").strip() == "OK"
