@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
 
 
 class TopologyError(ValueError):
@@ -69,12 +69,13 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
     ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
     seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
-    ``configured_peer_url`` (in its config file), which ``membership`` compares.
+    ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what the playbooks that change members were asked
+    for; empty for the others) and ``identity`` are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
     ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
-    was formed; else ``new``.
+    was formed; else ``new``. With a request there is also ``membership``: the plan.
 
     Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
     an existing cluster, and for members whose name or peer URL changed.
@@ -85,12 +86,18 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     views = {
         cluster: membership.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()
     }
+    requests: dict[str, Mapping[str, Any]] = {
+        cluster: next((member["request"] for member in own if member.get("request")), {})
+        for cluster, own in clusters.items()
+    }
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for host in absent:
         missing[host["cluster"]].append(host["host"])
 
     endpoints = [{**member, "address": f"{member['address']}:{member['client_port']}"} for member in members]
     problems = duplicate_problems(endpoints, "address", "inventory")
+    given: Mapping[str, Any] = next((request for request in requests.values() if request), {})
+    problems += replaced_problems(clusters, given)
     result = {}
     for cluster, own in clusters.items():
         own.sort(key=lambda member: member["host"])
@@ -102,10 +109,15 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
                 "run without --limit, or with all hosts of the cluster"
             )
         existing = is_formed(own, views[cluster])
-        if existing:
-            problems += empty_problems(own, views[cluster], where)
-        problems += membership.mismatch_problems(views[cluster], own, where)
+        changes: dict[str, Any] = {}
+        if requests[cluster]:
+            changes = plan_members(views[cluster], own, requests[cluster], where, existing=existing)
+            problems += changes["problems"]
+        else:
+            problems += empty_problems(own, views[cluster], where) if existing else []
+            problems += membership.mismatch_problems(views[cluster], own, where)
         result[cluster] = {
+            **({"membership": changes} if changes else {}),
             "state": "existing" if existing else "new",
             "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
             "members": {member["host"]: member for member in own},
@@ -113,6 +125,28 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     if problems:
         raise TopologyError("; ".join(problems))
     return result
+
+
+def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mapping[str, Any]) -> list[str]:
+    """Return the problems of the names to replace. Raises TopologyError for an invalid request."""
+    names = {cluster: [member["name"] for member in own] for cluster, own in clusters.items()}
+    try:
+        return membership_plan.replaced_problems(names, membership_plan.parse_request(given))
+    except ValueError as error:
+        raise TopologyError(str(error)) from error
+
+
+def plan_members(
+    view: Mapping[str, Any], members: list[dict[str, Any]], request: Mapping[str, Any], where: str, *, existing: bool
+) -> dict[str, Any]:
+    """Plan the change of a cluster's members, as a variable of Ansible. Raises TopologyError for an invalid request."""
+    if not existing:
+        problem = f"{where}: it does not exist yet; deploy it with site.yml"
+        return membership_plan.Plan(problems=[problem]).as_dict()
+    try:
+        return membership_plan.plan(view, members, membership_plan.parse_request(request), where).as_dict()
+    except ValueError as error:
+        raise TopologyError(str(error)) from error
 
 
 def is_formed(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]) -> bool:
@@ -134,31 +168,37 @@ def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]
         return []
     return [
         f"{where}: exists on {', '.join(with_data)}, but {', '.join(empty)} "
-        f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. A new member is "
-        "added with etcdctl member add, a lost one is removed first: this playbook does neither"
+        f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. Add new members with playbooks/scale.yml; replace "
+        f"a member whose data is lost with playbooks/replace.yml -e etcd_replace={empty[0]}"
     ]
+
+
+# Behind every member that joins.
+NEVER = 10**6
 
 
 def update_order(members: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the position of each changing host in the rolling update of its cluster, from 0.
 
     members: mappings with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``down`` (its unit does not run),
-    ``healthy``, ``leads`` and ``quorum`` (of its cluster).
-    All members of a new cluster start together, at position 0. In an existing cluster those that are down come first: their
+    ``healthy``, ``leads``, ``quorum`` (of its cluster) and ``joins`` (its place among the members that join, from 1; 0 or none if it is one).
+    All members of a new cluster start together, at position 0. In an existing cluster those that join come first, so that a restart of the
+    others costs less. Then come those that are down: their
     update cannot cost quorum. They start together if the cluster has none, since no member serves before there is a
     majority. Then come unhealthy members (no other may stop before them), then followers, then the leader, so that the
     leadership moves once.
     """
-    queues: defaultdict[str, list[tuple[bool, bool, bool, str]]] = defaultdict(list)
-    without_quorum = {member["cluster"] for member in members if not member["quorum"]}
+    queues: defaultdict[str, list[tuple[int, bool, bool, bool, str]]] = defaultdict(list)
+    without_quorum = {member["cluster"] for member in members if not (member["quorum"] or member.get("joins"))}
     order = {}
     for member in members:
-        if not member["changes"]:
+        joins = member.get("joins") or NEVER
+        if not member["changes"] and joins == NEVER:
             continue
         if member["state"] == "new" or (member["down"] and member["cluster"] in without_quorum):
             order[member["host"]] = 0
         else:
-            place = (not member["down"], bool(member["healthy"]), bool(member["leads"]), member["host"])
+            place = (joins, not member["down"], bool(member["healthy"]), bool(member["leads"]), member["host"])
             queues[member["cluster"]].append(place)
     for cluster, queue in queues.items():
         first = 1 if cluster in without_quorum else 0

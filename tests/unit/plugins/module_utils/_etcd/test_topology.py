@@ -204,3 +204,66 @@ def lost(host, **other):
 )
 def test_update_order(members, order):
     assert topology.update_order(members) == order
+
+
+def with_request(hosts, **request):
+    return [{**one, "request": request or {"version": "3.7.3"}} for one in hosts]
+
+
+def answered(*names):
+    """What a member answers, in full."""
+    members = [
+        {
+            **one,
+            "role": "leader" if one["name"] == names[0] else "follower",
+            "healthy": True,
+            "health_error": "",
+            "lag": 0,
+        }
+        for one in view(*names, all_of=names)["members"]
+    ]
+    members = [{**one, "version": "3.7.3", "alarms": []} for one in members]
+    return {"id": "cafe", "quorum": {"ok": True, "healthy": len(names)}, "members": members}
+
+
+def test_a_request_lets_hosts_join():
+    hosts = with_request([member("n1", has_data=True, view=answered("n1")), member("n2"), member("n3")])
+    formed = topology.form_clusters(hosts)["etcd"]
+    assert formed["state"] == "existing" and formed["initial_cluster"].count("=") == 3
+    assert list(formed["membership"]["joins"]) == ["n2", "n3"] and formed["membership"]["pending"]
+
+
+def test_without_a_request_the_error_names_the_playbooks():
+    hosts = [member("n1", has_data=True, view=answered("n1")), member("n2")]
+    with pytest.raises(
+        topology.TopologyError, match=r"playbooks/scale\.yml; .*playbooks/replace\.yml -e etcd_replace=n2"
+    ):
+        topology.form_clusters(hosts)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "request_", "text"),
+    [
+        (
+            [member("n1"), member("n2")],
+            {"version": "3.7.3"},
+            "cluster etcd: it does not exist yet; deploy it with site.yml",
+        ),
+        ([member("n1", has_data=True, view=answered("n1"))], {"replace": "n9"}, "etcd_replace names n9"),
+        ([member("n1", has_data=True, view=answered("n1"))], {"remove": 5}, "etcd_scale_remove is 5"),
+        ([member("n1", has_data=True), member("n2")], {"version": "3.7.3"}, "no member answers"),
+    ],
+)
+def test_requests_that_cannot_be_met(hosts, request_, text):
+    with pytest.raises(topology.TopologyError, match=text):
+        topology.form_clusters(with_request(hosts, **request_))
+
+
+def test_members_that_join_come_before_restarts():
+    common = {"cluster": "etcd", "state": "existing", "healthy": True, "quorum": True}
+    members = [
+        {**common, "host": "n1", "changes": True, "down": False, "leads": True},
+        {**common, "host": "n2", "changes": True, "down": True, "leads": False, "joins": 2, "quorum": False},
+        {**common, "host": "n3", "changes": False, "down": False, "leads": False, "joins": 1, "quorum": False},
+    ]
+    assert topology.update_order(members) == {"n3": 0, "n2": 1, "n1": 2}

@@ -1,0 +1,344 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plan how the members of a cluster become those of the inventory. Pure.
+
+What the cluster answers decides, together with the ids in the write-ahead log of each host: a run that was killed at any step leaves a state
+from which the next plan continues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
+
+# Raft entries that a voting member may be behind when the plan is made; each step waits for a smaller distance.
+PLAN_LAG = 5000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the playbook was asked for.
+
+    replace: names of members to replace. replace_healthy: also healthy ones. remove: names of members that may be removed. allow_even: an even
+    number of voting members is accepted. version: the release that the inventory asks for.
+    """
+
+    replace: Sequence[str] = ()
+    replace_healthy: bool = False
+    remove: Sequence[str] = ()
+    allow_even: bool = False
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Join:
+    """What a host needs to become a voting member. remove: the id of its old member, empty if there is none. aside: whether it holds old data.
+
+    listed: the cluster already lists its new member.
+    """
+
+    name: str
+    remove: str = ""
+    aside: bool = False
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A member to remove. down: it is removed before others join, else after them."""
+
+    id: str
+    name: str
+    down: bool
+
+
+@dataclass
+class Plan:
+    """Joins by host and removals, each in their order, the steps in words, and all problems."""
+
+    joins: dict[str, Join] = field(default_factory=dict)
+    removes: list[Removal] = field(default_factory=list)
+    actor: str = ""
+    lines: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan for a variable of Ansible."""
+        return {**asdict(self), "pending": bool(self.joins or self.removes)}
+
+
+def parse_request(given: Mapping[str, Any]) -> Request:
+    """Parse the request of a playbook; names may be a list or separated by commas. Raises ValueError."""
+    return Request(
+        replace=_names(given.get("replace"), "etcd_replace"),
+        replace_healthy=_flag(given.get("replace_healthy")),
+        remove=_names(given.get("remove"), "etcd_scale_remove"),
+        allow_even=_flag(given.get("allow_even")),
+        version=str(given.get("version") or ""),
+    )
+
+
+def _names(value: Any, what: str) -> list[str]:
+    items = value.split(",") if isinstance(value, str) else ([] if value is None else value)
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise ValueError(f"{what} is {value!r}, but must be a list of members' names, such as ['etcd-5']")
+    return [item.strip() for item in items if item.strip()]
+
+
+def _flag(value: Any) -> bool:
+    return value if isinstance(value, bool) else str(value).strip().lower() in ("true", "yes", "on", "1")
+
+
+def plan(view: Mapping[str, Any], hosts: Iterable[Mapping[str, Any]], request: Request, where: str) -> Plan:
+    """Plan the change of a cluster.
+
+    view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
+    (what ``read_identity`` found on the host).
+    """
+    members, wanted = view.get("members", []), list(hosts)
+    if not members:
+        return Plan(
+            problems=[
+                f"{where}: no member answers ({view.get('error', 'none was asked')}); start etcd, or restore a backup"
+            ]
+        )
+    result = Plan()
+    matched: dict[str, Mapping[str, Any]] = {}
+    for host in sorted(wanted, key=lambda one: str(one["host"])):
+        entry = _entry_of(host, members, matched)
+        if entry:
+            matched[entry["id"]] = host
+        problem, join = _standing(host, entry, view, request, where)
+        result.problems += [problem] if problem else []
+        if join:
+            result.joins[host["host"]] = join
+        elif entry and entry["healthy"] and not result.actor:
+            result.actor = host["host"]
+    leaving = [member for member in members if member["id"] not in matched]
+    _plan_removals(result, leaving, matched, members, request, where)
+    result.problems += _cluster_problems(result, view, wanted, request, where)
+    result.lines = _describe(result, view, wanted, request)
+    # A learner that has started first, since etcd accepts one learner at a time.
+    result.joins = dict(sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])))
+    return result
+
+
+def _entry_of(
+    host: Mapping[str, Any], members: Sequence[Mapping[str, Any]], matched: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return the member of a host: the one that wrote its data, else the one with its peer URL, else with its name."""
+    identity = host.get("identity") or {}
+    free = [member for member in members if member["id"] not in matched]
+    by_id = [member for member in free if host["has_data"] and member["id"] == identity.get("member_id")]
+    by_url = [member for member in free if host["peer_url"] in member["peer_urls"]]
+    by_name = [member for member in free if member["name"] == host["name"]]
+    return next(iter(by_id + by_url + by_name), None)
+
+
+def _standing(
+    host: Mapping[str, Any], entry: Mapping[str, Any] | None, view: Mapping[str, Any], request: Request, where: str
+) -> tuple[str, Join | None]:
+    """Return why a host cannot become or stay a member, and what it needs to become one."""
+    name, replaced = host["name"], host["name"] in request.replace
+    identity = host.get("identity")
+    if entry is None:
+        if host["has_data"] and not replaced:
+            return f"{where}: {host['host']} holds {_foreign(identity, view)}; {_aside_advice(host)}", None
+        return "", Join(name, aside=host["has_data"])
+    own = host["has_data"] and (not identity or identity["member_id"] == entry["id"])
+    started = bool(entry["client_urls"])
+    if entry["role"] == "learner":
+        if own or (not host["has_data"] and not started):
+            return "", Join(name, listed=True)
+        if host["has_data"] and not replaced:
+            return f"{where}: {host['host']} holds {_foreign(identity, view)}; {_aside_advice(host)}", None
+        return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
+    if replaced:
+        if own and _is_well(entry) and not request.replace_healthy:
+            return (
+                f"{where}: {name} is healthy, so there is no need to replace it; to do it all the same, confirm it with "
+                "-e etcd_replace_healthy=true"
+            ), None
+        return "", Join(name, remove=entry["id"], aside=host["has_data"])
+    if not own:
+        found = _foreign(identity, view) if host["has_data"] else "no data"
+        return (
+            f"{where}: {name} is a voting member, but {host['host']} holds {found}; check that its volume is mounted. If its data is lost, run "
+            f"playbooks/replace.yml -e etcd_replace={name}"
+        ), None
+    problems = membership.mismatch_problems(view, [host], where)
+    return (problems[0] if problems else ""), None
+
+
+def _is_well(entry: Mapping[str, Any]) -> bool:
+    return bool(entry["healthy"]) and "CORRUPT" not in entry.get("alarms", [])
+
+
+def _foreign(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
+    if not identity:
+        return "data that is not of this cluster"
+    if identity["cluster_id"] == view.get("id"):
+        return f"the data of member {identity['member_id']}, which was removed from this cluster and cannot return"
+    return f"data of another cluster ({identity['cluster_id']}; this one is {view.get('id')})"
+
+
+def _aside_advice(host: Mapping[str, Any]) -> str:
+    return f"stop etcd there and move the data aside, or run playbooks/replace.yml -e etcd_replace={host['name']}, which does both and keeps the data"
+
+
+def replaced_problems(names: Mapping[str, Sequence[str]], request: Request) -> list[str]:
+    """Return the names to replace that are not in exactly one cluster. names: those of the inventory, by cluster."""
+    problems = []
+    for name in request.replace:
+        found = sorted(cluster for cluster, members in names.items() if name in members)
+        if not found:
+            listed = ", ".join(sorted(other for members in names.values() for other in members)[:20])
+            problems.append(
+                f"etcd_replace names {name}, but no host of the inventory has that name ({listed}); a member that left the inventory is removed by "
+                "playbooks/scale.yml"
+            )
+        elif len(found) > 1:
+            problems.append(
+                f"etcd_replace names {name}, which the clusters {', '.join(found)} have; choose one with --limit"
+            )
+    return problems
+
+
+def _plan_removals(
+    result: Plan,
+    leaving: Sequence[Mapping[str, Any]],
+    matched: Mapping[str, Mapping[str, Any]],
+    members: Sequence[Mapping[str, Any]],
+    request: Request,
+    where: str,
+) -> None:
+    """Add what has to be removed: members that are replaced and down, then those that left the inventory."""
+    for member in members:
+        host = matched.get(member["id"])
+        join = result.joins.get(host["host"]) if host else None
+        if join and join.remove and member["role"] != "learner" and not _is_well(member):
+            result.removes.append(Removal(member["id"], member["name"] or member["id"], down=True))
+    for member in leaving:
+        name = member["name"] or member["id"]
+        if name in request.remove or member["id"] in request.remove:
+            result.removes.append(Removal(member["id"], name, down=not _is_well(member)))
+        elif request.replace:
+            result.problems.append(f"{where}: its member {name} is not in the inventory; run playbooks/scale.yml first")
+        else:
+            kind = "learner" if member["role"] == "learner" else "member"
+            result.problems.append(
+                f"{where}: its {kind} {name} is not in the inventory. To remove it, add "
+                f'-e \'{{"etcd_scale_remove": ["{name}"]}}\'; to keep it, put its host into the inventory'
+            )
+    kept = {str(host["name"]) for host in matched.values()}
+    result.problems += [
+        f"{where}: etcd_scale_remove names {name}, whose host is still in the inventory; take it out of the group first"
+        for name in request.remove
+        if name in kept
+    ]
+
+
+def _cluster_problems(
+    result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
+) -> list[str]:
+    """Return why the cluster accepts no change of its members now."""
+    if not (result.joins or result.removes):
+        return []
+    members = view["members"]
+    going = {removal.id for removal in result.removes} | {join.remove for join in result.joins.values()}
+    voters = [member for member in members if member["role"] != "learner"]
+    staying = [member for member in voters if member["id"] not in going]
+    healthy = sum(bool(member["healthy"]) for member in staying)
+    needed = len(voters) // 2 + 1
+    down_first = [removal for removal in result.removes if removal.down]
+    problems = []
+    # Members that are well until their turn count for the removals before it.
+    present = healthy + sum(bool(member["healthy"]) for member in voters if member["id"] in going and _is_well(member))
+    if not staying or present < needed:
+        names = ", ".join(f"{member['name']} ({member['health_error']})" for member in voters if not member["healthy"])
+        problems.append(
+            f"{where}: {present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
+            f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml"
+            if down_first or not view["quorum"]["ok"]
+            else f"{where}: no voting member would stay; a cluster keeps at least one"
+        )
+    for member in staying:
+        name = member["name"] or member["id"]
+        if not member["healthy"]:
+            problems.append(
+                f"{where}: {name} is not healthy ({member['health_error']}); repair it, or replace it first"
+            )
+        elif (member["lag"] or 0) > PLAN_LAG:
+            problems.append(
+                f"{where}: {name} is {member['lag']} raft entries behind, more than {PLAN_LAG}; wait until it has caught up"
+            )
+        if request.version and member["version"] and member["version"] != request.version:
+            problems.append(
+                f"{where}: {name} runs etcd {member['version']}, but etcd_version is {request.version}; change one thing at a time: the version with "
+                "site.yml first"
+            )
+    problems += _alarm_problems(view, going, where)
+    voters_after = len(hosts)
+    if voters_after % 2 == 0 and voters_after != len(voters) and not request.allow_even:
+        problems.append(
+            f"{where}: {voters_after} voting members tolerate no more failures than {voters_after - 1}; take {voters_after - 1} or "
+            f"{voters_after + 1}, or confirm the even number with -e etcd_scale_allow_even=true"
+        )
+    return problems
+
+
+def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> list[str]:
+    alarms = [
+        (member["name"] or member["id"], kind)
+        for member in view["members"]
+        if member["id"] not in going
+        for kind in member["alarms"]
+    ]
+    full = sorted(name for name, kind in alarms if kind == "NOSPACE")
+    corrupt = sorted(name for name, kind in alarms if kind == "CORRUPT")
+    return [
+        *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; run playbooks/nospace.yml first"] if full else []),
+        *(
+            [f"{where}: the alarm CORRUPT is set for {', '.join(corrupt)}; replace that member first"]
+            if corrupt
+            else []
+        ),
+    ]
+
+
+def _describe(result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request) -> list[str]:
+    """Return the plan in words: what is, what is wanted, and the steps."""
+    now = ", ".join(
+        f"{member['name'] or member['id']}{_note(member)}"
+        for member in sorted(view["members"], key=lambda one: str(one["name"]))
+    )
+    lines = [f"Members now: {now}", f"Members wanted: {', '.join(sorted(host['name'] for host in hosts))}"]
+    steps = [f"remove {removal.name} ({removal.id}), which is down" for removal in result.removes if removal.down]
+    removed = {removal.id for removal in result.removes}
+    for host, join in sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])):
+        parts = [f"remove {join.name} ({join.remove})"] if join.remove and join.remove not in removed else []
+        parts += ["move its old data aside"] if join.aside else []
+        parts += [
+            "continue its join" if join.listed else f"add {join.name} as a learner",
+            "start it",
+            "promote it once it has caught up",
+        ]
+        steps.append(f"{host}: {', '.join(parts)}")
+    steps += [
+        f"move the leadership away from {removal.name} if it leads, and remove it ({removal.id})"
+        for removal in result.removes
+        if not removal.down
+    ]
+    gone = [name for name in request.remove if name not in [removal.name for removal in result.removes]]
+    lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
+    return lines + [f"{name} is no member of this cluster (any more)" for name in gone]
+
+
+def _note(member: Mapping[str, Any]) -> str:
+    if member["role"] in ("leader", "learner"):
+        return f" ({member['role']})"
+    return "" if member["healthy"] else " (not healthy)"

@@ -1,0 +1,300 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan from what a cluster answers to the members of the inventory, for each state in which a run may have been killed."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join, Request
+
+CLUSTER = "cafe"
+
+
+def url(name):
+    return f"https://10.0.0.{name[-1]}:2380"
+
+
+def member(name, *, role="follower", started=True, healthy=True, **other):
+    """A member as the cluster answers it; its id is that of its name."""
+    return {
+        "id": f"id-{name}",
+        "name": name if started else "",
+        "role": role,
+        "healthy": healthy,
+        "health_error": "" if healthy else "no answer in time",
+        "peer_urls": [url(name)],
+        "client_urls": [f"https://10.0.0.{name[-1]}:2379"] if started else [],
+        "version": "3.7.3",
+        "lag": 0,
+        "alarms": [],
+        **other,
+    }
+
+
+def learner(name, **other):
+    return member(name, role="learner", **other)
+
+
+def view(*members):
+    voters = [one for one in members if one["role"] != "learner"]
+    healthy = sum(one["healthy"] for one in voters)
+    return {"id": CLUSTER, "members": list(members), "quorum": {"ok": healthy > len(voters) // 2}}
+
+
+def host(name, *, data=None, cluster=CLUSTER):
+    """A host of the inventory; data: the id of the member that wrote its log."""
+    identity = {"member_id": data, "cluster_id": cluster} if data else None
+    return {"host": name, "name": name, "peer_url": url(name), "has_data": bool(data), "identity": identity}
+
+
+def own(*names):
+    return [host(name, data=f"id-{name}") for name in names]
+
+
+def plan(members, hosts, **request):
+    return membership_plan.plan(view(*members), hosts, Request(**request), "cluster c")
+
+
+LEADER = member("n1", role="leader")
+THREE = (LEADER, member("n2"), member("n3"))
+
+GROW = {
+    "two hosts are new": ((LEADER,), [*own("n1"), host("n2"), host("n3")], {"n2": Join("n2"), "n3": Join("n3")}),
+    "killed after the first was added": (
+        (LEADER, learner("n2", started=False)),
+        [*own("n1"), host("n2"), host("n3")],
+        {"n2": Join("n2", listed=True), "n3": Join("n3")},
+    ),
+    "killed after its first start, before it published its name": (
+        (LEADER, learner("n2", started=False)),
+        [*own("n1", "n2"), host("n3")],
+        {"n2": Join("n2", listed=True), "n3": Join("n3")},
+    ),
+    "killed before the promotion, and the first host joined later": (
+        (member("n2", role="leader"), learner("n3")),
+        [host("n1"), *own("n2", "n3")],
+        {"n3": Join("n3", listed=True), "n1": Join("n1")},
+    ),
+    "a learner whose volume was replaced": (
+        (LEADER, member("n2"), learner("n3")),
+        [*own("n1", "n2"), host("n3")],
+        {"n3": Join("n3", remove="id-n3")},
+    ),
+    "nothing to do": (THREE, own("n1", "n2", "n3"), {}),
+}
+
+
+@pytest.mark.parametrize("case", GROW)
+def test_growing(case):
+    members, hosts, joins = GROW[case]
+    found = plan(members, hosts, allow_even=True)
+    assert (found.problems, found.joins, list(found.joins)) == ([], joins, list(joins))
+    assert found.as_dict()["pending"] == bool(joins)
+
+
+DEAD = (LEADER, member("n2", healthy=False), member("n3"))
+
+REPLACE = {
+    "a dead disk": (DEAD, [*own("n1", "n3"), host("n2")], Join("n2", remove="id-n2"), ["id-n2"]),
+    "a corrupt member": (
+        (LEADER, member("n2", alarms=["CORRUPT"]), member("n3")),
+        own("n1", "n2", "n3"),
+        Join("n2", remove="id-n2", aside=True),
+        ["id-n2"],
+    ),
+    "killed after the removal": ((LEADER, member("n3")), own("n1", "n2", "n3"), Join("n2", aside=True), []),
+    "killed after the data was moved": ((LEADER, member("n3")), [*own("n1", "n3"), host("n2")], Join("n2"), []),
+    "killed after the learner was added": (
+        (LEADER, member("n3"), learner("n2", started=False)),
+        [*own("n1", "n3"), host("n2")],
+        Join("n2", listed=True),
+        [],
+    ),
+    "a learner was added by hand, and the old data is there": (
+        (LEADER, member("n3"), learner("n2", started=False)),
+        [*own("n1", "n3"), host("n2", data="id-old")],
+        Join("n2", aside=True, listed=True),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REPLACE)
+def test_replacing(case):
+    members, hosts, join, removed = REPLACE[case]
+    found = plan(members, hosts, replace=["n2"])
+    assert (found.problems, found.joins) == ([], {"n2": join})
+    assert [removal.id for removal in found.removes if removal.down] == removed
+    assert found.actor == "n1"
+
+
+def test_a_healthy_member_is_replaced_on_request_only():
+    hosts = own("n1", "n2", "n3")
+    [problem] = plan(THREE, hosts, replace=["n2"]).problems
+    assert problem.startswith("cluster c: n2 is healthy") and problem.endswith("-e etcd_replace_healthy=true")
+    found = plan(THREE, hosts, replace=["n2"], replace_healthy=True)
+    assert (found.problems, found.removes) == ([], []), "it stays until its turn"
+    assert found.joins == {"n2": Join("n2", remove="id-n2", aside=True)}
+
+
+def test_two_of_five_are_replaced_in_one_run():
+    members = (*DEAD, member("n4"), member("n5", healthy=False))
+    hosts = [*own("n1", "n3", "n4"), host("n2"), host("n5")]
+    found = plan(members, hosts, replace=["n2", "n5"])
+    assert found.problems == []
+    assert [removal.id for removal in found.removes] == ["id-n2", "id-n5"], "both before another one is added"
+    assert list(found.joins) == ["n2", "n5"]
+
+
+def test_a_member_that_left_is_removed_by_name_only():
+    hosts = own("n1", "n2", "n3")
+    members = (*THREE, member("n4"), member("n5", healthy=False))
+    problems = plan(members, hosts).problems
+    assert len(problems) == 2 and 'etcd_scale_remove": ["n4"]' in problems[0]
+    found = plan(members, hosts, remove=["n4", "n5"])
+    assert found.problems == []
+    assert [(removal.name, removal.down) for removal in found.removes] == [("n4", False), ("n5", True)]
+    again = plan(THREE, hosts, remove=["n4", "n5"])
+    assert (again.problems, again.removes) == ([], []) and "n4 is no member of this cluster (any more)" in again.lines
+
+
+REFUSED = {
+    "no member answers": ((), own("n1"), {}, "no member answers"),
+    "another cluster's data": (
+        (LEADER,),
+        [*own("n1"), host("n2", data="x", cluster="beef"), host("n3")],
+        {},
+        "n2 holds data of another cluster (beef; this one is cafe)",
+    ),
+    "a removed member's data": (
+        THREE,
+        [*own("n1", "n2", "n3"), host("n4", data="id-old"), host("n5")],
+        {},
+        "n4 holds the data of member id-old, which was removed from this cluster and cannot return",
+    ),
+    "a member lost its data": (
+        THREE,
+        [*own("n1", "n3"), host("n2")],
+        {},
+        "n2 is a voting member, but n2 holds no data; check that its volume is mounted",
+    ),
+    "an even number": (
+        THREE,
+        [*own("n1", "n2", "n3"), host("n4")],
+        {},
+        "4 voting members tolerate no more failures than 3",
+    ),
+    "an unhealthy member": (
+        DEAD,
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {},
+        "n2 is not healthy (no answer in time); repair it, or replace it first",
+    ),
+    "a lagging member": (
+        (LEADER, member("n2", lag=9999), member("n3")),
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {},
+        "n2 is 9999 raft entries behind, more than 5000",
+    ),
+    "no space": (
+        (LEADER, member("n2", alarms=["NOSPACE"]), member("n3")),
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {},
+        "the alarm NOSPACE is set by n2; run playbooks/nospace.yml first",
+    ),
+    "a stranger's learner": (
+        (*THREE, learner("n9")),
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {},
+        "its learner n9 is not in the inventory",
+    ),
+    "another version": (
+        THREE,
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {"version": "3.7.4"},
+        "n1 runs etcd 3.7.3, but etcd_version is 3.7.4; change one thing at a time",
+    ),
+    "no quorum without the dead": (
+        (LEADER, member("n2", healthy=False), member("n3", healthy=False)),
+        [*own("n1"), host("n2"), host("n3")],
+        {"replace": ["n2", "n3"]},
+        "1 of 3 voting members would be healthy during the change and quorum needs 2",
+    ),
+    "the only member": (
+        (LEADER,),
+        own("n1"),
+        {"replace": ["n1"], "replace_healthy": True},
+        "no voting member would stay",
+    ),
+    "removal of a member in the inventory": (
+        THREE,
+        own("n1", "n2", "n3"),
+        {"remove": ["n3"]},
+        "etcd_scale_remove names n3, whose host is still in the inventory",
+    ),
+    "removal that costs quorum": (
+        DEAD,
+        own("n1", "n2"),
+        {"remove": ["n3"], "allow_even": True},
+        "n2 is not healthy",
+    ),
+    "replacing while others have left": (
+        (*DEAD, member("n4")),
+        [*own("n1", "n3"), host("n2")],
+        {"replace": ["n2"]},
+        "its member n4 is not in the inventory; run playbooks/scale.yml first",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals_name_the_cause(case):
+    members, hosts, request, text = REFUSED[case]
+    problems = plan(members, hosts, **request).problems
+    assert any(text in problem for problem in problems), problems
+    assert all(problem.startswith("cluster c: ") for problem in problems)
+
+
+def test_names_to_replace_are_in_one_cluster():
+    names = {"a": ["n1", "n2"], "b": ["n2", "n3"]}
+    [unknown, shared] = membership_plan.replaced_problems(names, Request(replace=["n3", "n7", "n2"]))
+    assert unknown.startswith("etcd_replace names n7, but no host of the inventory has that name (n1, n2, n2, n3)")
+    assert shared == "etcd_replace names n2, which the clusters a, b have; choose one with --limit"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, Request()),
+        ({"replace": "a, b", "replace_healthy": "true"}, Request(replace=["a", "b"], replace_healthy=True)),
+        (
+            {"remove": ["a"], "allow_even": True, "version": "3.7.3"},
+            Request(remove=["a"], allow_even=True, version="3.7.3"),
+        ),
+    ],
+)
+def test_requests_are_parsed(given, expected):
+    assert vars(membership_plan.parse_request(given)) == {
+        **vars(expected),
+        "replace": list(expected.replace),
+        "remove": list(expected.remove),
+    }
+
+
+@pytest.mark.parametrize("value", [5, {"a": 1}, [1]])
+def test_an_invalid_list_of_names_is_refused(value):
+    with pytest.raises(ValueError, match=r"etcd_scale_remove is .*, but must be a list of members' names"):
+        membership_plan.parse_request({"remove": value})
+
+
+def test_the_plan_in_words():
+    lines = plan((*THREE, member("n9")), [*own("n1", "n2", "n3"), host("n4"), host("n5")], remove=["n9"]).lines
+    assert lines == [
+        "Members now: n1 (leader), n2, n3, n9",
+        "Members wanted: n1, n2, n3, n4, n5",
+        "Step 1: n4: add n4 as a learner, start it, promote it once it has caught up",
+        "Step 2: n5: add n5 as a learner, start it, promote it once it has caught up",
+        "Step 3: move the leadership away from n9 if it leads, and remove it (id-n9)",
+    ]
