@@ -49,6 +49,7 @@ HOSTS = [
     molecule("maintenance"),
     molecule("default", alone=True),
     molecule("storage", alone=True),
+    molecule("membership", alone=True),
     molecule("releases"),
     pytest("artifact", "tests/artifact"),
 ]

@@ -1,0 +1,227 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Members join, leave and are replaced while a client writes a key every 50 ms: 1 -> 3 -> 5 -> 3, and plays that are killed.
+
+The tests build on each other, in their order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+import yaml
+from cluster import ETCDCTL
+from conftest import PROJECT
+
+from bench.chaos.client import Client, read_back
+from bench.common.gateway import tls_context
+from bench.common.lab import addresses, certificates
+
+SCENARIO = "lab/inventory.py,molecule/membership/inventory"
+
+
+def inventory(folder, *hosts):
+    """Return the inventories of a cluster on these hosts."""
+    path = folder / f"hosts-{'-'.join(hosts)}.yml"
+    path.write_text(yaml.safe_dump({"etcd": {"hosts": dict.fromkeys(hosts)}}))
+    # The scenario's own inventory has etcd-1.
+    return f"{SCENARIO},{path}"
+
+
+def command(playbook, inventories, *arguments, **variables):
+    where = [word for path in inventories.split(",") for word in ("-i", path)]
+    return [
+        "ansible-playbook",
+        playbook,
+        *where,
+        "-e",
+        json.dumps({"etcd_lint_enabled": False, **variables}),
+        *arguments,
+    ]
+
+
+def play(site, playbook, inventories, *arguments, **variables):
+    return site.ansible(*command(f"playbooks/{playbook}.yml", inventories, *arguments, **variables), timeout=560)
+
+
+def killed_at(task, playbook, inventories, **variables):
+    """Run a playbook, and kill it when a task begins."""
+    env = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        "ANSIBLE_FORCE_COLOR": "0",
+        "PYTHONUNBUFFERED": "1",
+    }
+    process = subprocess.Popen(
+        command(f"playbooks/{playbook}.yml", inventories, **variables), cwd=PROJECT, env=env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("TASK") and task in line:
+            time.sleep(0.3)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return
+    raise AssertionError("".join(lines))
+
+
+@contextlib.contextmanager
+def writing(prefix):
+    """Write a key every 50 ms through all hosts in turn: each is acknowledged within 2 s, and all of them are there at the end."""
+    urls = [f"https://{address}:2379" for address in addresses().values()]
+    context = tls_context(certificates("etcd-1"))
+    client = Client(prefix, urls, lambda: context)
+    client.start()
+    try:
+        yield client
+        time.sleep(1)
+    finally:
+        record = client.stop()
+    failed = [write.number for write in record.writes if not write.acknowledged]
+    lost = record.lost(read_back(prefix, urls, context), lambda _write: True)
+    print(
+        f"{len(record.writes)} writes, {len(failed)} failed, {len(lost)} lost, longest pause {record.longest_pause():.2f} s"
+    )
+    assert (failed, lost) == ([], []) and len(record.writes) > 100
+
+
+def members(site, host="etcd-1"):
+    """Return the members by name: learner or not."""
+    found = json.loads(site.on(host, f"{ETCDCTL} member list -w json"))["members"]
+    return {one.get("name", ""): bool(one.get("isLearner")) for one in found}
+
+
+def voters(*names):
+    return dict.fromkeys(names, False)
+
+
+def leader(site, host="etcd-1"):
+    urls = ",".join(f"https://{address}:2379" for address in addresses().values())
+    known = site.on(host, f"{ETCDCTL.rsplit(' ', 1)[0]} {urls} endpoint status -w json 2>/dev/null || true")
+    statuses = [one["Status"] for one in json.loads(known) if not one["Status"].get("isLearner")]
+    found = json.loads(site.on(host, f"{ETCDCTL} member list -w json"))["members"]
+    names = {one["ID"]: one["name"] for one in found}
+    return names[statuses[0]["leader"]]
+
+
+def started(site, *hosts):
+    return {host: site.on(host, "systemctl show -P ExecMainStartTimestampMonotonic etcd") for host in hosts}
+
+
+def url_of(name):
+    return f"https://{addresses()[name]}:2379"
+
+
+def member_id(site, name):
+    found = json.loads(site.on("etcd-1", f"{ETCDCTL} member list -w json"))["members"]
+    return next(format(one["ID"], "x") for one in found if one["name"] == name)
+
+
+def unchanged(run):
+    return run.code == 0 and set(run.changed.values()) == {0}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("inventories")
+
+
+def test_one_member_becomes_three_although_two_plays_are_killed(site, folder):
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    plan = play(site, "scale", three, "--check")
+    assert unchanged(plan) and "Step 1: etcd-2: add etcd-2 as a learner" in plan.output, plan.output
+    assert members(site) == voters("etcd-1")
+    with writing("/grow/3/"):
+        killed_at("Write the configuration file for the first start", "scale", three)
+        assert list(members(site).values()).count(True) == 1, "a learner that never started"
+        killed_at("Promote the learner once it has caught up", "scale", three)
+        run = play(site, "scale", three)
+        assert run.code == 0, run.output
+        assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+    again = play(site, "site", three)
+    assert unchanged(again), again.output
+    assert unchanged(play(site, "scale", three, "--check"))
+
+
+def test_bad_requests_change_nothing(site, folder):
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    before = started(site, "etcd-1", "etcd-2", "etcd-3")
+    for playbook, hosts, variables, text in (
+        ("scale", ["etcd-4"], {}, r"4 voting members tolerate no more failures than 3"),
+        (
+            "replace",
+            [],
+            {"etcd_replace": "etcd-9"},
+            r"etcd_replace names etcd-9, but no host of the inventory has that name",
+        ),
+        ("replace", [], {"etcd_replace": "etcd-2"}, r"etcd-2 is healthy, so there is no need to replace it"),
+        ("replace", [], {}, r"etcd_replace is not set"),
+        ("scale", [], {"etcd_scale_remove": ["etcd-3"]}, r"whose host is still in the inventory"),
+    ):
+        where = inventory(folder, "etcd-1", "etcd-2", "etcd-3", *hosts) if hosts else three
+        run = play(site, playbook, where, **variables)
+        assert run.code != 0 and re.search(text, " ".join(run.output.split())), run.output
+        assert set(run.changed.values()) <= {0}
+    assert started(site, "etcd-1", "etcd-2", "etcd-3") == before
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+
+
+def test_a_member_whose_data_is_lost_is_replaced(site, folder):
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
+    refused = play(site, "site", three)
+    assert refused.code != 0 and "playbooks/replace.yml -e etcd_replace=etcd-3" in " ".join(refused.output.split())
+    with writing("/replace/dead/"):
+        killed_at("Add the host to the cluster as a learner", "replace", three, etcd_replace="etcd-3")
+        run = play(site, "replace", three, etcd_replace="etcd-3")
+        assert run.code == 0, run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+
+
+def test_the_leader_is_replaced_on_request(site, folder):
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    name = leader(site)
+    with writing("/replace/leader/"):
+        run = play(site, "replace", three, etcd_replace=name, etcd_replace_healthy=True)
+        assert run.code == 0, run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3") and leader(site) != name
+    kept = site.on(name, "ls -d /var/lib/etcd/data.before-*/member/snap/db /var/lib/etcd-wal/member/wal.before-*")
+    assert len(kept.split()) == 2, "the old data is kept aside"
+    again = play(site, "site", three)
+    assert unchanged(again), again.output
+
+
+def test_three_members_become_five_and_then_three_without_the_leader(site, folder):
+    five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    before = started(site, "etcd-1", "etcd-2", "etcd-3")
+    with writing("/grow/5/"):
+        run = play(site, "scale", five)
+        assert run.code == 0, run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    assert started(site, "etcd-1", "etcd-2", "etcd-3") == before, "members that stay do not restart"
+    site.on("etcd-1", f"{ETCDCTL} --endpoints {url_of(leader(site))} move-leader {member_id(site, 'etcd-5')}")
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    refused = play(site, "scale", three)
+    assert refused.code != 0 and '{"etcd_scale_remove": ["etcd-4"]}' in " ".join(refused.output.split()), refused.output
+    with writing("/shrink/"):
+        run = play(site, "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
+        assert run.code == 0, run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+    assert started(site, "etcd-1", "etcd-2", "etcd-3") == before
+    for host in ("etcd-4", "etcd-5"):
+        state = site.on(
+            host, "systemctl show -P ActiveState -P UnitFileState etcd; ls -d /var/lib/etcd/data.before-*/member"
+        )
+        assert state.split()[:2] == ["inactive", "disabled"] and len(state.split()) == 3
+    again = play(site, "site", three)
+    assert unchanged(again), again.output
