@@ -49,7 +49,6 @@ HOSTS = [
     molecule("maintenance"),
     molecule("default", alone=True),
     molecule("storage", alone=True),
-    molecule("membership", alone=True),
     molecule("releases"),
     pytest("artifact", "tests/artifact"),
 ]
