@@ -29,7 +29,7 @@ WRITTEN = {"README.md", "adding.md", "waivers.md", "world.md"}
 def rendered() -> dict[Path, str]:
     """Return the text of every file that is rendered."""
     rules = metadata(tool("opa"))
-    shown = ("id", "severity", "fix", "fix_in_files", "source", "cis", "stig")
+    shown = ("id", "severity", "fix", "fix_resolved", "fix_in_files", "source", "cis", "stig")
     catalog = {
         name: {
             "title": about["title"],

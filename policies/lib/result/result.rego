@@ -5,6 +5,7 @@
 #   OPA copies the result of rego.metadata.chain() into each rule that calls it.
 package headroom.result
 
+import data.headroom.files
 import data.headroom.files.lines
 import data.headroom.formats
 import data.headroom.inventory
@@ -114,8 +115,10 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	fix := _fix(about.custom, source)
 }
 
-# No advice about Headroom's variables for files that configure etcd directly.
-_fix(custom, source) := custom.fix_in_files if {
+# No advice to run playbooks/lint.yml for what it resolved, and none about Headroom's variables for files that configure etcd directly.
+_fix(custom, source) := custom.fix_resolved if {
+	files.listed[source]
+} else := custom.fix_in_files if {
 	source in formats.paths
 } else := custom.fix
 

@@ -44,6 +44,15 @@ test_value_and_assumption if {
 	}
 }
 
+# playbooks/lint.yml does not recommend itself.
+test_resolved if {
+	known := object.union(catalog, {"topic/name": {"custom": {"fix": "Run lint.yml", "fix_resolved": "Write it out"}}})
+	listed := {"_meta": {"hostvars": {"n1": {}}}, "etcd": {"hosts": ["n1"]}}
+	problem := {"inventory": "i", "hosts": {"n1"}, "about": "etcd_version", "text": "it is so"}
+	some finding in result.findings("topic/name", {problem}) with data.headroom.catalog as known with input as [{"path": "i", "contents": listed}]
+	finding.fix.text == "Write it out"
+}
+
 test_no_value_for_a_default if {
 	problem := _problem({"etcd-1"}, "a role's default etcd_nice")
 	result.with_value(problem, 0) == problem
