@@ -1,0 +1,27 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sample of `make bench-chaos`: plays that are killed and faults during a rolling update, under a client that writes all the time.
+
+They come last in molecule's scenario default, since they leave other settings behind. How long writes pause is for the benchmark: all lab hosts
+share a disk, which can stall for seconds on its own.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.chaos.cases import SAMPLE
+from bench.chaos.measure import measure
+from bench.chaos.operations import OPERATIONS, Lab
+from bench.chaos.run import line
+
+LAB = Lab()
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=str)
+def test_no_acknowledged_write_is_lost_and_the_next_run_recovers(site, case):
+    operations = {one.name: one for one in (make() for make in OPERATIONS)}
+    row, _ = measure(LAB, operations[case.operation], case, SAMPLE.index(case))
+    assert not row.problem and row.lost == 0, line(row)
+    assert row.converged and row.unchanged, line(row)
