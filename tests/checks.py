@@ -49,6 +49,8 @@ HOSTS = [
     molecule("maintenance"),
     molecule("default", alone=True),
     molecule("storage", alone=True),
+    molecule("lifecycle"),
+    molecule("membership"),
     molecule("releases"),
     pytest("artifact", "tests/artifact"),
 ]
