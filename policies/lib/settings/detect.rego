@@ -106,7 +106,7 @@ unrecognised := {name: found |
 		startswith(variable, "etcd_")
 		not variable in (headroom_roles.member_variables | headroom_roles.host_variables)
 		not variable in _other_headroom_variables
-		not regex.match(`^etcd_(client_certificate|lint|tls|report|restore|rotate|priority|storage|maintenance)_`, variable)
+		not regex.match(`^etcd_(auth|client_certificate|downgrade|join|lint|maintenance|priority|release|replace|report|restore|rotate|scale|storage|tls|upgrade)_`, variable)
 	}
 }
 
@@ -128,7 +128,6 @@ _other_headroom_variables := {
 	"etcd_name",
 	"etcd_oom_score_adjust",
 	"etcd_peer_port",
-	"etcd_release_url",
 	"etcd_start_timeout",
 	"etcd_user",
 	"etcd_user_group",
