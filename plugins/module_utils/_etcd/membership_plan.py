@@ -14,24 +14,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
 
 # Raft entries that a voting member may be behind when the plan is made; each step waits for a smaller distance.
 PLAN_LAG = 5000
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the playbook was asked for.
-
-    replace: names of members to replace. replace_healthy: also healthy ones. remove: names of members that may be removed. allow_even: an even
-    number of voting members is accepted. version: the release that the inventory asks for.
-    """
-
-    replace: Sequence[str] = ()
-    replace_healthy: bool = False
-    remove: Sequence[str] = ()
-    allow_even: bool = False
-    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,28 +55,6 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """Return the plan for a variable of Ansible."""
         return {**asdict(self), "pending": bool(self.joins or self.removes)}
-
-
-def parse_request(given: Mapping[str, Any]) -> Request:
-    """Parse the request of a playbook; names may be a list or separated by commas. Raises ValueError."""
-    return Request(
-        replace=_names(given.get("replace"), "etcd_replace"),
-        replace_healthy=_flag(given.get("replace_healthy")),
-        remove=_names(given.get("remove"), "etcd_scale_remove"),
-        allow_even=_flag(given.get("allow_even")),
-        version=str(given.get("version") or ""),
-    )
-
-
-def _names(value: Any, what: str) -> list[str]:
-    items = value.split(",") if isinstance(value, str) else ([] if value is None else value)
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise ValueError(f"{what} is {value!r}, but must be a list of members' names, such as ['etcd-5']")
-    return [item.strip() for item in items if item.strip()]
-
-
-def _flag(value: Any) -> bool:
-    return value if isinstance(value, bool) else str(value).strip().lower() in ("true", "yes", "on", "1")
 
 
 def plan(view: Mapping[str, Any], hosts: Iterable[Mapping[str, Any]], request: Request, where: str) -> Plan:

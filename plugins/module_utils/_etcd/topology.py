@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
 
 
 class TopologyError(ValueError):
@@ -131,7 +132,7 @@ def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mappi
     """Return the problems of the names to replace. Raises TopologyError for an invalid request."""
     names = {cluster: [member["name"] for member in own] for cluster, own in clusters.items()}
     try:
-        return membership_plan.replaced_problems(names, membership_plan.parse_request(given))
+        return membership_plan.replaced_problems(names, parse_request(given))
     except ValueError as error:
         raise TopologyError(str(error)) from error
 
@@ -144,7 +145,7 @@ def plan_members(
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
         return membership_plan.Plan(problems=[problem]).as_dict()
     try:
-        return membership_plan.plan(view, members, membership_plan.parse_request(request), where).as_dict()
+        return membership_plan.plan(view, members, parse_request(request), where).as_dict()
     except ValueError as error:
         raise TopologyError(str(error)) from error
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_plan
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
 
 CLUSTER = "cafe"
 
@@ -262,31 +263,6 @@ def test_names_to_replace_are_in_one_cluster():
     [unknown, shared] = membership_plan.replaced_problems(names, Request(replace=["n3", "n7", "n2"]))
     assert unknown.startswith("etcd_replace names n7, but no host of the inventory has that name (n1, n2, n2, n3)")
     assert shared == "etcd_replace names n2, which the clusters a, b have; choose one with --limit"
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, Request()),
-        ({"replace": "a, b", "replace_healthy": "true"}, Request(replace=["a", "b"], replace_healthy=True)),
-        (
-            {"remove": ["a"], "allow_even": True, "version": "3.7.3"},
-            Request(remove=["a"], allow_even=True, version="3.7.3"),
-        ),
-    ],
-)
-def test_requests_are_parsed(given, expected):
-    assert vars(membership_plan.parse_request(given)) == {
-        **vars(expected),
-        "replace": list(expected.replace),
-        "remove": list(expected.remove),
-    }
-
-
-@pytest.mark.parametrize("value", [5, {"a": 1}, [1]])
-def test_an_invalid_list_of_names_is_refused(value):
-    with pytest.raises(ValueError, match=r"etcd_scale_remove is .*, but must be a list of members' names"):
-        membership_plan.parse_request({"remove": value})
 
 
 def test_the_plan_in_words():
