@@ -4,7 +4,7 @@ SHELL := /bin/sh
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
-  bench-chaos bench-chaos-quick bench-demo bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick \
+  bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick \
   bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick bench-world
 
 # Headings of `make help` begin with `##@`.
@@ -64,6 +64,9 @@ bench-chaos-quick: setup-bench-chaos-quick ## the most informative cases only; p
 
 bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, and draw the plan beside the measurement (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
+
+bench-lifecycle: setup-bench-lifecycle ## upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (25 minutes)
+	@$(RUN) HEADROOM_CAMPAIGN=yes python tests/run.py "molecule lifecycle" "molecule membership"
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md
 	@$(RUN) python -m bench.lint.run --write

@@ -20,6 +20,18 @@ from bench.common.lab import ssh_command
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "campaign: takes minutes; `make bench-lifecycle` runs it, `make test` does not")
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("HEADROOM_CAMPAIGN"):
+        return
+    late = [item for item in items if item.get_closest_marker("campaign")]
+    config.hook.pytest_deselected(items=late)
+    items[:] = [item for item in items if item not in late]
+
+
 @dataclass
 class Run:
     """One run of ansible-playbook: its exit code and output, and changed tasks by host."""

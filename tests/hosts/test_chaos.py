@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sample of `make bench-chaos`: plays that are killed and faults during a rolling update, under a client that writes all the time.
+"""Two cases of `make bench-chaos`: a play that is killed, and a leader that is cut off during a rolling update, under a client that writes.
 
 They come last in molecule's scenario default, since they leave other settings behind. How long writes pause is for the benchmark: all lab hosts
 share a disk, which can stall for seconds on its own.
@@ -17,11 +17,12 @@ from bench.chaos.operations import OPERATIONS, Lab
 from bench.chaos.run import line
 
 LAB = Lab()
+CASES = [case for case in SAMPLE if case.operation == "change" and case.fault != "host stopped"]
 
 
-@pytest.mark.parametrize("case", SAMPLE, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_no_acknowledged_write_is_lost_and_the_next_run_recovers(site, case):
     operations = {one.name: one for one in (make() for make in OPERATIONS)}
-    row, _ = measure(LAB, operations[case.operation], case, SAMPLE.index(case))
+    row, _ = measure(LAB, operations[case.operation], case, CASES.index(case))
     assert not row.problem and row.lost == 0, line(row)
     assert row.converged and row.unchanged, line(row)

@@ -171,6 +171,7 @@ def test_downgrade_that_is_killed_and_cancelled():
         assert running() == [NEW]
 
 
+@pytest.mark.campaign
 def test_downgrade_by_one_minor_version_and_another():
     with writes():
         run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)

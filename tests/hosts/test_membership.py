@@ -190,6 +190,7 @@ def test_a_member_whose_data_is_lost_is_replaced(site, folder):
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
 
 
+@pytest.mark.campaign
 def test_the_leader_is_replaced_on_request(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     name = leader(site)
@@ -203,6 +204,7 @@ def test_the_leader_is_replaced_on_request(site, folder):
     assert unchanged(again), again.output
 
 
+@pytest.mark.campaign
 def test_three_members_become_five_and_then_three_without_the_leader(site, folder):
     five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     before = started(site, "etcd-1", "etcd-2", "etcd-3")

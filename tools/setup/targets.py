@@ -43,6 +43,7 @@ NEEDS = {
     "bench-site": DEPLOY,
     "bench-chaos": (*DEPLOY, "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
+    "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-world": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),
