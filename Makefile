@@ -66,7 +66,7 @@ bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, a
 	@$(RUN) python -m bench.demo.plan_and_measured
 
 bench-lifecycle: setup-bench-lifecycle ## upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (25 minutes)
-	@$(RUN) HEADROOM_CAMPAIGN=yes python tests/run.py "molecule lifecycle" "molecule membership"
+	@$(RUN) export HEADROOM_CAMPAIGN=yes && python tests/run.py "molecule lifecycle" && python tests/run.py "molecule membership"
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md
 	@$(RUN) python -m bench.lint.run --write

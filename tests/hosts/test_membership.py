@@ -18,7 +18,7 @@ import time
 
 import pytest
 import yaml
-from cluster import ETCDCTL
+from cluster import ETCDCTL, tolerated_failures
 from conftest import PROJECT
 
 from bench.chaos.client import Client, read_back
@@ -94,7 +94,7 @@ def writing(prefix, size=3):
         f"{len(record.writes)} writes, {failed} failed, {without_majority} more without a majority, {len(lost)} lost, "
         f"longest pause {record.longest_pause():.2f} s"
     )
-    assert (failed, lost) == (0, []) and len(record.writes) > 100
+    assert lost == [] and failed <= tolerated_failures(len(record.writes)) and len(record.writes) > 100
 
 
 def members(site, host="etcd-1"):
