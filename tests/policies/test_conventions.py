@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tools.policies import catalog
 
@@ -115,18 +113,3 @@ def test_every_topic_can_be_waived() -> None:
     text = (POLICIES / "waived.rego").read_text(encoding="utf-8")
     listed = set(re.findall(r'^\t"(\w+)": data\.headroom\.rules\.\1,$', text, re.MULTILINE))
     assert listed == {path.parent.parent.name for path in RULES} - {"waiver"}
-
-
-def test_the_linter_knows_the_variables_of_every_role() -> None:
-    """One that it does not know would make an inventory look like that of another role."""
-    defaults = (REPOSITORY / "roles").glob("*/defaults/main.yml")
-    names = {name for path in defaults for name in yaml.safe_load(path.read_text()) if name.startswith("etcd_")}
-    files = [
-        {"path": "i/hosts.yml", "contents": {"etcd": {"hosts": {"n1": None}}}},
-        {"path": "i/group_vars/etcd.yml", "contents": dict.fromkeys(names, "x")},
-    ]
-    command = [tool("opa"), "eval", "--format=raw", "--stdin-input", "data.headroom.settings.detect.unrecognised"]
-    command += [f"--data={POLICIES / folder}" for folder in ("lib", "data")]
-    done = subprocess.run(command, input=json.dumps(files), capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    assert found and not any(found.values()), found

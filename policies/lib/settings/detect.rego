@@ -106,7 +106,7 @@ unrecognised := {name: found |
 		startswith(variable, "etcd_")
 		not variable in (headroom_roles.member_variables | headroom_roles.host_variables)
 		not variable in _other_headroom_variables
-		not regex.match(`^etcd_(auth|client_certificate|downgrade|join|lint|maintenance|priority|release|replace|report|restore|rotate|scale|storage|tls|upgrade)_`, variable)
+		not regex.match(`^etcd_(auth|client_certificate|downgrade|join|lint|maintenance|membership|priority|release|replace|report|restore|rotate|scale|storage|tls|upgrade)_`, variable)
 	}
 }
 
