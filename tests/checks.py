@@ -27,7 +27,7 @@ class Check:
     command: str
     passed: str = ""
     failed: str = ""
-    # Counts writes that fail within a client's timeout, so nothing else may keep the machine busy.
+    # Counts writes that fail within a client's timeout, so nothing but checks at low priority may run beside it.
     alone: bool = False
 
 

@@ -2,8 +2,8 @@
 """Run the project's checks and count them; the last line is `N passed, N failed`.
 
 `run.py check` runs the fast ones, `run.py all` every one, `run.py NAME…` the named ones; `run.py --list` lists them. Two checks with lab
-hosts run side by side, as they wait for hosts most of the time; the others run beside them at low priority. Checks that count failed
-writes follow, one at a time.
+hosts run side by side, as they wait for hosts most of the time. Checks that count failed writes follow, one at a time. The others run
+beside all of these, at low priority.
 """
 
 from __future__ import annotations
@@ -114,31 +114,28 @@ def describe(result: Result, output: str, log: Path) -> str:
 
 
 def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
-    """Run the checks side by side, then those that need the machine for themselves."""
-    shared = [check for check in hosts if not check.alone]
-    return run_lanes(shared, others) + [run(check) for check in hosts if check.alone]
-
-
-def run_lanes(hosts: list[Check], others: list[Check]) -> list[Result]:
-    """Run checks with hosts in lanes of their own, the others on the remaining CPUs, and on all once the hosts are done."""
-    waiting_hosts, waiting = deque(hosts), deque(others)
+    """Run checks with hosts in lanes of their own, then those that need the machine, one at a time; the others all along, at low priority."""
+    shared, alone = (deque(check for check in hosts if check.alone is only) for only in (False, True))
+    waiting = deque(others)
     results: list[Result] = []
 
-    def lane(*queues: deque[Check]) -> None:
-        for queue in queues:
-            while queue:
-                try:
-                    check = queue.popleft()
-                except IndexError:  # another lane took the last one
-                    break
-                results.append(run(check, nice=bool(hosts) and queue is waiting))
+    def lane(queue: deque[Check], *, nice: bool = False) -> None:
+        while queue:
+            try:
+                check = queue.popleft()
+            except IndexError:  # another lane took the last one
+                break
+            results.append(run(check, nice=nice))
 
     cpus = os.cpu_count() or 1
-    host_lanes = min(HOSTS_AT_ONCE, len(hosts))
+    host_lanes = min(HOSTS_AT_ONCE, len(shared))
     with ThreadPoolExecutor() as pool:
-        lanes = [pool.submit(lane, waiting_hosts, waiting) for _ in range(host_lanes)]
-        lanes += [pool.submit(lane, waiting) for _ in range(max(1, cpus - host_lanes))]
-        for ended in lanes:
+        beside = [pool.submit(lane, waiting, nice=bool(hosts)) for _ in range(max(1, cpus - host_lanes))]
+        for ended in [pool.submit(lane, shared) for _ in range(host_lanes)]:
+            ended.result()
+        lane(alone)
+        beside += [pool.submit(lane, waiting) for _ in range(host_lanes)]  # their cores are free now
+        for ended in beside:
             ended.result()
     return results
 

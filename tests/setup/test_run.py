@@ -45,11 +45,14 @@ def test_two_checks_with_hosts_run_beside_the_others(logs: Path) -> None:
     assert at_once(logs, "") >= 3
 
 
-def test_a_check_that_needs_the_machine_runs_after_all_others(logs: Path) -> None:
-    alone = dataclasses.replace(journal(logs, "alone", 0.1), alone=True)
-    run.run_all([alone, journal(logs, "host", 0.2)], [journal(logs, f"cpu{number}", 0.2) for number in range(3)])
-    lines = (logs / "journal").read_text().split("\n")
-    assert lines[-3:] == ["begin alone", "end alone", ""] and len(lines) == 11
+def test_a_check_that_needs_the_machine_runs_after_all_others_with_hosts(logs: Path) -> None:
+    alone = dataclasses.replace(journal(logs, "alone", 0.3), alone=True)
+    hosts = [alone, journal(logs, "host1", 0.2), journal(logs, "host2", 0.2)]
+    run.run_all(hosts, [journal(logs, f"cpu{number}", 0.2) for number in range(6)])
+    lines = (logs / "journal").read_text().splitlines()
+    assert len(lines) == 18
+    during = lines[lines.index("begin alone") + 1 : lines.index("end alone")]
+    assert during and all(line.split()[1].startswith("cpu") for line in during), "the others run on meanwhile"
 
 
 def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixture[str]) -> None:
