@@ -52,7 +52,7 @@ def test_a_check_that_needs_the_machine_runs_after_all_others_with_hosts(logs: P
     lines = (logs / "journal").read_text().splitlines()
     assert len(lines) == 18
     during = lines[lines.index("begin alone") + 1 : lines.index("end alone")]
-    assert during and all(line.split()[1].startswith("cpu") for line in during), "the others run on meanwhile"
+    assert during and all(line.split()[1].startswith("cpu") for line in during), "the others go on"
 
 
 def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixture[str]) -> None:
