@@ -10,18 +10,13 @@ them when it replays them ("unmarshal should never fail"), unless a disk snapsho
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-# A record: its length in the lower 56 bits, padding in the upper ones. Source: server/storage/wal/decoder.go.
-_FRAME = struct.Struct("<Q")
-_ENTRY, _NORMAL = 2, 0
-# Enough for the fields before an entry's data and for the beginning of the data.
-_PREFIX = 96
-# Where the first file of a write-ahead log ends is preallocated; no record is larger.
-_LARGEST = 1 << 32
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
+
+_NORMAL = 0  # the type of an entry that is no change of members
 
 
 def count_v2_entries(data_dir: Path, wal_dir: Path | None) -> int:
@@ -50,67 +45,14 @@ def log_files(folder: Path, index: int) -> list[Path]:
 
 
 def read_entries(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the index and the beginning of the data of each normal entry in one file, up to its end or a torn record."""
-    while True:
-        frame = log.read(_FRAME.size)
-        if len(frame) < _FRAME.size:
-            return
-        (field,) = _FRAME.unpack(frame)
-        length = field & ((1 << 56) - 1)
-        padding = (field >> 56) & 0x7 if field >> 63 else 0
-        if not 0 < length < _LARGEST:
-            return
-        start = log.read(min(length, _PREFIX))
-        log.seek(length - len(start) + padding, 1)
-        entry = parse_record(start)
-        if entry is not None:
-            yield entry
-
-
-def parse_record(start: bytes) -> tuple[int, bytes] | None:
-    """Return index and beginning of the data of a record that is a normal entry with data, else None."""
-    record = _fields(start)
-    if record.get(1) != _ENTRY or not isinstance(record.get(3), bytes):
-        return None
-    entry = _fields(record[3])  # type: ignore[arg-type]
-    index, data = entry.get(3), entry.get(4)
-    if entry.get(1, _NORMAL) != _NORMAL or not isinstance(index, int) or not isinstance(data, bytes) or not data:
-        return None
-    return index, data
+    """Yield the index and the beginning of the data of each normal entry with data in one file, up to its end or a torn record."""
+    for kind, start in wal.read_records(log):
+        entry = wal.parse_fields(start)
+        index, data = wal.number_field(entry, 3), wal.bytes_field(entry, 4)
+        if kind == wal.ENTRY and wal.number_field(entry, 1) == _NORMAL and data:
+            yield index, data
 
 
 def is_v2(data: bytes) -> bool:
     """Say whether an entry's data is a request of the v2 API: its second field is the method; no other request has that field."""
-    return isinstance(_fields(data, last=2).get(2), bytes)
-
-
-def _fields(data: bytes, last: int = 0) -> dict[int, int | bytes]:
-    """Return the fields at the beginning of a protobuf message, the last one cut where the data ends."""
-    found: dict[int, int | bytes] = {}
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        if tag & 7 == 0:
-            value, at = _varint(data, at)
-            found[tag >> 3] = value
-        elif tag & 7 == 2:
-            length, at = _varint(data, at)
-            found[tag >> 3] = data[at : at + length]
-            at += length
-        else:
-            break
-        if last and tag >> 3 >= last:
-            break
-    return found
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    return value, at
+    return isinstance(wal.parse_fields(data, last=2).get(2), bytes)

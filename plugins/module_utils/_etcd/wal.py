@@ -1,0 +1,85 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the records of a member's write-ahead log, and the protobuf messages in them. Private to the collection.
+
+Source: server/storage/wal/{encoder,decoder,wal}.go and walpb/record.proto, 3.5 to 3.7.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+METADATA, ENTRY = 1, 2  # types of records
+# The length of a record in the lower 56 bits; the highest byte is 0x80 plus the number of bytes that pad it.
+_FRAME = struct.Struct("<Q")
+# The fields before an entry's data and the beginning of the data; a metadata record is shorter.
+_PREFIX = 96
+# Files are preallocated, so zeros follow the last record; no record is larger.
+_LARGEST = 1 << 32
+
+
+def read_records(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the type of each record in one file and the beginning of its data, up to the end of the file or a torn record."""
+    while True:
+        frame = log.read(_FRAME.size)
+        if len(frame) < _FRAME.size:
+            return
+        (field,) = _FRAME.unpack(frame)
+        length = field & ((1 << 56) - 1)
+        padding = (field >> 56) & 0x7 if field >> 63 else 0
+        if not 0 < length < _LARGEST:
+            return
+        start = log.read(min(length, _PREFIX))
+        if len(start) < min(length, _PREFIX):
+            return
+        log.seek(length - len(start) + padding, 1)
+        record = parse_fields(start)
+        yield number_field(record, 1), bytes_field(record, 3)
+
+
+def parse_fields(data: bytes, last: int = 0) -> dict[int, int | bytes]:
+    """Return the fields at the beginning of a protobuf message of varints and byte strings.
+
+    The last field is cut where the data ends. last: the number of the last field that is needed, 0 for all.
+    """
+    found: dict[int, int | bytes] = {}
+    position = 0
+    while position < len(data):
+        key, position = _varint(data, position)
+        if key & 7 == 0:
+            found[key >> 3], position = _varint(data, position)
+        elif key & 7 == 2:
+            length, position = _varint(data, position)
+            found[key >> 3] = data[position : position + length]
+            position += length
+        else:
+            break
+        if last and key >> 3 >= last:
+            break
+    return found
+
+
+def number_field(fields: dict[int, int | bytes], number: int) -> int:
+    """Return a field that is a number, 0 without it."""
+    value = fields.get(number, 0)
+    return value if isinstance(value, int) else 0
+
+
+def bytes_field(fields: dict[int, int | bytes], number: int) -> bytes:
+    """Return a field that is a byte string, empty without it."""
+    value = fields.get(number, b"")
+    return value if isinstance(value, bytes) else b""
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while position < len(data):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            break
+    return value, position
