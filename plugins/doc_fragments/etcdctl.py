@@ -7,7 +7,10 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Document the arguments in module_utils/_etcd/connection.py; ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit, ``etcdctl.login`` the user."""
+    """Document the arguments in module_utils/_etcd/connection.py and play_lock.py.
+
+    ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit, ``etcdctl.login`` the user, ``etcdctl.play`` the play that takes the lock.
+    """
 
     DOCUMENTATION = r"""
 options:
@@ -66,6 +69,22 @@ options:
     default: ""
   login_password:
     description: The password of O(login_user). etcdctl gets it through its environment.
+    type: str
+    default: ""
+"""
+
+    PLAY = r"""
+options:
+  play:
+    description: Identifies the play that wants the lock. Set by the action plugin of this name, with O(ended_play) and O(running_play).
+    type: str
+    default: ""
+  ended_play:
+    description: Another play of this controller that has ended. Its lock is taken over.
+    type: str
+    default: ""
+  running_play:
+    description: Another play of this controller that still runs. Its lock is waited for.
     type: str
     default: ""
 """

@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.unit
+  - etcdops.headroom.etcdctl.play
 options:
   name:
     description: Name of the member on this host, as etcd knows it.
@@ -59,21 +60,6 @@ options:
     type: int
     default: 0
     version_added: 0.2.0
-  play:
-    description: Identifies the play that wants the lock. Set by the action plugin of this name, with O(ended_play) and O(running_play).
-    type: str
-    default: ""
-    version_added: 0.3.0
-  ended_play:
-    description: Another play of this controller that has ended. Its lock is taken over.
-    type: str
-    default: ""
-    version_added: 0.3.0
-  running_play:
-    description: Another play of this controller that still runs. Its lock is waited for.
-    type: str
-    default: ""
-    version_added: 0.3.0
   digest:
     description: With O(state=serving), the C(HEADROOM_DIGEST) that the process has to have been started with.
     type: str
@@ -156,7 +142,6 @@ journal:
   elements: str
 """
 
-import socket
 import time
 from typing import Any, NoReturn
 
@@ -180,8 +165,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_membe
     describe_local_member,
     unit_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, Holder
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import OPERATION, PlayLock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
@@ -197,7 +182,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     began = time.monotonic()
     deadline = began + params["timeout"]
     moved_to, trouble = "", ""
-    lock = play_lock(link, params)
+    lock = PlayLock.from_params(link, params)
     wants_lock = params["lock_seconds"] > 0 and not module.check_mode
     while True:
         if wants_lock and lock.acquire():
@@ -233,13 +218,6 @@ def is_down(unit: systemd.Unit) -> bool:
     return unit.load_state == "loaded" and unit.active_state in ("inactive", "failed", "activating")
 
 
-def play_lock(link: Connection, params: dict[str, Any]) -> PlayLock:
-    """Return the lock from one state to the other: its holder is the same in both tasks of a play."""
-    holder = Holder(socket.gethostname(), params["name"], OPERATION, params["play"])
-    others = {name: params[name] for name in ("ended_play", "running_play")}
-    return PlayLock(link, params["endpoints"], holder, params["lock_seconds"], **others)
-
-
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
     """Hand leadership to another member. Returns why that failed, or an empty string."""
     leader, successor = cluster.member(name), cluster.member(target)
@@ -260,7 +238,7 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         if not problem:
             problem = problem_of_start(params, unit, link, result)
             if problem and not module.check_mode:
-                play_lock(link, params).release()
+                PlayLock.from_params(link, params).release()
                 module.fail_json(msg=problem, **result)
         if not problem:
             cluster, _answered_by = observe_cluster(link, params["endpoints"])
@@ -268,13 +246,13 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
             problem = serving_problem(cluster, params["name"], params["max_lag"])
         if not problem or module.check_mode:
             if not module.check_mode:
-                play_lock(link, params).release()
+                PlayLock.from_params(link, params).release()
             module.exit_json(changed=False, problem=problem, **result)
         late = time.monotonic() >= deadline
         if late or hopeless:
             journal = systemd.tail(unit.name, params["journal_lines"], link.timeout)
             waited = f" (waited {params['timeout']} s)" if late else ""
-            play_lock(link, params).release()
+            PlayLock.from_params(link, params).release()
             why = systemd.cause(journal) if unit.load_state != "not-found" else ""
             module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
         time.sleep(PAUSE)
@@ -303,13 +281,12 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             **CONNECTION_ARGUMENTS,
+            **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
             "state": {"type": "str", "choices": ["drained", "serving"], "required": True},
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
-            "lock_seconds": {"type": "int", "default": 0},
-            **{name: {"type": "str", "default": ""} for name in ("play", "ended_play", "running_play")},
             "digest": {"type": "str"},
             "settings": {"type": "dict"},
             "journal_lines": {"type": "int", "default": 30},

@@ -22,6 +22,7 @@ extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.unit
+  - etcdops.headroom.etcdctl.play
 options:
   name:
     description: Name of the member.
@@ -53,18 +54,6 @@ options:
       - With O(state=absent) the lock is held during the removal only.
     type: int
     default: 0
-  play:
-    description: Identifies the play that wants the lock. Set by the action plugin of this name, with O(ended_play) and O(running_play).
-    type: str
-    default: ""
-  ended_play:
-    description: Another play of this controller that has ended. Its lock is taken over.
-    type: str
-    default: ""
-  running_play:
-    description: Another play of this controller that still runs. Its lock is waited for.
-    type: str
-    default: ""
   journal_lines:
     description: How many lines of the unit's journal to show if the learner does not start.
     type: int
@@ -127,7 +116,6 @@ journal:
   elements: str
 """
 
-import socket
 import time
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -147,9 +135,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     run_etcdctl,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import Holder
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_change import Verdict
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import OPERATION, PlayLock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 PAUSE = 0.5
@@ -279,26 +266,18 @@ class Change:
         self.module.fail_json(msg=text, cluster=self.cluster.as_dict(), changed=self.changed, **more)
 
 
-def play_lock(link: Connection, params: dict[str, Any]) -> PlayLock:
-    """Return the lock that module etcd_member releases: its holder is the same in all tasks of a play."""
-    holder = Holder(socket.gethostname(), params["name"], OPERATION, params["play"])
-    others = {name: params[name] for name in ("ended_play", "running_play")}
-    return PlayLock(link, params["endpoints"], holder, params["lock_seconds"], **others)
-
-
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
             **CONNECTION_ARGUMENTS,
+            **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
             "state": {"type": "str", "choices": ["learner", "promoted", "absent"], "required": True},
             "peer_url": {"type": "str"},
             "member_id": {"type": "str"},
             "timeout": {"type": "int", "default": 120},
             "max_lag": {"type": "int", "default": 500},
-            "lock_seconds": {"type": "int", "default": 0},
-            **{name: {"type": "str", "default": ""} for name in ("play", "ended_play", "running_play")},
             "journal_lines": {"type": "int", "default": 30},
         },
         required_if=[("state", "learner", ["peer_url"]), ("state", "promoted", ["peer_url"])],
@@ -306,7 +285,7 @@ def main() -> None:
     )
     try:
         link = connection_from_params(module.params)
-        Change(module, link, play_lock(link, module.params)).run()
+        Change(module, link, PlayLock.from_params(link, module.params)).run()
     except ValueError as error:
         module.fail_json(msg=str(error))
 

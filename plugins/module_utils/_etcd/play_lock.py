@@ -9,13 +9,20 @@ No process renews its lease in between, so a play that is killed leaves the lock
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 OPERATION = "change by Ansible"
+# Documented in plugins/doc_fragments/etcdctl.py.
+PLAY_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "lock_seconds": {"type": "int", "default": 0},
+    **{name: {"type": "str", "default": ""} for name in ("play", "ended_play", "running_play")},
+}
 
 
 @dataclass
@@ -36,6 +43,19 @@ class PlayLock:
     held: lock.HeldLock | None = None
     wait: float = 0
     acquired: float = 0
+
+    @classmethod
+    def from_params(cls, link: Connection, params: dict[str, Any]) -> PlayLock:
+        """Return the lock that a module's parameters describe: its holder is the same in all tasks of a play for one member."""
+        holder = lock.Holder(socket.gethostname(), params["name"], OPERATION, params["play"])
+        return cls(
+            link,
+            params["endpoints"],
+            holder,
+            params["lock_seconds"],
+            ended_play=params["ended_play"],
+            running_play=params["running_play"],
+        )
 
     def acquire(self) -> bool:
         """Acquire the lock. While the alarm NOSPACE or CORRUPT is set, nobody can, and none is needed."""
