@@ -6,22 +6,12 @@
 from __future__ import annotations
 
 import json
-import os
 
 from bench.common.lab import addresses, on
 
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 TLS = "--cacert /etc/etcd/tls/ca.crt --cert /etc/etcd/tls/client.crt --key /etc/etcd/tls/client.key"
 ETCDCTL = f"etcdctl {TLS} --endpoints https://127.0.0.1:2379"
-
-
-# Beside other checks, members wait for two cores: a write in 200 may take longer than its limit of 2 s. Two members that are away at once cost more.
-SHARED_FAILURES = 0.005
-
-
-def tolerated_failures(writes):
-    """Return how many of so many writes may fail while a majority serves: none in `make bench-lifecycle`, which has the machine for itself."""
-    return 0 if os.environ.get("HEADROOM_CAMPAIGN") else int(writes * SHARED_FAILURES)
 
 
 def ctl(host, words):

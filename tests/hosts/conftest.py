@@ -9,7 +9,9 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,7 @@ import pytest
 from bench.common.lab import ssh_command
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
+INTO_TASK = 0.3  # seconds from the line that names a task until the task is under way on the hosts
 
 
 def pytest_configure(config):
@@ -30,6 +33,16 @@ def pytest_collection_modifyitems(config, items):
     late = [item for item in items if item.get_closest_marker("campaign")]
     config.hook.pytest_deselected(items=late)
     items[:] = [item for item in items if item not in late]
+
+
+def environment():
+    """Return the environment of Ansible's commands."""
+    return {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+        "ANSIBLE_FORCE_COLOR": "0",
+        "ANSIBLE_NOCOLOR": "1",
+    }
 
 
 @dataclass
@@ -51,16 +64,10 @@ class Site:
 
     def ansible(self, *command, timeout=300):
         """Run one of Ansible's commands in the project."""
-        env = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
-            "ANSIBLE_FORCE_COLOR": "0",
-            "ANSIBLE_NOCOLOR": "1",
-        }
         done = subprocess.run(
             command,
             cwd=PROJECT,
-            env=env,
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -69,6 +76,28 @@ class Site:
             check=False,
         )
         return Run(done.returncode, done.stdout)
+
+    def kill_at(self, task, *command):
+        """Run one of Ansible's commands, and kill it and its children when a task begins."""
+        process = subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            env=environment() | {"PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("TASK") and task in line:
+                time.sleep(INTO_TASK)
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return
+        raise AssertionError("".join(lines))
 
     def play(self, *arguments, inventory=None, **variables):
         """Run site.yml, with extra variables, on the hosts of an inventory (several are separated by commas)."""

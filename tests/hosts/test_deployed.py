@@ -10,10 +10,10 @@ import re
 from datetime import datetime
 
 import pytest
-from cluster import tolerated_failures
 from conftest import PROJECT
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
+from writing import tolerated_failures
 
 
 def start_times(site):

@@ -9,22 +9,12 @@ These tests run inside molecule's scenario lifecycle, in their order; each begin
 from __future__ import annotations
 
 import json
-import os
-import re
-import signal
-import subprocess
-import time
-from contextlib import contextmanager
-from datetime import datetime
-from uuid import uuid4
 
 import pytest
-from cluster import HOSTS, ctl, statuses, tolerated_failures
-from conftest import PROJECT, Site
+from cluster import HOSTS, ctl, statuses
+from conftest import Site
+from writing import writing
 
-from bench.chaos import hosts
-from bench.chaos.client import LIMIT, Client, read_back
-from bench.chaos.measure import connect
 from bench.common.member import releases
 
 OLD, MIDDLE, NEW = releases()
@@ -39,21 +29,7 @@ def play(playbook, *arguments, **variables):
 
 def interrupted(playbook, task, **variables):
     """Run a playbook and kill it as soon as a task begins."""
-    command = ["ansible-playbook", playbook, "-e", json.dumps({**QUIET, **variables})]
-    env = {**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, cwd=PROJECT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if line.startswith("TASK") and task in line:
-            time.sleep(0.3)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return
-    raise AssertionError("".join(lines))
+    Site().kill_at(task, "ansible-playbook", playbook, "-e", json.dumps({**QUIET, **variables}))
 
 
 def running():
@@ -64,53 +40,6 @@ def running():
 def storage():
     """Return the storage versions that members report; 3.5 reports none."""
     return {status.get("storageVersion", "") for status in statuses().values()}
-
-
-def disk_stalls(since):
-    """Return when the disk that all hosts share kept a member from writing for over a second, by etcd's own log: begin and end."""
-    found = []
-    for host in HOSTS:
-        journal = Site().on(
-            host, f"journalctl -u etcd --since @{since:.0f} -o cat --no-pager | grep -F 'slow fdatasync' || true"
-        )
-        for line in journal.splitlines():
-            entry = json.loads(line)
-            took = re.fullmatch(r"([0-9.]+)s", entry["took"])
-            if took:
-                end = datetime.fromisoformat(entry["ts"].replace("Z", "+00:00")).timestamp()
-                found.append((end - float(took[1]), end))
-    return found
-
-
-@contextmanager
-def writes():
-    """Write throughout, and assert that no acknowledged write is lost, and that none failed while a majority and the disk served."""
-    began_at = time.time()
-    prefix = f"/lifecycle/{uuid4().hex}/"
-    client = Client(prefix, hosts.urls(), connect)
-    client.start()
-    try:
-        yield
-        time.sleep(1)
-    finally:
-        record = client.stop()
-    found = read_back(prefix, hosts.urls(), connect())
-    lost = record.lost(found, lambda _write: True)
-    failed, otherwise = record.failed()
-    done = sum(write.acknowledged for write in record.writes)
-    print(
-        f"{done} writes, {failed} failed, {otherwise} without a majority, {len(lost)} lost, pause {record.longest_pause():.2f} s"
-    )
-    assert done > 0
-    assert lost == []
-    stalls = disk_stalls(began_at)
-    missing = [
-        time.strftime("%H:%M:%S", time.gmtime(write.due))
-        for write in record.since_first()
-        if not write.acknowledged and record.had_majority(write)
-        if not any(begin < write.due + LIMIT and write.due < end for begin, end in stalls)
-    ]
-    assert len(missing) <= tolerated_failures(done), (missing, stalls)
 
 
 def began():
@@ -146,7 +75,7 @@ def test_what_cannot_be_done_is_refused_before_anything_changes(playbook, variab
 
 
 def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
-    with writes():
+    with writing():
         interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
         run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
         assert run.code == 0, run.output
@@ -159,7 +88,7 @@ def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
 
 
 def test_downgrade_that_is_killed_and_cancelled():
-    with writes():
+    with writing():
         interrupted(
             "playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE
         )
@@ -173,7 +102,7 @@ def test_downgrade_that_is_killed_and_cancelled():
 
 @pytest.mark.campaign
 def test_downgrade_by_one_minor_version_and_another():
-    with writes():
+    with writing():
         run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)
         assert run.code == 0, run.output
         assert running() == [MIDDLE]

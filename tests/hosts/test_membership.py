@@ -8,22 +8,15 @@ The tests build on each other, in their order.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import signal
-import subprocess
-import time
 
 import pytest
 import yaml
-from cluster import ETCDCTL, tolerated_failures
-from conftest import PROJECT
+from cluster import ETCDCTL
+from writing import writing
 
-from bench.chaos.client import Client, read_back
-from bench.common.gateway import tls_context
-from bench.common.lab import addresses, certificates
+from bench.common.lab import addresses
 
 SCENARIO = "lab/inventory.py,molecule/membership/inventory"
 
@@ -52,49 +45,9 @@ def play(site, playbook, inventories, *arguments, **variables):
     return site.ansible(*command(f"playbooks/{playbook}.yml", inventories, *arguments, **variables), timeout=560)
 
 
-def killed_at(task, playbook, inventories, **variables):
+def killed_at(site, task, playbook, inventories, **variables):
     """Run a playbook, and kill it when a task begins."""
-    env = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
-        "ANSIBLE_FORCE_COLOR": "0",
-        "PYTHONUNBUFFERED": "1",
-    }
-    process = subprocess.Popen(
-        command(f"playbooks/{playbook}.yml", inventories, **variables), cwd=PROJECT, env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    )  # fmt: skip
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if line.startswith("TASK") and task in line:
-            time.sleep(0.3)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return
-    raise AssertionError("".join(lines))
-
-
-@contextlib.contextmanager
-def writing(prefix, size=3):
-    """Write a key every 50 ms through all hosts in turn. No write may fail while a majority of ``size`` members serves, and none may be lost."""
-    urls = [f"https://{address}:2379" for address in addresses().values()]
-    context = tls_context(certificates("etcd-1"))
-    client = Client(prefix, urls, lambda: context)
-    client.record.members = size
-    client.start()
-    try:
-        yield client
-        time.sleep(1)
-    finally:
-        record = client.stop()
-    failed, without_majority = record.failed()
-    lost = record.lost(read_back(prefix, urls, context), lambda _write: True)
-    print(
-        f"{len(record.writes)} writes, {failed} failed, {without_majority} more without a majority, {len(lost)} lost, "
-        f"longest pause {record.longest_pause():.2f} s"
-    )
-    assert lost == [] and failed <= tolerated_failures(len(record.writes)) and len(record.writes) > 100
+    site.kill_at(task, *command(f"playbooks/{playbook}.yml", inventories, **variables))
 
 
 def members(site, host="etcd-1"):
@@ -143,10 +96,10 @@ def test_one_member_becomes_three_although_two_plays_are_killed(site, folder):
     plan = play(site, "scale", three, "--check")
     assert unchanged(plan) and "Step 1: etcd-2: add etcd-2 as a learner" in plan.output, plan.output
     assert members(site) == voters("etcd-1")
-    with writing("/grow/3/"):
-        killed_at("Write the configuration file for the first start", "scale", three)
+    with writing():
+        killed_at(site, "Write the configuration file for the first start", "scale", three)
         assert list(members(site).values()).count(True) == 1, "a learner that never started"
-        killed_at("Promote the learner once it has caught up", "scale", three)
+        killed_at(site, "Promote the learner once it has caught up", "scale", three)
         run = play(site, "scale", three)
         assert run.code == 0, run.output
         assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
@@ -183,8 +136,8 @@ def test_a_member_whose_data_is_lost_is_replaced(site, folder):
     site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
     refused = play(site, "site", three)
     assert refused.code != 0 and "playbooks/replace.yml -e etcd_replace=etcd-3" in " ".join(refused.output.split())
-    with writing("/replace/dead/"):
-        killed_at("Add the host to the cluster as a learner", "replace", three, etcd_replace="etcd-3")
+    with writing():
+        killed_at(site, "Add the host to the cluster as a learner", "replace", three, etcd_replace="etcd-3")
         run = play(site, "replace", three, etcd_replace="etcd-3")
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
@@ -194,7 +147,7 @@ def test_a_member_whose_data_is_lost_is_replaced(site, folder):
 def test_the_leader_is_replaced_on_request(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     name = leader(site)
-    with writing("/replace/leader/"):
+    with writing():
         run = play(site, "replace", three, etcd_replace=name, etcd_replace_healthy=True)
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3") and leader(site) != name
@@ -208,7 +161,7 @@ def test_the_leader_is_replaced_on_request(site, folder):
 def test_three_members_become_five_and_then_three_without_the_leader(site, folder):
     five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     before = started(site, "etcd-1", "etcd-2", "etcd-3")
-    with writing("/grow/5/", 5):
+    with writing(5):
         run = play(site, "scale", five)
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
@@ -217,7 +170,7 @@ def test_three_members_become_five_and_then_three_without_the_leader(site, folde
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     refused = play(site, "scale", three)
     assert refused.code != 0 and '{"etcd_scale_remove": ["etcd-4"]}' in " ".join(refused.output.split()), refused.output
-    with writing("/shrink/", 5):
+    with writing(5):
         run = play(site, "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")

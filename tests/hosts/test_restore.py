@@ -8,13 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import subprocess
-import time
 
 import pytest
 from cluster import ETCDCTL
-from conftest import PROJECT
 
 FOLDER = "/var/backups/etcd-test"
 CLUSTER = "example"
@@ -28,28 +24,9 @@ def play(site, playbook, *arguments, **variables):
     return site.ansible("ansible-playbook", f"playbooks/{playbook}.yml", *given, *arguments, timeout=420)
 
 
-def interrupted(playbook, task, **variables):
+def interrupted(site, playbook, task, **variables):
     """Run a playbook and kill it as soon as a task begins."""
-    command = ["ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables)]
-    env = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
-        "ANSIBLE_FORCE_COLOR": "0",
-        "PYTHONUNBUFFERED": "1",
-    }
-    process = subprocess.Popen(
-        command, cwd=PROJECT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if line.startswith("TASK") and task in line:
-            time.sleep(0.3)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return
-    raise AssertionError("".join(lines))
+    site.kill_at(task, "ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables))
 
 
 def put(site, host, prefix, number=KEYS):
@@ -172,11 +149,11 @@ def start_after_reboot(site, host):
 def test_an_interrupted_restore_is_resumed(site, backup):
     """It is killed while it prepares data, replaces data and starts members; site.yml and a reboot start nothing in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
-    interrupted("restore", "Prepare the new data beside the old", **asked)
+    interrupted(site, "restore", "Prepare the new data beside the old", **asked)
     assert members_healthy(site) == 3
-    interrupted("restore", "Activate the new data", **asked)
+    interrupted(site, "restore", "Activate the new data", **asked)
     assert all(start_after_reboot(site, host) == ["inactive", "no"] for host in site.hosts)
-    interrupted("restore", "Start the member", **asked)
+    interrupted(site, "restore", "Start the member", **asked)
     assert start_after_reboot(site, "etcd-3") == ["inactive", "no"]
     stopped = site.play()
     assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output
