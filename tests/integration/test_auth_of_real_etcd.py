@@ -150,15 +150,15 @@ def users(run: Run) -> None:
 
 def test_enabling_is_refused_if_it_would_lock_out(run: Run) -> None:
     enable = {"state": "enabled", "root_password": PASSWORDS["root"]}
-    refused(run("etcd_auth", **enable), "there is no user root", "there is no user headroom", "Nothing was changed")
+    refused(run("etcd_auth", **enable), "user root does not exist", "user headroom, as which", "Nothing was changed")
     run("etcd_user", name="root", password=PASSWORDS["root"])
     run("etcd_user", name="headroom", no_password=True)
     lacks = run("etcd_auth", **enable)
-    refused(lacks, "the user root lacks the role root", "the user headroom, which this task would be afterwards, lacks")
+    refused(lacks, "user root lacks the role root", "user headroom, as which this task would log in afterwards, lacks")
     run("etcd_user", name="root", roles=["root"])
     run("etcd_user", name="headroom", roles=["root"])
     refused(run("etcd_auth", state="enabled"), "root_password is not set")
-    refused(run("etcd_auth", certificate="nobody", **enable), "there is no user nobody")
+    refused(run("etcd_auth", certificate="nobody", **enable), "user nobody, as which")
     refused(run("etcd_auth", state="enabled", root_password="has space"), "has a space or a control character")
     assert run("etcd_auth")["enabled"] is False
 
@@ -194,8 +194,8 @@ def test_authentication(run: Run, tmp_path: Path) -> None:
     assert "sh0p" in str(run("etcd_user", check=True, name="shop", roles=["sh0p"])["warnings"])
     both(run, "etcd_user", name="shop", state="absent")
     # Wrong credentials.
-    refused(run("etcd_user", certificate="nobody", name="x"), "there is no user nobody", "set login_user")
-    refused(run("etcd_user", certificate="small", name="x"), "the user small", "lacks the role root")
+    refused(run("etcd_user", certificate="nobody", name="x"), "does not exist", "set login_user")
+    refused(run("etcd_user", certificate="small", name="x"), "user small", "lacks the role root")
     wrong = run("etcd_user", name="x", login_user="root", login_password=PASSWORDS["new"])
     refused(wrong, "etcd refuses the password of root", "login_password")
     refused(run("etcd_user", name="x", login_user="root"), "login_user is set without login_password")

@@ -181,9 +181,9 @@ class AccessControl:
                 "client certificate to members that have client-cert-auth"
             )
         if who and ("user name not found" in reason or "user not found" in reason):
-            return f"{reason}: authentication is on, and there is no user {who} ({source}); present another user's certificate, or set login_user"
+            return f"{reason}: authentication is on, and user {who} ({source}) does not exist; present another user's certificate, or set login_user"
         if who and "permission denied" in reason:
-            return f"{reason}: the user {who} ({source}) lacks the role root; grant it, or set login_user to a user with that role"
+            return f"{reason}: user {who} ({source}) lacks the role root; grant it, or set login_user to a user with that role"
         return reason
 
 

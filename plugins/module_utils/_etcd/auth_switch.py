@@ -53,9 +53,9 @@ def obstacles(access: AccessControl, root_password: str) -> list[str]:
     found = []
     users = access.users()
     if ROOT not in users:
-        found.append("there is no user root; create it with etcd_user, with a password and the role root")
+        found.append("user root does not exist; create it with etcd_user, with a password and the role root")
     elif ROOT not in access.user_roles(ROOT):
-        found.append("the user root lacks the role root; grant it with etcd_user")
+        found.append("user root lacks the role root; grant it with etcd_user")
     if not root_password:
         found.append("root_password is not set, so that nobody could prove that root can log in")
     elif password_problem(ROOT, root_password):
@@ -67,11 +67,11 @@ def obstacles(access: AccessControl, root_password: str) -> list[str]:
         )
     elif own not in users:
         found.append(
-            f"there is no user {own}, which this task would be afterwards; create it with etcd_user and the role root"
+            f"user {own}, as which this task would log in afterwards, does not exist; create it with etcd_user and the role root"
         )
     elif own != ROOT and ROOT not in access.user_roles(own):
         found.append(
-            f"the user {own}, which this task would be afterwards, lacks the role root; grant it with etcd_user"
+            f"user {own}, as which this task would log in afterwards, lacks the role root; grant it with etcd_user"
         )
     return found
 

@@ -62,9 +62,9 @@ def describe_local_member(
 
 
 def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
-    """Say why the unit does not run, and whether waiting is no use."""
+    """Return why the unit does not run, and whether waiting cannot change that."""
     if unit.load_state == "not-found":
-        return f"there is no unit {unit.name} on this host; install etcd first", True
+        return f"unit {unit.name} does not exist on this host; install etcd first", True
     if unit.job:
         return f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has yet to finish a job for it", False
     if unit.crash_loops:

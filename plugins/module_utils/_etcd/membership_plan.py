@@ -299,7 +299,7 @@ def _describe(result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str
     ]
     gone = [name for name in request.remove if name not in [removal.name for removal in result.removes]]
     lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
-    return lines + [f"{name} is no member of this cluster (any more)" for name in gone]
+    return lines + [f"{name} is not a member of this cluster" for name in gone]
 
 
 def _note(member: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
 
-_NORMAL = 0  # the type of an entry that is no change of members
+_NORMAL = 0  # the type of an entry that holds a request; others change the members
 
 
 def count_v2_entries(data_dir: Path, wal_dir: Path | None) -> int:

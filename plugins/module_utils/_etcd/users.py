@@ -38,7 +38,7 @@ class WantedUser:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was or would be changed. ``before`` and ``after`` are the roles, None if there is no user."""
+    """What was or would be changed. ``before`` and ``after`` are the roles, None if the user does not exist."""
 
     name: str
     before: list[str] | None
@@ -122,7 +122,7 @@ def ensure_present(access: AccessControl, wanted: WantedUser, check: bool) -> Ou
     grant, revoke = role_changes(current, wanted.roles, purge=wanted.purge_roles)
     warnings = _missing_roles(access, name, grant, check)
     if not exists and wanted.password == "":
-        raise UserError(f"there is no user {name}; set password, password_file or no_password to create it")
+        raise UserError(f"user {name} does not exist; set password, password_file or no_password to create it")
     enabled = access.status().enabled if exists and (wanted.password != "" or ROOT in revoke) else False
     if enabled and ROOT in revoke and name in (ROOT, access.identity()):
         raise UserError(

@@ -147,7 +147,7 @@ def test_draining_an_unknown_member(capsys: pytest.CaptureFixture[str], cluster:
 
 
 def test_serving_without_a_unit(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
-    text = "there is no unit headroom-unit-test.service on this host; install etcd first"
+    text = "unit headroom-unit-test.service does not exist on this host; install etcd first"
     assert run(etcd_member, capsys, name="m1", state="serving", **cluster)["msg"] == text
     looked = run(etcd_member, capsys, name="m1", state="serving", _ansible_check_mode=True, **cluster)
     assert (looked["changed"], looked["problem"]) == (False, text)

@@ -68,9 +68,9 @@ def test_conflicts_that_pass_are_tried_again(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("reason", "says"),
     [
-        ("etcdserver: user name not found", "there is no user shop (login_user)"),
-        ("auth: user not found", "there is no user shop"),
-        ("etcdserver: permission denied", "the user shop (login_user) lacks the role root; grant it"),
+        ("etcdserver: user name not found", "user shop (login_user) does not exist"),
+        ("auth: user not found", "user shop ("),
+        ("etcdserver: permission denied", "user shop (login_user) lacks the role root; grant it"),
         ("etcdserver: user name is empty", "etcd sees no user in the request. Set login_user"),
         ("etcdserver: authentication failed, invalid user ID or password", "etcd refuses the password of shop"),
         ("context deadline exceeded", "listing the users: context deadline exceeded"),
