@@ -51,6 +51,9 @@ _facts := {
 	"etcd_io_scheduling_class": "io_class",
 	"etcd_nice": "nice",
 	"etcd_tls_enabled": "tls",
+	"etcd_auth_enabled": "auth",
+	"etcd_auth_users": "users",
+	"etcd_extra_config": "extra_config",
 }
 
 # The variables that rules about hosts look at.

@@ -1,0 +1,24 @@
+# METADATA
+# title: Applications do not have the role root
+# description: |
+#   The role root may read and change every key, all users and the members themselves. An application needs its own keys
+#   only. Headroom's own user has the role: etcd allows snapshots, defragmentation and changes of members to no smaller
+#   one.
+# custom:
+#   id: security/root_role
+#   severity: warn
+#   fix: Give the user a role with the keys that it needs (etcd_auth_roles)
+#   source: https://etcd.io/docs/v3.6/op-guide/authentication/rbac/
+package headroom.rules.security.root_role
+
+import data.headroom.clusters
+import data.headroom.result
+
+warn contains finding if some finding in result.findings("security/root_role", problems)
+
+problems contains result.problem(place, place.names.users, text) if {
+	some place in clusters.host_profiles
+	names := {user.name | some user in place.facts.users; "root" in user.roles}
+	count(names) > 0
+	text := sprintf("users with the role root: %s (etcd_auth_users)", [concat(", ", sort(names))])
+}
