@@ -9,7 +9,8 @@ from __future__ import annotations
 class ModuleDocFragment:
     """Document the arguments in module_utils/_etcd/connection.py and play_lock.py.
 
-    ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit, ``etcdctl.login`` the user, ``etcdctl.play`` the play that takes the lock.
+    ``etcdctl.tls`` has the TLS files, ``etcdctl.unit`` the unit, ``etcdctl.login`` the user, ``etcdctl.play`` the play that takes the lock,
+    ``etcdctl.audit`` the user and the metrics of a cluster that is only read.
     """
 
     DOCUMENTATION = r"""
@@ -85,6 +86,28 @@ options:
     default: ""
   running_play:
     description: Another play of this controller that still runs. Its lock is waited for.
+    type: str
+    default: ""
+"""
+
+    AUDIT = r"""
+options:
+  metrics_urls:
+    description:
+      - Where the members serve their metrics, in any order, if not at their client URLs (etcd's C(listen-metrics-urls)).
+      - The certificates of this task are presented there too.
+    type: list
+    elements: str
+    default: []
+  login_user:
+    description:
+      - The user of etcd as which to read, with O(login_password). Without it, etcd takes the user from the common name of O(client_cert), if its members
+        have C(client-cert-auth).
+      - With authentication on, the user needs a role that may read the keys. Everything else is measured without one.
+    type: str
+    default: ""
+  login_password:
+    description: The password of O(login_user). etcdctl gets it through its environment.
     type: str
     default: ""
 """

@@ -1,0 +1,65 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limit what reading costs a member: bytes for each page, bytes a second, and the largest total, which is known beforehand.
+
+Pure: the clock and the pause are parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Page
+
+# etcd's default of max_request_bytes, the largest value that it accepts.
+LARGEST_VALUE = 3 << 19
+
+
+@dataclass
+class Budget:
+    """How much may be read, and how much has been.
+
+    limit: bytes after which no further page is read. rate: bytes a second. in_use: bytes of data in the database. entry_size: an
+    estimate, raised by larger entries. page_bytes, page_keys: the aim and the limit of one page.
+    """
+
+    limit: int
+    rate: int
+    in_use: int
+    entry_size: int
+    page_bytes: int
+    page_keys: int
+    clock: Callable[[], float]
+    pause: Callable[[float], None]
+    read: int = 0
+    pages: int = 0
+    bound: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """State the most bytes that can be read in the end: the limit, and the page that reaches it."""
+        self.bound = self.limit + min(self.page_limit * LARGEST_VALUE, max(self.in_use, LARGEST_VALUE))
+
+    @property
+    def page_limit(self) -> int:
+        """The number of keys to request next."""
+        return max(1, min(self.page_keys, self.page_bytes // max(1, self.entry_size)))
+
+    @property
+    def left(self) -> bool:
+        """Whether another page may be read."""
+        return self.read < self.limit
+
+    def fetch(self, read: Callable[[], Page]) -> Page:
+        """Read a page, count it, and pause for as long as the rate asks."""
+        began = self.clock()
+        page = read()
+        size = page.bytes
+        self.read += size
+        self.pages += 1
+        self.entry_size = max([self.entry_size, *(key.size for key in page.keys)])
+        seconds = size / self.rate - (self.clock() - began)
+        if seconds > 0:
+            self.pause(seconds)
+        return page

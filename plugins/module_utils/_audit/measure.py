@@ -1,0 +1,276 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure the workload of a running cluster: two readings of its metrics, its leases, and a sample of its keys.
+
+Nothing is written. Keys are read from a follower if there is one, without a majority.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.budget import Budget
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
+    Reader,
+    ReadError,
+    end_of_prefix,
+    read_failure,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample, sample_range
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import (
+    Scrape,
+    ScrapeError,
+    load_between,
+    parse_scrape,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload import (
+    MemberReading,
+    Readings,
+    kept_revisions,
+    measured_workload,
+    reference_member,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    EtcdctlError,
+    run_etcdctl,
+)
+
+_THREADS = 16
+_PAGE_BYTES = 256 << 10
+_PAGE_KEYS = 20
+# Listing more leases would be an answer of megabytes, for which etcd has no limit.
+_MOST_LEASES = 100_000
+
+
+class MeasureError(ValueError):
+    """A request that is invalid, or a cluster that does not answer."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure. ``window`` is in seconds, ``sample_size`` in bytes, ``read_rate`` in bytes a second.
+
+    metrics_urls: where members serve metrics, in any order; those of their client URLs otherwise. prefix: which keys to sample.
+    """
+
+    endpoints: list[str]
+    metrics_urls: list[str]
+    window: float
+    sample_size: int
+    read_rate: int
+    prefix: bytes = b""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The clock (seconds), the pause and the random numbers (0 to 1) that a measurement uses."""
+
+    clock: Callable[[], float]
+    pause: Callable[[float], None]
+    random: Callable[[], float]
+
+
+def measure_workload(connection: Connection, request: Request, timing: Timing) -> dict[str, Any]:
+    """Measure a cluster's workload. Returns the result of etcd_workload_info. Raises MeasureError and EtcdctlError."""
+    _check(request)
+    cluster = answering_cluster(connection, request.endpoints)
+    earlier = scrape_members(connection, cluster, request.metrics_urls, timing.clock)
+    timing.pause(request.window)
+    later = scrape_members(connection, cluster, request.metrics_urls, timing.clock)
+    members = [_reading(member, cluster, earlier, later) for member in cluster.members]
+    source = choose_reader(cluster)
+    in_use = bytes_in_use(source, members)
+    budget = Budget(
+        request.sample_size,
+        request.read_rate,
+        in_use,
+        expected_entry(in_use, members),
+        _PAGE_BYTES,
+        _PAGE_KEYS,
+        timing.clock,
+        timing.pause,
+    )
+    sample = _sample(connection, source, request.prefix, budget, timing)
+    tls = any(url.startswith("https://") for member in cluster.members for url in member.client_urls)
+    measured = measured_workload(Readings(members, sample, count_leases(connection, source, members), tls))
+    return {
+        "etcd_workload": measured.workload,
+        "basis": measured.basis,
+        "unknown": measured.unknown_list(),
+        "rates": measured.rates,
+        "sizes": measured.sizes,
+        "sample": _describe_sample(sample, budget, source),
+        "leader": cluster.leader,
+        "members": [_describe_member(member, reading) for member, reading in zip(cluster.members, members)],
+        "unreadable": [f"{one.name}: {one.problem}" for one in members if one.problem],
+    }
+
+
+def _check(request: Request) -> None:
+    limits = {"window": (1, 3600), "sample_size": (1 << 16, 1 << 30), "read_rate": (1 << 16, 1 << 30)}
+    for name, (low, high) in limits.items():
+        value = getattr(request, name)
+        if not low <= value <= high:
+            raise MeasureError(f"{name} is {value:g}, but must lie between {low} and {high}")
+    wrong = [url for url in request.metrics_urls if not url.startswith(("http://", "https://"))]
+    if wrong:
+        raise MeasureError(f"metrics_urls: {wrong}; write them like http://10.0.0.11:2381")
+
+
+def answering_cluster(connection: Connection, endpoints: list[str]) -> Cluster:
+    """Return the cluster. Raises MeasureError if no member answers."""
+    cluster = observe_cluster(connection, endpoints)[0]
+    if not cluster.members:
+        raise MeasureError(
+            f"no etcd answers: {cluster.error}. Set endpoints to client URLs, and ca_cert, client_cert and client_key to "
+            "certificates that the members accept"
+        )
+    return cluster
+
+
+def choose_reader(cluster: Cluster) -> Member:
+    """Return the member from which keys are read: a follower, that which lags least, before the leader. Raises MeasureError."""
+    usable = [member for member in cluster.members if member.votes and member.endpoint and member.version is not None]
+    usable = usable or [member for member in cluster.members if member.votes and member.healthy]
+    if not usable:
+        found = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in cluster.members)
+        raise MeasureError(f"no voting member returns its status: {found}")
+    return min(usable, key=lambda member: (member.role == "leader", member.lag or 0, member.name))
+
+
+def scrape_members(
+    connection: Connection, cluster: Cluster, urls: list[str], clock: Callable[[], float]
+) -> dict[str, Scrape | str]:
+    """Read the metrics of all members at once: by member id, the page, or why there is none."""
+    targets = urls or [member.endpoint for member in cluster.members if member.endpoint]
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        found = list(pool.map(lambda url: _scrape(connection, url, clock), targets))
+    if not urls:
+        answered = iter(found)
+        return {
+            member.id: next(answered) if member.endpoint else "it was added but never started"
+            for member in cluster.members
+        }
+    problems = [page for page in found if isinstance(page, str)]
+    missing = "; ".join(problems) or "no page of metrics_urls is this member's"
+    pages: dict[str, Scrape | str] = {member.id: missing for member in cluster.members}
+    pages.update({page.member_id: page for page in found if isinstance(page, Scrape)})
+    return pages
+
+
+def _scrape(connection: Connection, url: str, clock: Callable[[], float]) -> Scrape | str:
+    base = url[: -len("/metrics")] if url.endswith("/metrics") else url.rstrip("/")
+    began = clock()
+    try:
+        page = http_api.fetch_metrics(connection, base)
+        return parse_scrape(page, (began + clock()) / 2)
+    except EtcdctlError as error:
+        return str(error)
+    except ScrapeError as error:
+        return f"{base}/metrics: {error}"
+
+
+def _reading(
+    member: Member, cluster: Cluster, earlier: dict[str, Scrape | str], later: dict[str, Scrape | str]
+) -> MemberReading:
+    name, leads = member.name or member.id, member.role == "leader"
+    first, last = earlier[member.id], later[member.id]
+    if isinstance(last, str):
+        return MemberReading(name, leads, first if isinstance(first, Scrape) else None, None, last)
+    if isinstance(first, str):
+        return MemberReading(name, leads, last, None, first)
+    try:
+        return MemberReading(name, leads, last, load_between(first, last))
+    except ScrapeError as error:
+        return MemberReading(name, leads, last, None, str(error))
+
+
+def bytes_in_use(source: Member, members: list[MemberReading]) -> int:
+    """Return the bytes of data in the database, from the status or, where etcd denies that, from metrics."""
+    found = (one.last.count("db_size_in_use") for one in members if one.last)
+    return source.db_size_in_use or max((size for size in found if size is not None), default=0)
+
+
+def expected_entry(in_use: int, members: list[MemberReading]) -> int:
+    """Return about how many bytes a key and its value take in the database."""
+    reference = reference_member(members)
+    keys = reference.last.count("keys") if reference and reference.last else None
+    kept = kept_revisions(reference) if reference else None
+    return in_use // max(1, (keys or 0) + (kept or 0))
+
+
+def _sample(connection: Connection, source: Member, prefix: bytes, budget: Budget, timing: Timing) -> Sample | str:
+    try:
+        return sample_range(Reader(connection, source.endpoint), budget, timing.random, prefix, end_of_prefix(prefix))
+    except ReadError as error:
+        return str(error)
+
+
+def count_leases(connection: Connection, source: Member, members: list[MemberReading]) -> int | str:
+    """Return the number of leases, or why they were not counted."""
+    last = next((one.last for one in members if one.last and one.name == source.name), None)
+    granted = (last.count("leases_granted") or 0) - (last.count("leases_revoked") or 0) if last else 0
+    if granted > _MOST_LEASES:
+        return (
+            f"there are more than {format_count(_MOST_LEASES)}, {format_count(granted)} of them granted since the member started, "
+            "and etcd lists them in one answer only"
+        )
+    try:
+        answer = run_etcdctl(connection, [source.endpoint], "lease", "list")
+        if answer.returncode != 0:
+            return str(read_failure(answer, connection.timeout)).replace("keys", "leases")
+        return len(json.loads(answer.stdout).get("leases", []))
+    except (EtcdctlError, ValueError, AttributeError) as error:
+        return f"the list of leases could not be read: {error}"
+
+
+def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> dict[str, Any]:
+    read = sample if isinstance(sample, Sample) else Sample()
+    return {
+        "member": source.name,
+        "keys": len(read.keys),
+        "keys_total": read.total,
+        "complete": read.complete and not isinstance(sample, str),
+        "pages": budget.pages,
+        "bytes": budget.read,
+        "bytes_limit": budget.bound,
+        "revision": read.revision,
+        "problem": sample if isinstance(sample, str) else read.problem,
+    }
+
+
+def _describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
+    last = reading.last
+    figures = {name: last.count(name) if last else None for name in ("watchers", "watch_streams", "open_files")}
+    return {
+        "name": member.name,
+        "role": member.role,
+        "endpoint": member.endpoint,
+        "version": member.version,
+        "healthy": member.healthy,
+        "db_size": member.db_size,
+        "db_size_in_use": member.db_size_in_use,
+        "db_quota": member.db_quota or (last.count("quota") if last else None),
+        **figures,
+        "problem": member.health_error or reading.problem,
+    }
+
+
+def summary_lines(result: dict[str, Any]) -> list[str]:
+    """Return the measured workload as lines of text."""
+    sample, workload = result["sample"], result["etcd_workload"]
+    lines = [f"{name}: {value} ({result['basis'][name]})" for name, value in workload.items()]
+    lines += [f"{one['name']}: unknown, {one['reason']}" for one in result["unknown"]]
+    read, bound = format_size(sample["bytes"]), format_size(sample["bytes_limit"])
+    lines.append(f"read {read} of keys and values from {sample['member']}, at most {bound}")
+    return [*lines, *(f"unreadable: {text}" for text in result["unreadable"])]

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read pages of keys from one member, without the leader and without values leaving this process.
+
+etcdctl gets the requests as transactions on standard input: a command line cannot carry a key with a NUL byte. A transaction of
+serializable reads is answered by the member alone. Source: IsTxnSerializable in server/etcdserver/txn of etcd 3.5, 3.6 and 3.7.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, replace
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Connection,
+    EtcdctlError,
+    failure_reason,
+    run_etcdctl,
+)
+
+_COMPACTED = "required revision has been compacted"
+_DENIED = "permission denied"
+_NO_USER = ("user name is empty", "invalid auth token", "authentication failed")
+
+
+class ReadError(ValueError):
+    """Keys that could not be read; the message says why."""
+
+
+class DeniedError(ReadError):
+    """etcd does not let this user read the keys."""
+
+
+class CompactedError(ReadError):
+    """The revision has been compacted since reading began."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key, the length of its value, and its metadata. ``version``: how often it was written since it was created."""
+
+    name: bytes
+    value_size: int
+    mod_revision: int
+    version: int
+    lease: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value."""
+        return len(self.name) + self.value_size
+
+
+@dataclass(frozen=True)
+class Page:
+    """Keys in order. ``count``: how many keys the whole range has, those of this page included. ``more``: whether some follow."""
+
+    keys: list[Key]
+    count: int
+    more: bool
+    revision: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all keys and values."""
+        return sum(key.size for key in self.keys)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads pages from one member, at ``revision`` (0: the newest that it has)."""
+
+    connection: Connection
+    url: str
+    revision: int = 0
+
+    def at(self, revision: int) -> Reader:
+        """Return a reader of the same member at a revision."""
+        return replace(self, revision=revision)
+
+    def read(self, start: bytes, end: bytes | None, limit: int, *, values: bool = True) -> Page:
+        """Return up to ``limit`` keys from ``start`` to before ``end`` (None: to the last one). Raises ReadError.
+
+        values: whether the values are sent, because only they tell their sizes.
+        """
+        words = ["get", "--consistency=s", f"--limit={limit}", f"--rev={self.revision}"]
+        words += [] if values else ["--keys-only"]
+        if end is None:
+            words += ["--from-key", quote(start)]
+        else:
+            words += [quote(start or b"\0"), quote(end)]
+        try:
+            answer = run_etcdctl(self.connection, [self.url], "txn", text=f"\n{' '.join(words)}\n\n\n")
+        except EtcdctlError as error:
+            raise ReadError(str(error)) from error
+        if answer.returncode != 0:
+            raise read_failure(answer, self.connection.timeout)
+        return parse_page(answer.stdout)
+
+
+def quote(key: bytes) -> str:
+    """Return a key as etcdctl's transactions take it: a Go string with every byte escaped."""
+    return '"' + "".join(f"\\x{byte:02x}" for byte in key) + '"'
+
+
+def read_failure(answer: ProcessResult, timeout: float) -> ReadError:
+    """Return the error for an etcdctl that failed."""
+    reason = failure_reason(answer)
+    if _COMPACTED in reason:
+        return CompactedError("the cluster was compacted while the keys were being read; run it again")
+    if _DENIED in reason:
+        return DeniedError(
+            "etcd denies this user reading them; set prefixes to those that it may read, or grant it a role that reads all keys"
+        )
+    if any(text in reason for text in _NO_USER):
+        return DeniedError(
+            f"authentication is on ({reason}); set login_user and login_password, or a client_cert of a user"
+        )
+    if answer.returncode is None or "deadline exceeded" in reason:
+        return ReadError(f"the member returned no keys within {timeout:g} s; raise request_timeout")
+    return ReadError(f"the member returned no keys: {reason}")
+
+
+def parse_page(text: str) -> Page:
+    """Parse the answer to a transaction of one read. Raises ReadError."""
+    try:
+        data = json.loads(text)
+        found = data["responses"][0]["Response"]["response_range"]
+        keys = [
+            Key(
+                name=base64.b64decode(entry["key"]),
+                value_size=decoded_length(entry.get("value", "")),
+                mod_revision=int(entry["mod_revision"]),
+                version=int(entry["version"]),
+                lease=int(entry.get("lease", 0)),
+            )
+            for entry in found.get("kvs", [])
+        ]
+        revision = int(data["header"]["revision"])
+        return Page(keys, int(found.get("count", 0)), bool(found.get("more", False)), revision)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # The answer may contain values, which no message repeats.
+        raise ReadError("etcdctl printed an answer that is not a page of keys; is it etcdctl 3.5 or newer?") from error
+
+
+def decoded_length(text: str) -> int:
+    """Return how many bytes a base64 text stands for."""
+    return len(text) * 3 // 4 - text[-2:].count("=")
+
+
+def after(key: bytes) -> bytes:
+    """Return the key that directly follows."""
+    return key + b"\0"
+
+
+def end_of_prefix(prefix: bytes) -> bytes | None:
+    """Return the first key after all that start with a prefix, None if there is none."""
+    shortened = prefix.rstrip(b"\xff")
+    return shortened[:-1] + bytes([shortened[-1] + 1]) if shortened else None

@@ -1,0 +1,211 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turn measurements of a cluster into the workload that a plan takes. Pure.
+
+A figure that could not be measured is left out of the workload and listed as unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import COUNTERS, Load, Scrape
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sizes import summarize
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+
+# With fewer puts in the window, the mean of all puts since the member started says more.
+ENOUGH_PUTS = 100
+_NO_METRICS = "no member's metrics could be read"
+_EMPTY = "the database has no keys"
+
+
+@dataclass(frozen=True)
+class MemberReading:
+    """What one member's metrics say. ``load`` is None if ``problem`` says why; ``last`` is its newest page, if one was read."""
+
+    name: str
+    leads: bool
+    last: Scrape | None
+    load: Load | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All measurements. ``sample`` and ``leases`` are the reason if they could not be read."""
+
+    members: list[MemberReading]
+    sample: Sample | str
+    leases: int | str
+    tls: bool
+
+
+@dataclass
+class Measured:
+    """The workload, the origin of each figure, and what is unknown."""
+
+    workload: dict[str, Any] = field(default_factory=dict)
+    basis: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+    sizes: dict[str, Any] = field(default_factory=dict)
+
+    def know(self, name: str, value: int | bool, basis: str) -> None:
+        """Add a figure and how it was measured."""
+        self.workload[name] = value
+        self.basis[name] = basis
+
+    def lack(self, name: str, reason: str) -> None:
+        """Add a figure that is unknown."""
+        self.unknown[name] = reason
+
+    def unknown_list(self) -> list[dict[str, str]]:
+        """Return what is unknown as a module's result."""
+        return [{"name": name, "reason": reason} for name, reason in sorted(self.unknown.items())]
+
+
+def measured_workload(readings: Readings) -> Measured:
+    """Return the workload that the readings show."""
+    measured = Measured()
+    reference = reference_member(readings.members)
+    _measure_sizes(measured, readings.sample, reference)
+    _measure_writes(measured, reference)
+    _measure_keys(measured, readings.sample, reference)
+    _measure_watches(measured, readings.members)
+    if isinstance(readings.leases, int):
+        measured.know("leases", readings.leases, "the list of leases")
+    else:
+        measured.lack("leases", readings.leases)
+    measured.know("tls", readings.tls, "the client URLs that members advertise")
+    _explain_unmeasurable(measured, readings.members)
+    return measured
+
+
+def reference_member(members: list[MemberReading]) -> MemberReading | None:
+    """Return the member whose counters stand for the cluster: the leader, or the one that has applied most; None if unknown."""
+    read = [member for member in members if member.last is not None]
+    return max(
+        read,
+        key=lambda one: (one.load is not None, one.leads, one.last.count("revision") or 0 if one.last else 0),
+        default=None,
+    )
+
+
+def _measure_sizes(measured: Measured, sample: Sample | str, reference: MemberReading | None) -> None:
+    """Add sizes of keys and values: keys from the sample, values from the counters of puts, else from the sample."""
+    if isinstance(sample, str):
+        mean = _mean_put(reference)
+        put = f"; a put has {format_size(mean[0])} in the mean, key included" if mean else ""
+        for name in ("key_size", "value_size"):
+            measured.lack(name, f"keys could not be sampled: {sample}{put}")
+        return
+    names = summarize((len(key.name), weight) for key, weight in sample.keys)
+    values = summarize((key.value_size, weight) for key, weight in sample.keys)
+    if names is None or values is None:
+        for name in ("key_size", "value_size"):
+            measured.lack(name, _EMPTY)
+        return
+    measured.sizes = {"key": names.as_dict(), "value": values.as_dict()}
+    read = "all keys" if sample.complete else f"a sample of {format_count(len(sample.keys))} keys"
+    measured.know("key_size", max(1, names.mean), read)
+    mean = _mean_put(reference)
+    if mean:
+        measured.know("value_size", max(0, round(mean[0] - names.mean)), mean[1])
+    else:
+        measured.know("value_size", values.mean, f"{read}, because no put was counted")
+
+
+def _mean_put(reference: MemberReading | None) -> tuple[int, str] | None:
+    """Return the mean bytes of a put, key included, and the basis; None without puts."""
+    load = reference.load if reference else None
+    last = reference.last if reference else None
+    if load and load.increase.get("puts", 0) >= ENOUGH_PUTS and "put_bytes" in load.increase:
+        puts = load.increase["puts"]
+        return round(load.increase["put_bytes"] / puts), f"{format_count(round(puts))} puts in the window"
+    total, size = (last.count("puts"), last.count("put_bytes")) if last else (None, None)
+    if not total or size is None:
+        return None
+    return round(size / total), f"{format_count(total)} puts since the member started"
+
+
+def _measure_writes(measured: Measured, reference: MemberReading | None) -> None:
+    load = reference.load if reference else None
+    if reference is None or load is None:
+        measured.lack("puts_per_second", reference.problem if reference else _NO_METRICS)
+        return
+    rates = {name: load.rate(name) for name in COUNTERS if name != "revision"}
+    measured.rates = {name: round(rate, 3) for name, rate in rates.items() if rate is not None}
+    puts = load.rate("puts") or 0.0
+    text = f"the mean of {load.seconds:.1f} s; metrics show no peak within a window"
+    measured.know("puts_per_second", 0 if puts == 0 else max(1, round(puts)), text)
+
+
+def _measure_keys(measured: Measured, sample: Sample | str, reference: MemberReading | None) -> None:
+    """Add the number of live keys, and of revisions that are kept of each."""
+    last = reference.last if reference else None
+    keys = last.count("keys") if last else None
+    basis = "metrics"
+    if keys is None and not isinstance(sample, str):
+        keys, basis = sample.total, "the count of keys"
+    if not keys:
+        reason = _NO_METRICS if keys is None else f"{_EMPTY}, and a plan takes 1 or more"
+        measured.lack("keys", reason)
+        measured.lack("revisions_per_key", reason)
+        return
+    measured.know("keys", keys, basis)
+    kept = kept_revisions(reference) if reference else None
+    if kept is None:
+        measured.lack("revisions_per_key", _NO_METRICS)
+    else:
+        text = f"about {format_count(keys + kept)} revisions since the last compaction, at the time of the measurement"
+        measured.know("revisions_per_key", -(-(keys + kept) // keys), text)
+
+
+def kept_revisions(reference: MemberReading) -> int | None:
+    """Estimate how many revisions a member keeps in addition to those of the live keys; None if its metrics lack them.
+
+    A transaction with several puts has one revision: the window's puts for each revision correct for it.
+    """
+    last, load = reference.last, reference.load
+    revision = last.count("revision") if last else None
+    if last is None or revision is None:
+        return None
+    compacted = last.count("compact_revision") or 0
+    writes = 1.0
+    if load and load.increase.get("revision", 0) >= ENOUGH_PUTS:
+        changes = load.increase.get("puts", 0) + load.increase.get("deletes", 0)
+        writes = max(1.0, changes / load.increase["revision"])
+    if compacted > 0:
+        return round((revision - compacted) * writes)
+    return max(0, round((revision - 1) * writes) - (last.count("keys") or 0))
+
+
+def _measure_watches(measured: Measured, members: list[MemberReading]) -> None:
+    """Add streams and watchers of the member that has most of them: a plan takes those of one member."""
+    for name in ("watch_streams", "watchers"):
+        counts = [
+            (count, member.name)
+            for member in members
+            if member.last is not None and (count := member.last.count(name)) is not None
+        ]
+        if counts:
+            most, of = max(counts)
+            measured.know(name, most, f"{of}, which has most of them")
+        else:
+            measured.lack(name, _NO_METRICS)
+
+
+def _explain_unmeasurable(measured: Measured, members: list[MemberReading]) -> None:
+    """List what no metric of etcd says, with what is known instead."""
+    files = [count for member in members if member.last and (count := member.last.count("open_files")) is not None]
+    bound = f"; no member has more than {format_count(max(files))}, its open files" if files else ""
+    measured.lack("clients", f"etcd has no metric of client connections{bound}")
+    measured.lack(
+        "watched_ranges", "etcd has no metric of the distinct ranges that are watched; at most as many as watchers"
+    )
+    sent = measured.rates.get("sent_bytes")
+    answers = f"; it sends {format_size(round(sent))} a second, watch events included" if sent is not None else ""
+    measured.lack("range_size", f"etcd has no metric of the range answers that are in flight at once{answers}")

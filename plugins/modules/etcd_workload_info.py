@@ -1,0 +1,218 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure the workload of a running etcd cluster."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_workload_info
+short_description: Measure the workload of a running etcd cluster
+version_added: 0.3.0
+description:
+  - Measures what a cluster does, as M(etcdops.headroom.etcd_memory_plan) and the role P(etcdops.headroom.etcd#role) take it. Nobody has to know the cluster
+    or to have deployed it with this collection. Endpoints and certificates are enough.
+  - Reads the metrics of each member twice, the status of the members, the list of leases, and a sample of the keys.
+  - Keys are read from a follower if there is one, without a majority, in small pages at random places, and at a limited rate. The result states the
+    most bytes that can be read, which holds for members with etcd's default C(max_request_bytes).
+  - A figure that cannot be measured is left out and listed in RV(unknown) with the reason. A member that does not answer is named in RV(unreadable).
+  - Writes nothing to the cluster, and never returns or logs values.
+  - With O(login_user), each request logs in, which costs a member time. Prefer O(client_cert) of a user.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
+  - etcdops.headroom.etcdctl.audit
+options:
+  window:
+    description: Seconds between the two readings of metrics.
+    type: float
+    default: 10
+  prefix:
+    description: Sample only the keys with this prefix, for a user that may not read all. The sizes in the result are those of these keys.
+    type: str
+    default: ""
+  sample_size:
+    description: Bytes of keys and values after which no further page is read, or a size with a unit.
+    type: str
+    default: 4MB
+  read_rate:
+    description: Bytes of keys and values to read a second at most, or a size with a unit.
+    type: str
+    default: 4MB
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_memory_plan
+  - module: etcdops.headroom.etcd_space_info
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Measure the workload of the cluster below Kubernetes
+  etcdops.headroom.etcd_workload_info:
+    endpoints: ["https://10.0.0.11:2379"]
+    ca_cert: /etc/kubernetes/pki/etcd/ca.crt
+    client_cert: /etc/kubernetes/pki/etcd/healthcheck-client.crt
+    client_key: /etc/kubernetes/pki/etcd/healthcheck-client.key
+    metrics_urls: ["http://127.0.0.1:2381"]
+  register: measured
+
+- name: Plan its memory
+  etcdops.headroom.etcd_memory_plan:
+    version: "{{ measured.members[0].version }}"
+    budget: 2GB
+    workload: "{{ measured.etcd_workload }}"
+    members: "{{ measured.members | length }}"
+"""
+
+RETURN = r"""
+etcd_workload:
+  description:
+    - The measured workload, in bytes and counts, as M(etcdops.headroom.etcd_memory_plan) takes it. Figures that are unknown are left out.
+    - C(puts_per_second) is the mean of the window. Measure at the busiest time, or raise it to the peak that you know.
+  returned: success
+  type: dict
+  sample: {key_size: 41, keys: 20113, leases: 12, puts_per_second: 207, revisions_per_key: 3, tls: true, value_size: 1190, watch_streams: 96, watchers: 412}
+basis:
+  description: How each figure was measured.
+  returned: success
+  type: dict
+  sample: {value_size: "2,070 puts in the window", keys: metrics}
+unknown:
+  description: The figures that could not be measured, with the reason.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{name: clients, reason: "etcd has no metric of client connections; no member has more than 84, its open files"}]
+rates:
+  description:
+    - What happened a second during the window. Puts and deletions are those of the cluster.
+    - Ranges and the bytes sent and received are those of the member whose metrics were used, the leader if it answers.
+  returned: success
+  type: dict
+  sample: {puts: 207.1, deletes: 3.2, ranges: 911.5, put_bytes: 254826.0, sent_bytes: 1803220.4, received_bytes: 268113.9}
+sizes:
+  description: Mean, percentiles and maximum of the sampled keys and values in bytes.
+  returned: success
+  type: dict
+  sample: {key: {mean: 41, p50: 40, p90: 61, p99: 74, max: 80}, value: {mean: 1340, p50: 610, p90: 3020, p99: 9804, max: 48211}}
+sample:
+  description: What was read of the keys.
+  returned: success
+  type: dict
+  contains:
+    member:
+      description: The member from which keys were read.
+      type: str
+    keys:
+      description: Number of keys that were read.
+      type: int
+    keys_total:
+      description: Number of keys in the sampled range.
+      type: int
+    complete:
+      description: Whether all keys of the range were read.
+      type: bool
+    pages:
+      description: Number of requests.
+      type: int
+    bytes:
+      description: Bytes of keys and values that were read.
+      type: int
+    bytes_limit:
+      description: The most bytes that could have been read.
+      type: int
+    revision:
+      description: The revision at which the keys were read.
+      type: int
+    problem:
+      description: Why reading ended early; empty if it did not.
+      type: str
+leader:
+  description: Name of the leader; empty if there is none.
+  returned: success
+  type: str
+members:
+  description: The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - name: etcd-1
+      role: follower
+      endpoint: https://10.0.0.11:2379
+      version: 3.6.16
+      healthy: true
+      db_size: 104857600
+      db_size_in_use: 62914560
+      db_quota: 2147483648
+      watchers: 412
+      watch_streams: 96
+      open_files: 84
+      problem: ""
+unreadable:
+  description: The members whose metrics could not be compared, each with the reason.
+  returned: success
+  type: list
+  elements: str
+  sample: ["etcd-3: https://10.0.0.13:2379/metrics: [Errno 111] Connection refused"]
+summary:
+  description: The result as lines of text.
+  returned: success
+  type: list
+  elements: str
+"""
+
+import random
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure import (
+    Request,
+    Timing,
+    measure_workload,
+    summary_lines,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    LOGIN_ARGUMENTS,
+    connection_from_params,
+)
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            **LOGIN_ARGUMENTS,
+            "metrics_urls": {"type": "list", "elements": "str", "default": []},
+            "read_rate": {"type": "str", "default": "4MB"},
+            "window": {"type": "float", "default": 10},
+            "prefix": {"type": "str", "default": "", "no_log": False},
+            "sample_size": {"type": "str", "default": "4MB"},
+        },
+        supports_check_mode=True,
+    )
+    params = module.params
+    try:
+        request = Request(
+            endpoints=params["endpoints"],
+            metrics_urls=params["metrics_urls"],
+            window=params["window"],
+            sample_size=parse_size(params["sample_size"], "sample_size"),
+            read_rate=parse_size(params["read_rate"], "read_rate"),
+            prefix=params["prefix"].encode(errors="surrogateescape"),
+        )
+        timing = Timing(time.monotonic, time.sleep, random.random)
+        result = measure_workload(connection_from_params(params), request, timing)
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, **result, summary=summary_lines(result))
+
+
+if __name__ == "__main__":
+    main()
