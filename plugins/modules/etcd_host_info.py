@@ -523,6 +523,7 @@ member:
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file), RV(ignore:other_data_dir) the data dir there, if it is another one than
       O(data_dir) and holds a member; both none otherwise.
+    - RV(ignore:corruption_checks) are etcd's checks of its own data that O(config_file) switches on, by their feature gates.
     - RV(ignore:identity) is the member that wrote the newest WAL segment - RV(ignore:member_id) and RV(ignore:cluster_id) in hexadecimal, as
       C(etcdctl member list) prints them; none without a segment.
   type: dict
@@ -536,6 +537,7 @@ member:
     wal_asides: []
     identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
+    corruption_checks: [InitialCorruptCheck, CompactHashCheck]
     other_data_dir: null
 unit:
   description:
@@ -636,7 +638,10 @@ if sys.version_info[:2] < MIN_PYTHON:
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import configured_value
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import (
+    configured_value,
+    corruption_checks,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -777,12 +782,13 @@ def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def configured_facts(config: str, data_dir: str) -> dict[str, str | None]:
+def configured_facts(config: str, data_dir: str) -> dict[str, Any]:
     """Return what the current config file says of the member, for the comparison with the inventory."""
     configured = configured_value(config, "data-dir")
     moved = configured and os.path.realpath(configured) != os.path.realpath(data_dir)
     return {
         "configured_peer_url": configured_value(config, "initial-advertise-peer-urls"),
+        "corruption_checks": corruption_checks(config),
         "other_data_dir": configured if moved and wal_move.member_facts(configured, None)["present"] else None,
     }
 

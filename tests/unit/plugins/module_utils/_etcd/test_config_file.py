@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import configured_value
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import (
+    configured_value,
+    corruption_checks,
+)
 
 TEXT = """# Managed by etcdops.headroom: changes here are overwritten.
 data-dir: /var/lib/etcd/data
@@ -30,3 +33,23 @@ peer-transport-security:
 )
 def test_values(key: str, value: str | None) -> None:
     assert configured_value(TEXT, key) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "checks"),
+    [
+        (TEXT, []),
+        ("feature-gates: StopGRPCServiceOnDefrag=true\n", []),
+        (
+            "feature-gates: A=true,InitialCorruptCheck=true, CompactHashCheck=true\n",
+            ["InitialCorruptCheck", "CompactHashCheck"],
+        ),
+        ("feature-gates: InitialCorruptCheck=false,CompactHashCheck=true\n", ["CompactHashCheck"]),
+        (
+            "experimental-initial-corrupt-check: true\nexperimental-compact-hash-check-enabled: false\n",
+            ["InitialCorruptCheck"],
+        ),
+    ],
+)
+def test_corruption_checks(text: str, checks: list[str]) -> None:
+    assert corruption_checks(text) == checks
