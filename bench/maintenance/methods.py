@@ -100,6 +100,7 @@ def configuration(member: Member, cluster: Sequence[Member], folder: Path) -> di
             "timeout": 60,
         },
         "drill": {"enabled": False, "calendar": "daily", "scratch_dir": "", "memory_max": "1GB", "timeout": 60},
+        "integrity": {"enabled": False, "calendar": "weekly", "timeout": 60},
     }
 
 

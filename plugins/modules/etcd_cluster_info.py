@@ -276,7 +276,7 @@ process:
         wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
 maintenance:
   description:
-    - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill)), as recorded by the program of the
+    - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill), C(integrity)), as recorded by the program of the
       role P(etcdops.headroom.etcd_maintenance#role). Empty if it is not installed or has not run.
   returned: always
   type: dict

@@ -51,8 +51,8 @@ options:
         version_added: 0.2.0
       maintenance:
         description:
-          - For each operation that has a timer (C(snapshot), C(drill), C(defrag)) its last record, as M(etcdops.headroom.etcd_maintenance) returns it, empty
-            if it has not run. An operation whose last run failed is a problem.
+          - For each operation that has a timer (C(snapshot), C(drill), C(defrag), C(integrity)) its last record, as
+            M(etcdops.headroom.etcd_maintenance) returns it, empty if it has not run. An operation whose last run failed is a problem.
         type: dict
         version_added: 0.3.0
       certificates:

@@ -43,7 +43,13 @@ def written() -> str:
     """Return the metrics that the program writes once each operation has succeeded."""
     record = {"result": "done", "reason": "", "started_at": "2026-11-20T02:00:00Z", "seconds": 4.5}
     last = {**record, "before": {"size": 3000}, "after": {"size": 1000}}
-    more = {"last_done": last, "last_settled_at": "2026-11-20T02:00:05Z", "newest_at": "2026-11-20T02:00:00Z"}
+    found = {"verdict": "agree", "differing": [], "hashes": {"m1": "a", "m2": "a"}, "corrupt": []}
+    more = {
+        "comparison": found,
+        "last_done": last,
+        "last_settled_at": "2026-11-20T02:00:05Z",
+        "newest_at": "2026-11-20T02:00:00Z",
+    }
     return records.format_metrics("prod", "m1", {name: {**record, **more} for name in records.OPERATIONS}, {"peer": 1})
 
 

@@ -21,7 +21,7 @@ from bench.common.lab import addresses, certificates, on
 from bench.common.member import BENCHMARK
 
 BACKUPS = "/var/backups/etcd"
-OPERATIONS = ("defrag", "snapshot", "drill")
+OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
 
 
 def headroom(host, words):

@@ -202,6 +202,7 @@ def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
             "memory_max": "1GB",
             "timeout": 60,
         },
+        "integrity": {"enabled": False, "calendar": "weekly", "timeout": 60},
     }
     return {
         "config": config,

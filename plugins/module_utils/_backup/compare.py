@@ -29,13 +29,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcd_tool,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import (
+    COMPACTED,
+    FUTURE,
+    request_hash,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Hash
 
 # Bytes that one request makes a member hold in memory: it reads a range's values even for keys only.
 _PAGE_BYTES = 8 << 20
 _PAGE_KEYS = 2000
 _PAGES = 50
-_COMPACTED = "required revision has been compacted"
-_FUTURE = "required revision is a future revision"
 _AUTHENTICATION = ("user name is empty", "permission denied", "invalid auth token")
 
 
@@ -50,14 +54,6 @@ class Endpoint:
     link: Connection
     url: str
     name: str
-
-
-@dataclass(frozen=True)
-class Hash:
-    """The answer of HashKV: the hash, and the revision to which the member is compacted."""
-
-    hash: str
-    compact_revision: int
 
 
 @dataclass(frozen=True)
@@ -170,19 +166,14 @@ def _found(finding: Finding, live: Endpoint, sentence: str, **more: Any) -> Find
 
 def hash_at(endpoint: Endpoint, revision: int) -> Hash | None:
     """Return the hash of all keys up to a revision, None if it is compacted. Raises DrillError."""
-    answer = _run(endpoint, "endpoint", "hashkv", f"--rev={revision}")
-    if answer.returncode != 0:
-        if _COMPACTED in answer.stderr:
-            return None
-        if _FUTURE in answer.stderr:
-            raise DrillError(_behind(endpoint, revision))
-        raise DrillError(f"{endpoint.name} returned no hash: {failure_reason(answer)}")
-    data = _json(answer, endpoint)
-    try:
-        found = data[0]["HashKV"]
-        return Hash(format(int(found["hash"]), "x"), int(found.get("compact_revision", 0)))
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise DrillError(f"{endpoint.name} returned no hash, but {answer.stdout[:80]!r}") from error
+    found = request_hash(endpoint.link, endpoint.url, revision)
+    if isinstance(found, Hash):
+        return found
+    if found == COMPACTED:
+        return None
+    if found == FUTURE:
+        raise DrillError(_behind(endpoint, revision))
+    raise DrillError(f"{endpoint.name} returned no hash: {found}")
 
 
 def _behind(endpoint: Endpoint, revision: int) -> str:
@@ -203,9 +194,9 @@ def count_at(endpoint: Endpoint, revision: int) -> int | None:
     words = ["get", "", "--from-key", "--count-only", f"--rev={revision}", "--consistency=s"]
     answer = _run(endpoint, *words, form="fields")
     if answer.returncode != 0:
-        if any(text in answer.stderr for text in (_COMPACTED, *_AUTHENTICATION)):
+        if any(text in answer.stderr for text in (COMPACTED, *_AUTHENTICATION)):
             return None
-        if _FUTURE in answer.stderr:
+        if FUTURE in answer.stderr:
             raise DrillError(_behind(endpoint, revision))
         raise DrillError(f"{endpoint.name} could not count its keys: {failure_reason(answer)}")
     found = re.search(r'^"Count" : (\d+)$', answer.stdout, re.MULTILINE)

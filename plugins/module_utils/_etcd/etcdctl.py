@@ -75,6 +75,7 @@ class Status:
     raft_applied_index: int
     raft_term: int
     errors: list[str] = field(default_factory=list)
+    revision: int = 0
 
 
 @dataclass(frozen=True)
@@ -225,9 +226,12 @@ def parse_health(text: str) -> dict[str, Health]:
 
 
 def parse_alarms(errors: list[str]) -> list[Alarm]:
-    """Parse the alarms among the errors of a status: ``memberID:9251344371800250839 alarm:NOSPACE``."""
-    found = (re.match(r"memberID:(\d+) alarm:(\w+)", error) for error in errors)
-    return [Alarm(member_id=_hex_id(match.group(1)), type=match.group(2)) for match in found if match]
+    """Parse the alarms among the errors of a status: ``memberID:9251344371800250839 alarm:NOSPACE``.
+
+    ``alarm:CORRUPT`` alone concerns the whole cluster, and has the member id 0: etcd found different hashes without a majority.
+    """
+    found = (re.match(r"(?:memberID:(\d+)\s+)?alarm:(\w+)", error) for error in errors)
+    return [Alarm(member_id=_hex_id(match.group(1) or 0), type=match.group(2)) for match in found if match]
 
 
 def _status(data: dict[str, Any]) -> Status:
@@ -245,6 +249,7 @@ def _status(data: dict[str, Any]) -> Status:
         raft_applied_index=int(data.get("raftAppliedIndex", 0)),
         raft_term=int(data.get("raftTerm", 0)),
         errors=[str(error).strip() for error in data.get("errors", [])],
+        revision=int(data.get("header", {}).get("revision", 0)),
     )
 
 

@@ -77,6 +77,15 @@ class Drill:
 
 
 @dataclass(frozen=True)
+class Integrity:
+    """The comparison of the members; ``timeout`` is the seconds that one member may take for its hash."""
+
+    enabled: bool
+    calendar: str
+    timeout: int
+
+
+@dataclass(frozen=True)
 class Config:
     """The whole configuration. ``member`` is the name of the member on this host."""
 
@@ -92,6 +101,7 @@ class Config:
     defrag: Defrag
     snapshot: Snapshot
     drill: Drill
+    integrity: Integrity
 
 
 _CONNECTION = ("etcdctl_path", "endpoints", "ca_cert", "client_cert", "client_key", "request_timeout")
@@ -129,6 +139,7 @@ def parse_config(data: Any) -> Config:
         defrag=Defrag(**_parse_section(Defrag, data["defrag"], "defrag")),
         snapshot=Snapshot(**_parse_section(Snapshot, data["snapshot"], "snapshot")),
         drill=Drill(**_parse_section(Drill, data["drill"], "drill")),
+        integrity=Integrity(**_parse_section(Integrity, data["integrity"], "integrity")),
     )
     _validate_ranges(config)
     return config
@@ -201,6 +212,7 @@ def _validate_ranges(config: Config) -> None:
         ("snapshot", "keep_days", snapshot.keep_days, 1, _MOST, "days; leave it empty to keep by number alone"),
         ("snapshot", "timeout", snapshot.timeout, 1, _LONGEST, "seconds"),
         ("drill", "timeout", drill.timeout, 1, _LONGEST, "seconds"),
+        ("integrity", "timeout", config.integrity.timeout, 1, _LONGEST, "seconds"),
     ]
     for section, entry, value, lowest, highest, what in bounds:
         if value is not None and not lowest <= value <= highest:
@@ -214,7 +226,7 @@ def _validate_ranges(config: Config) -> None:
 
 def host_problems(config: Config) -> list[str]:
     """Return what this host lacks for the enabled operations: valid calendars, writable directories."""
-    sections: dict[str, Defrag | Snapshot | Drill] = {name: getattr(config, name) for name in OPERATIONS}
+    sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
     invalid = validate_calendars(list(calendars.values()))
     found = [

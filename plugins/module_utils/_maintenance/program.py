@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maintain etcd from timers, without a controller: ``headroom defrag|snapshot|drill|status``.
+"""Maintain etcd from timers, without a controller: ``headroom defrag|snapshot|drill|integrity|status``.
 
 The role etcd_maintenance installs this program with a copy of the modules that it imports, so that Ansible and timers
 share one implementation. The hosts agree through the cluster on which of them acts.
@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance impo
     configuration,
     defrag,
     drill,
+    integrity,
     snapshot,
     timers,
 )
@@ -38,6 +39,7 @@ _OPERATIONS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
     "defrag": defrag.run,
     "snapshot": snapshot.run,
     "drill": drill.run,
+    "integrity": integrity.run,
 }
 
 
@@ -50,6 +52,7 @@ def main(argv: list[str]) -> int:
         ("defrag", "defragment this host's member, if it is worthwhile and possible"),
         ("snapshot", "take the cluster's backup, if no other host has yet"),
         ("drill", "restore the newest backup of this host into a scratch member, and compare it with the cluster"),
+        ("integrity", "compare the members' hashes of all keys, if this host's member leads"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument(

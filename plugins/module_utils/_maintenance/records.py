@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations i
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
 
-OPERATIONS = ("defrag", "snapshot", "drill")
+OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
 # The role etcd_maintenance configures this directory.
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
@@ -104,10 +104,29 @@ def format_metrics(
     if backup:
         description = "When the newest backup of the cluster was taken, on any host."
         lines += format_gauge("headroom_backup_newest_timestamp_seconds", description, [(labels, _seconds(backup))])
+    lines += _integrity_gauges(labels, (records.get("integrity") or {}).get("comparison"))
     if expiries:
         ends = [({**labels, "certificate": name}, time) for name, time in sorted(expiries.items())]
         lines += format_gauge("headroom_certificate_expiry_timestamp_seconds", "When the certificate expires.", ends)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _integrity_gauges(labels: Mapping[str, str], found: Mapping[str, Any] | None) -> list[str]:
+    """Return what the last comparison of the members found; nothing where another host made it."""
+    if not found:
+        return []
+    suspects = found["hashes"] if found["verdict"] == "undecided" else found["differing"]
+    compared = [({**labels, "compared": name}, int(name in suspects)) for name in sorted(found["hashes"])]
+    return [
+        *format_gauge(
+            "headroom_integrity_differs",
+            "Whether the member's keys differ, or may, from those of the majority.",
+            compared,
+        ),
+        *format_gauge(
+            "headroom_integrity_corrupt_alarms", "Alarms CORRUPT that are set.", [(labels, len(found["corrupt"]))]
+        ),
+    ]
 
 
 def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:

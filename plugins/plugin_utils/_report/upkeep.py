@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report what the timers of maintenance did: a failed backup, drill or defragmentation, and the cluster's newest backup."""
+"""Report what the timers of maintenance did: a failed backup, drill, defragmentation or comparison of the members, and the cluster's newest backup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
 
 # Operation of the timers → its name in the report.
-LABELS = {"snapshot": "backup", "drill": "restore drill", "defrag": "defragmentation"}
+LABELS = {
+    "snapshot": "backup",
+    "drill": "restore drill",
+    "defrag": "defragmentation",
+    "integrity": "comparison of the members",
+}
 
 
 def _records(member: Member) -> Mapping[str, Mapping[str, Any]]:

@@ -172,3 +172,10 @@ def test_run_etcdctl_that_cannot_be_started(tmp_path: Path, mode: int | None, te
         path.chmod(mode)
     with pytest.raises(etcdctl.EtcdctlError, match=text):
         etcdctl.run_etcdctl(link(str(path)), ["http://a:1"], "member", "list")
+
+
+def test_an_alarm_for_the_whole_cluster_has_no_member() -> None:
+    assert etcdctl.parse_alarms(["alarm:CORRUPT", "memberID:255  alarm:NOSPACE", "etcdserver: no leader"]) == [
+        etcdctl.Alarm("0", "CORRUPT"),
+        etcdctl.Alarm("ff", "NOSPACE"),
+    ]

@@ -67,3 +67,15 @@ def test_summarize() -> None:
         " before 2026-11-21T12:00:00Z m0: 2.0 MiB became 1.0 MiB",
         "snapshot has not run yet; next: off",
     ]
+
+
+def test_metrics_of_a_comparison() -> None:
+    found = {"verdict": "differ", "differing": ["m3"], "hashes": {"m1": "a", "m2": "a", "m3": "b"}, "corrupt": ["m3"]}
+    record = {**DEFERRED, "operation": "integrity", "comparison": found}
+    lines = records.format_metrics("c", "m1", {"integrity": record}, {}).splitlines()
+    for name, value in (("m1", 0), ("m2", 0), ("m3", 1)):
+        assert f'headroom_integrity_differs{{cluster="c",member="m1",compared="{name}"}} {value}' in lines
+    assert 'headroom_integrity_corrupt_alarms{cluster="c",member="m1"} 1' in lines
+    undecided = {**record, "comparison": {**found, "verdict": "undecided", "differing": []}}
+    text = records.format_metrics("c", "m1", {"integrity": undecided}, {})
+    assert text.count("} 1\n") == 4, text
