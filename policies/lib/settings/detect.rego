@@ -119,6 +119,7 @@ _other_headroom_variables := {
 	"etcd_client_port",
 	"etcd_cluster_name",
 	"etcd_config_file",
+	"etcd_corruption_checks",
 	"etcd_cpu_weight",
 	"etcd_group",
 	"etcd_install_dir",
