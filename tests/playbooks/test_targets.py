@@ -16,6 +16,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 PLAYBOOKS = PROJECT / "playbooks"
 IMPORT = {"name": "Find the hosts that run etcd", "ansible.builtin.import_playbook": "_targets.yml"}
 HOSTS = {"hosts": {"a": {}, "b": {}}}
+# The second is for playbook upgrade, whose plays need no hosts of their own.
+TARGETS = ("etcd_targets", "{{ etcd_deploy_hosts | default('etcd_targets') }}")
 
 
 def run(folder: Path, inventory: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
@@ -81,4 +83,4 @@ def test_each_play_on_members_finds_them_first(path: Path) -> None:
     plays = yaml.safe_load(path.read_text(encoding="utf-8"))
     for number, play in enumerate(plays):
         if "etcd" in str(play.get("hosts", "")):
-            assert play["hosts"] == "etcd_targets" and IMPORT in plays[:number], path.name
+            assert play["hosts"] in TARGETS and IMPORT in plays[:number], path.name
