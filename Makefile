@@ -65,7 +65,8 @@ bench-chaos-quick: setup-bench-chaos-quick ## the most informative cases only; p
 bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, and draw the plan beside the measurement (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
-bench-lifecycle: setup-bench-lifecycle ## upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (25 minutes)
+bench-lifecycle: setup-bench-lifecycle ## time an upgrade; upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (30 minutes)
+	@$(RUN) python -m bench.lifecycle.run
 	@$(RUN) export HEADROOM_CAMPAIGN=yes && python tests/run.py "molecule lifecycle" && python tests/run.py "molecule membership"
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md
