@@ -13,7 +13,7 @@ from bench.chaos import hosts, play
 from bench.chaos.cases import KILL, Case
 from bench.chaos.client import Client, read_back
 from bench.chaos.faults import BY_NAME, Injection
-from bench.chaos.operations import Lab, Operation
+from bench.chaos.operation import Lab, Operation
 from bench.chaos.play import Outcome, Step
 from bench.chaos.results import Row
 from bench.common.gateway import tls_context

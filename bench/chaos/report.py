@@ -18,7 +18,8 @@ from bench.chaos import results
 from bench.chaos import run as measuring
 from bench.chaos.cases import KILL, UNDISTURBED, of_operation
 from bench.chaos.faults import FAULTS
-from bench.chaos.operations import OPERATIONS, Operation
+from bench.chaos.operation import Operation
+from bench.chaos.operations import OPERATIONS
 from bench.chaos.play import Step
 from bench.chaos.results import Row
 from bench.common.lab import PROJECT

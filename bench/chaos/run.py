@@ -34,8 +34,10 @@ from bench.chaos.cases import SAMPLE, UNDISTURBED, Case, parse_case, plan
 from bench.chaos.faults import BY_NAME
 from bench.chaos.hosts import play_quietly
 from bench.chaos.measure import measure
-from bench.chaos.operations import OPERATIONS, Lab, Operation, Service
+from bench.chaos.operation import Lab, Operation
+from bench.chaos.operations import OPERATIONS
 from bench.chaos.results import Row
+from bench.chaos.services import Service
 from bench.common.lab import PROJECT, STATE
 from bench.common.machine import facts
 from bench.common.signals import exit_on_signals

@@ -16,8 +16,9 @@ from bench.chaos import play, report, results
 from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, parse_case, plan, within
 from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS
-from bench.chaos.operations import BUMP, OPERATIONS, Restore
+from bench.chaos.operations import OPERATIONS
 from bench.chaos.play import Point, Step, changes, last_error, parse_point, parse_trace, shorten
+from bench.chaos.plays import BUMP, Restore
 from bench.chaos.run import Campaign
 from bench.common.lab import PROJECT
 

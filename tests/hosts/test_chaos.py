@@ -13,7 +13,8 @@ import pytest
 
 from bench.chaos.cases import SAMPLE
 from bench.chaos.measure import measure
-from bench.chaos.operations import OPERATIONS, Lab
+from bench.chaos.operation import Lab
+from bench.chaos.operations import OPERATIONS
 from bench.chaos.run import line
 
 LAB = Lab()

@@ -41,7 +41,7 @@ NEEDS = {
     "storage-evidence": PYTHON,
     "bench-model": PYTHON,
     "bench-site": DEPLOY,
-    "bench-chaos": (*DEPLOY, "benchmark"),
+    "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
     "bench-lint": (*PYTHON, "conftest"),

@@ -1,0 +1,77 @@
+"""What a fault befalls: it is prepared, run with a fault, and run again if it failed.
+
+Variables that an operation changed stay for the next ones, as in an inventory that is edited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.chaos import hosts, play
+from bench.chaos.client import Write
+from bench.chaos.faults import Injection
+from bench.chaos.play import Outcome, Point
+
+BACKUPS = "/var/backups/etcd"
+
+
+@dataclass
+class Lab:
+    """The hosts under test, and the variables that site.yml is run with."""
+
+    variables: dict[str, Any] = field(default_factory=dict)
+    fresh: Callable[[], None] = hosts.rebuild
+
+    def words(self, playbook: str = "site.yml", **more: Any) -> list[str]:
+        """Return the arguments of ansible-playbook."""
+        variables = {**self.variables, **more}
+        return [playbook, *(["-e", json.dumps(variables)] if variables else [])]
+
+    def rebuild(self) -> None:
+        """Begin with bare hosts."""
+        self.variables = {}
+        self.fresh()
+
+    def settle(self) -> bool:
+        """Run site.yml until it changes nothing, twice at most; return whether the cluster is healthy then."""
+        for _ in range(2):
+            if play.run(self.words()).unchanged:
+                break
+        return hosts.wait_healthy(30)
+
+
+class Operation:
+    """What a fault befalls. point: the task whose beginning a fault coincides with; moments: when a service is killed, as shares of its time."""
+
+    name = ""
+    about = ""
+    point: Point | None = None
+    moments: tuple[float, ...] = ()
+    killable = True
+    # The client has a cluster to write to when the operation begins.
+    serves_before = True
+
+    def prepare(self, lab: Lab, number: int) -> None:
+        """Bring the hosts into the state before the operation."""
+
+    def ready(self, lab: Lab) -> None:
+        """Do what needs the client's writes, just before the operation."""
+
+    def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
+        """Run it with a fault."""
+        raise NotImplementedError
+
+    def again(self, lab: Lab) -> Outcome:
+        """Run it as its user or its timer would after a failure."""
+        return self.run(lab)
+
+    def kept(self, write: Write) -> bool:
+        """Return whether the cluster must still have this acknowledged write afterwards."""
+        return True
+
+    def done(self) -> bool:
+        """Return whether its result is there, beyond what it said."""
+        return True
