@@ -21,7 +21,7 @@ ENVIRONMENT = {
     "ANSIBLE_INVENTORY": "inventory,lab/inventory.py,molecule/lifecycle/inventory",
 }
 LIMIT = 1.5  # × the rolling change
-ROUNDS = 2
+ROUNDS = 3
 
 
 def play(playbook: str, **variables: object) -> float:
