@@ -35,6 +35,18 @@ options:
     type: float
     default: 0
     version_added: 0.3.0
+  compare_hashes:
+    description:
+      - Whether the voting members' hashes of all keys are compared at one revision. Writes wait while a member computes its hash, so they
+        are asked one after the other.
+    type: bool
+    default: false
+    version_added: 0.3.0
+  hash_timeout:
+    description: With O(compare_hashes), the seconds that one member may take for its hash.
+    type: float
+    default: 600
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
@@ -274,6 +286,24 @@ process:
       sample:
         data: {path: /var/lib/etcd/data, mountpoint: /var/lib/etcd, device: /dev/vdb, fstype: ext4}
         wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
+comparison:
+  description:
+    - What a comparison of the voting members' hashes found. RV(ignore:verdict) is C(agree) (a majority has the same hash, and no other was found),
+      C(differ) (a majority has the same hash, and RV(ignore:differing) have others), C(undecided) (no hash has a majority) or C(unknown) (too few
+      members could be compared).
+    - RV(ignore:hashes) by member at RV(ignore:revision), RV(ignore:unknown) is why a member could not be compared, RV(ignore:corrupt) are the members
+      for which the alarm CORRUPT is set.
+  returned: if O(compare_hashes) is true
+  type: dict
+  version_added: 0.3.0
+  sample:
+    verdict: differ
+    revision: 4711
+    agreeing: [etcd1, etcd2]
+    differing: [etcd3]
+    hashes: {etcd1: 5cfb9c9d, etcd2: 5cfb9c9d, etcd3: 3ddb5c1}
+    unknown: {}
+    corrupt: []
 maintenance:
   description:
     - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill), C(integrity)), as recorded by the program of the
@@ -293,8 +323,12 @@ maintenance:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import CONNECTION_ARGUMENTS
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    CONNECTION_ARGUMENTS,
+    connection_from_params,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member_in_quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
 
@@ -307,11 +341,17 @@ def main() -> None:
             "data_dir": {"type": "path"},
             "wal_dir": {"type": "path"},
             "quorum_timeout": {"type": "float", "default": 0},
+            "compare_hashes": {"type": "bool", "default": False},
+            "hash_timeout": {"type": "float", "default": 600},
         },
         supports_check_mode=True,
     )
     try:
         found = describe_member_in_quorum(module.params, module.params["quorum_timeout"])
+        if module.params["compare_hashes"]:
+            link = connection_from_params(module.params)
+            compared = compare_members(link, module.params["endpoints"], module.params["hash_timeout"])
+            found["comparison"] = compared.as_dict()
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, **found, maintenance=read_records(STATE_DIR))

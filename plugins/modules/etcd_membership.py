@@ -17,6 +17,7 @@ description:
   - With O(state=absent) it removes a member, after it has moved the leadership away from it.
   - Before each request all other voting members have to be healthy and no more than O(max_lag) entries behind, and the alarm C(NOSPACE) must not
     be set. A member that is down may be removed while the others have a majority.
+  - The alarm C(CORRUPT) of a member that was removed is disarmed if the other members have the same hash of all keys.
   - What the cluster answers decides, so a run after an interruption continues where the former one stopped.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
@@ -121,7 +122,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes, membership_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -134,6 +135,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     move_leader,
     run_etcdctl,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_change import Verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
@@ -256,9 +258,20 @@ class Change:
         if params["state"] == "absent":
             result["moved_to"] = self.moved_to or verdict.move_to
             self.lock.release()
-        if membership_change.orphaned_alarms(self.cluster) and not self.module.check_mode:
-            run_etcdctl(self.link, membership_change.voter_endpoints(self.cluster), "alarm", "disarm")
+        self.disarm()
         self.module.exit_json(changed=self.changed or not verdict.done, **result)
+
+    def disarm(self) -> None:
+        """Disarm the alarms of members that were removed; CORRUPT only if the others have the same hash."""
+        if not membership_change.orphaned_alarms(self.cluster) or self.module.check_mode:
+            return
+        endpoints = membership_change.voter_endpoints(self.cluster)
+        if self.cluster.has_alarm("CORRUPT"):
+            found = compare_members(self.link, endpoints, self.params["timeout"])
+            if found.verdict != hashes.AGREE:
+                self.module.warn(f"The alarm CORRUPT stays set, and etcd refuses writes: {found.sentence()}.")
+                return
+        run_etcdctl(self.link, endpoints, "alarm", "disarm")
 
     def fail(self, text: str, **more: Any) -> NoReturn:
         """Release the lock and fail."""

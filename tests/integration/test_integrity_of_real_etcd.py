@@ -8,17 +8,20 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests, lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Comparison
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import integrity
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_membership
 
 from bench.common.member import Member, binary, releases, running
 
@@ -129,3 +132,40 @@ def test_etcd_refuses_to_start_a_member_that_differs(members: list[Member]) -> N
         time.sleep(0.1)
     log = (members[2].folder / "m3.log").read_text(errors="replace")
     assert process.poll() not in (None, 0) and "found data inconsistency with peers" in log
+
+
+def raise_alarm(member: Member, member_id: str) -> None:
+    """Set the alarm CORRUPT for a member, as etcd's check after a compaction does."""
+    body = {"action": "ACTIVATE", "memberID": str(int(member_id, 16)), "alarm": "CORRUPT"}
+    request = urllib.request.Request(f"{member.endpoint}/v3/maintenance/alarm", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("corrupt_members", "disarmed"), [([2], True), ([1, 2], False)], ids=["the others agree", "the others differ"]
+)
+def test_the_alarm_is_disarmed_only_if_the_members_that_stay_agree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], corrupt_members: list[int], disarmed: bool
+) -> None:
+    ports = {f"m{number}": PORT + 10 * number for number in (1, 2, 3)}
+    members = [Member(releases()[-1], tmp_path, port, name=name, peers=ports) for name, port in ports.items()]
+    with running(members):
+        ctl(members[0], "put", "/key/7", f"{VALUE}-7")
+        for number in corrupt_members:
+            corrupted(members[number])
+        cluster, _by = observe_cluster(link(members[0]), [members[0].endpoint])
+        victim = cluster.member("m3")
+        assert victim is not None
+        raise_alarm(members[0], victim.id)
+        asked = {
+            "name": "m3", "member_id": victim.id, "state": "absent", "timeout": 20, "endpoints": [members[0].endpoint],
+            "etcdctl_path": str(binary(members[0].version, "etcdctl")),
+        }  # fmt: skip
+        with patch_module_args(asked), pytest.raises(SystemExit):
+            etcd_membership.main()
+        result = json.loads(capsys.readouterr().out)
+        assert result["changed"], result
+        alarms = ctl(members[0], "alarm", "list")
+        assert (alarms.strip() == "") is disarmed
+        assert bool(result.get("warnings")) is not disarmed

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ask the members of a cluster for their hashes of all keys at one revision, and compare them.
 
-A member answers nothing else while it computes its hash, so the members are asked one after the other, the leader last.
+Writes wait while a member computes its hash, so the members are asked one after the other, the leader last.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_integrity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
 
 # Raft entries that a voting member may be behind when the plan is made; each step waits for a smaller distance.
@@ -57,12 +57,19 @@ class Plan:
         return {**asdict(self), "pending": bool(self.joins or self.removes)}
 
 
-def plan(view: Mapping[str, Any], hosts: Iterable[Mapping[str, Any]], request: Request, where: str) -> Plan:
+def plan(
+    view: Mapping[str, Any],
+    hosts: Iterable[Mapping[str, Any]],
+    request: Request,
+    where: str,
+    comparison: Mapping[str, Any] | None = None,
+) -> Plan:
     """Plan the change of a cluster.
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
-    (what ``read_identity`` found on the host).
+    (what ``read_identity`` found on the host). comparison: of the members' hashes, for ``membership_integrity``.
     """
+    compared = comparison or {}
     members, wanted = view.get("members", []), list(hosts)
     if not members:
         return Plan(
@@ -76,7 +83,7 @@ def plan(view: Mapping[str, Any], hosts: Iterable[Mapping[str, Any]], request: R
         entry = _entry_of(host, members, matched)
         if entry:
             matched[entry["id"]] = host
-        problem, join = _standing(host, entry, view, request, where)
+        problem, join = _standing(host, entry, view, request, where, compared)
         result.problems += [problem] if problem else []
         if join:
             result.joins[host["host"]] = join
@@ -85,7 +92,11 @@ def plan(view: Mapping[str, Any], hosts: Iterable[Mapping[str, Any]], request: R
     leaving = [member for member in members if member["id"] not in matched]
     _plan_removals(result, leaving, matched, members, request, where)
     result.problems += _cluster_problems(result, view, wanted, request, where)
+    result.problems += membership_integrity.hash_problems(
+        compared, request.replace, confirmed=request.replace_healthy, where=where
+    )
     result.lines = _describe(result, view, wanted, request)
+    result.lines[2:2] = membership_integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.
     result.joins = dict(sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])))
     return result
@@ -104,7 +115,12 @@ def _entry_of(
 
 
 def _standing(
-    host: Mapping[str, Any], entry: Mapping[str, Any] | None, view: Mapping[str, Any], request: Request, where: str
+    host: Mapping[str, Any],
+    entry: Mapping[str, Any] | None,
+    view: Mapping[str, Any],
+    request: Request,
+    where: str,
+    compared: Mapping[str, Any],
 ) -> tuple[str, Join | None]:
     """Return why a host cannot become or stay a member, and what it needs to become one."""
     name, replaced = host["name"], host["name"] in request.replace
@@ -122,10 +138,10 @@ def _standing(
             return f"{where}: {host['host']} holds {_foreign(identity, view)}; {_aside_advice(host)}", None
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
-        if own and _is_well(entry) and not request.replace_healthy:
+        if own and _is_well(entry) and not request.replace_healthy and not membership_integrity.differs(compared, name):
             return (
-                f"{where}: {name} is healthy, so there is no need to replace it; to do it all the same, confirm it with "
-                "-e etcd_replace_healthy=true"
+                f"{where}: {name} is healthy{membership_integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
+                "same, confirm it with -e etcd_replace_healthy=true"
             ), None
         return "", Join(name, remove=entry["id"], aside=host["has_data"])
     if not own:

@@ -71,7 +71,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
     seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
     ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what the playbooks that change members were asked
-    for; empty for the others) and ``identity`` are for ``membership_plan``.
+    for; empty for the others), ``identity`` and ``comparison`` (of the members' hashes, where one host compared them) are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
@@ -87,6 +87,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     views = {
         cluster: membership.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()
     }
+    compared = [(member["cluster"], member.pop("comparison", {})) for own in clusters.values() for member in own]
+    comparisons = {cluster: found for cluster, found in compared if found}
     requests: dict[str, Mapping[str, Any]] = {
         cluster: next((member["request"] for member in own if member.get("request")), {})
         for cluster, own in clusters.items()
@@ -112,7 +114,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         existing = is_formed(own, views[cluster])
         changes: dict[str, Any] = {}
         if requests[cluster]:
-            changes = plan_members(views[cluster], own, requests[cluster], where, existing=existing)
+            changes = plan_members(
+                views[cluster], own, requests[cluster], where, comparisons.get(cluster), existing=existing
+            )
             problems += changes["problems"]
         else:
             problems += empty_problems(own, views[cluster], where) if existing else []
@@ -138,14 +142,20 @@ def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mappi
 
 
 def plan_members(
-    view: Mapping[str, Any], members: list[dict[str, Any]], request: Mapping[str, Any], where: str, *, existing: bool
+    view: Mapping[str, Any],
+    members: list[dict[str, Any]],
+    request: Mapping[str, Any],
+    where: str,
+    comparison: Mapping[str, Any] | None = None,
+    *,
+    existing: bool,
 ) -> dict[str, Any]:
     """Plan the change of a cluster's members, as a variable of Ansible. Raises TopologyError for an invalid request."""
     if not existing:
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
         return membership_plan.Plan(problems=[problem]).as_dict()
     try:
-        return membership_plan.plan(view, members, parse_request(request), where).as_dict()
+        return membership_plan.plan(view, members, parse_request(request), where, comparison).as_dict()
     except ValueError as error:
         raise TopologyError(str(error)) from error
 

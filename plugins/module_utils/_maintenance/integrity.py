@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare the members' hashes of all keys, from the timer on the leader's host.
 
-All timers elapse together, and the host of the leader acts. A member answers nothing while it computes its hash, so the comparison holds the
+All timers elapse together, and the host of the leader acts. Writes wait while a member computes its hash, so the comparison holds the
 cluster's lock: no other member is defragmented or changed at the same time.
 """
 

@@ -274,3 +274,49 @@ def test_the_plan_in_words():
         "Step 2: n5: add n5 as a learner, start it, promote it once it has caught up",
         "Step 3: move the leadership away from n9 if it leads, and remove it (id-n9)",
     ]
+
+
+def compared(verdict, *differing, hashes=None):
+    hashes = hashes or {name: "bb" if name in differing else "aa" for name in ("n1", "n2", "n3")}
+    agreeing = [] if verdict == "undecided" else [name for name in hashes if name not in differing]
+    return {
+        "verdict": verdict, "revision": 7, "agreeing": agreeing, "differing": list(differing), "hashes": hashes, "unknown": {}, "corrupt": [],
+    }  # fmt: skip
+
+
+SPLIT = compared("undecided", hashes={"n1": "aa", "n2": "bb", "n3": "cc"})
+
+COMPARED = {
+    "a healthy member that differs": (compared("differ", "n3"), {"replace": ["n3"]}, ""),
+    "a healthy member of the majority": (
+        compared("agree"),
+        {"replace": ["n3"]},
+        "n3 is healthy, and its hash is that of the majority, so there is no need to replace it",
+    ),
+    "another member differs": (
+        compared("differ", "n2"),
+        {"replace": ["n3"], "replace_healthy": False},
+        "n2 differs from the majority at revision 7: aa (n1, n3); bb (n2). Replace every member that differs: -e etcd_replace=n3,n2",
+    ),
+    "no majority": (SPLIT, {"replace": ["n3"]}, "no hash has a majority"),
+    "no majority, but the user knows": (SPLIT, {"replace": ["n3"], "replace_healthy": True}, ""),
+    "a member of the majority, confirmed": (compared("agree"), {"replace": ["n3"], "replace_healthy": True}, ""),
+    "not compared": ({}, {"replace": ["n3"]}, "n3 is healthy, so there is no need to replace it"),
+}
+
+
+@pytest.mark.parametrize("case", COMPARED)
+def test_hashes_decide_who_may_be_replaced(case):
+    comparison, request, problem = COMPARED[case]
+    found = membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(**request), "cluster c", comparison)
+    assert (problem in " ".join(found.problems)) if problem else (found.problems == [])
+    if comparison:
+        assert found.lines[2].startswith("Hashes: ")
+
+
+def test_a_dead_member_is_not_replaced_while_the_others_differ():
+    dead = member("n3", healthy=False)
+    comparison = compared("undecided", hashes={"n1": "aa", "n2": "bb"})
+    request = Request(replace=["n3"])
+    found = membership_plan.plan(view(LEADER, member("n2"), dead), own("n1", "n2", "n3"), request, "c", comparison)
+    assert "restore a backup that passed its drill" in " ".join(found.problems)

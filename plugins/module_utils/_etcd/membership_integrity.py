@@ -1,0 +1,46 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the members' hashes say against replacing a member. Pure.
+
+A member that joins copies the data of another one, so the data of those that stay must be known to be right.
+comparison: ``hashes.Comparison`` as a dict; empty if the members were not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+
+
+def differs(comparison: Mapping[str, Any], name: str) -> bool:
+    """Say whether the hash of a member differs from that of the majority."""
+    return name in comparison.get("differing", [])
+
+
+def hash_note(comparison: Mapping[str, Any], name: str) -> str:
+    """Return what the hashes say of a healthy member, for a message; empty if it was not compared."""
+    return ", and its hash is that of the majority" if name in comparison.get("agreeing", []) else ""
+
+
+def hash_lines(comparison: Mapping[str, Any]) -> list[str]:
+    """Return the lines about the hashes for the plan."""
+    return [f"Hashes: {hashes.describe(comparison)}"] if comparison else []
+
+
+def hash_problems(comparison: Mapping[str, Any], replaced: Sequence[str], *, confirmed: bool, where: str) -> list[str]:
+    """Return why no member may be replaced. confirmed: the user takes the data of those that stay to be right."""
+    if not comparison or not replaced or confirmed:
+        return []
+    if comparison["verdict"] == hashes.UNDECIDED:
+        return [
+            f"{where}: {hashes.describe(comparison)}. A member that joins copies the data of another one: restore a backup that passed its drill "
+            "(playbooks/restore.yml), or, if you know which member is right, confirm it with -e etcd_replace_healthy=true"
+        ]
+    left = [name for name in comparison["differing"] if name not in replaced]
+    if left:
+        names = ",".join([*replaced, *left])
+        return [f"{where}: {hashes.describe(comparison)}. Replace every member that differs: -e etcd_replace={names}"]
+    return []
