@@ -119,7 +119,12 @@ def test_bad_requests_change_nothing(site, folder):
             {"etcd_replace": "etcd-9"},
             r"etcd_replace names etcd-9, but no host of the inventory has that name",
         ),
-        ("replace", [], {"etcd_replace": "etcd-2"}, r"etcd-2 is healthy, so there is no need to replace it"),
+        (
+            "replace",
+            [],
+            {"etcd_replace": "etcd-2"},
+            r"etcd-2 is healthy, and its hash is that of the majority, so there is no need",
+        ),
         ("replace", [], {}, r"etcd_replace is not set"),
         ("scale", [], {"etcd_scale_remove": ["etcd-3"]}, r"whose host is still in the inventory"),
     ):
