@@ -22,7 +22,7 @@ class Budget:
     """How much may be read, and how much has been.
 
     limit: bytes after which no further page is read. rate: bytes a second. in_use: bytes of data in the database. entry_size: an
-    estimate, raised by larger entries. page_bytes, page_keys: the aim and the limit of one page.
+    estimate; after a page with a larger entry, that one counts for the next page. page_bytes, page_keys: the aim and the limit of one page.
     """
 
     limit: int
@@ -36,6 +36,7 @@ class Budget:
     read: int = 0
     pages: int = 0
     bound: int = field(init=False)
+    _largest: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """State the most bytes that can be read in the end: the limit, and the page that reaches it."""
@@ -44,7 +45,7 @@ class Budget:
     @property
     def page_limit(self) -> int:
         """The number of keys to request next."""
-        return max(1, min(self.page_keys, self.page_bytes // max(1, self.entry_size)))
+        return max(1, min(self.page_keys, self.page_bytes // max(1, self.entry_size, self._largest)))
 
     @property
     def left(self) -> bool:
@@ -58,7 +59,7 @@ class Budget:
         size = page.bytes
         self.read += size
         self.pages += 1
-        self.entry_size = max([self.entry_size, *(key.size for key in page.keys)])
+        self._largest = max((key.size for key in page.keys), default=0)
         seconds = size / self.rate - (self.clock() - began)
         if seconds > 0:
             self.pause(seconds)

@@ -8,25 +8,28 @@ Nothing is written. Keys are read from a follower if there is one, without a maj
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import (
+    MeasureError,
+    Timing,
+    answering_cluster,
+    choose_reader,
+    count_leases,
+    scrape_members,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.budget import Budget
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
     Reader,
     ReadError,
     end_of_prefix,
-    read_failure,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample, sample_range
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import (
     Scrape,
     ScrapeError,
     load_between,
-    parse_scrape,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload import (
     MemberReading,
@@ -35,25 +38,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload i
     measured_workload,
     reference_member,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
-    Connection,
-    EtcdctlError,
-    run_etcdctl,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-_THREADS = 16
 _PAGE_BYTES = 256 << 10
 _PAGE_KEYS = 20
-# Listing more leases would be an answer of megabytes, for which etcd has no limit.
-_MOST_LEASES = 100_000
-
-
-class MeasureError(ValueError):
-    """A request that is invalid, or a cluster that does not answer."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +59,6 @@ class Request:
     sample_size: int
     read_rate: int
     prefix: bytes = b""
-
-
-@dataclass(frozen=True)
-class Timing:
-    """The clock (seconds), the pause and the random numbers (0 to 1) that a measurement uses."""
-
-    clock: Callable[[], float]
-    pause: Callable[[float], None]
-    random: Callable[[], float]
 
 
 def measure_workload(connection: Connection, request: Request, timing: Timing) -> dict[str, Any]:
@@ -102,7 +83,7 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
     )
     sample = _sample(connection, source, request.prefix, budget, timing)
     tls = any(url.startswith("https://") for member in cluster.members for url in member.client_urls)
-    measured = measured_workload(Readings(members, sample, count_leases(connection, source, members), tls))
+    measured = measured_workload(Readings(members, sample, count_leases(connection, source, later[source.id]), tls))
     return {
         "etcd_workload": measured.workload,
         "basis": measured.basis,
@@ -125,59 +106,6 @@ def _check(request: Request) -> None:
     wrong = [url for url in request.metrics_urls if not url.startswith(("http://", "https://"))]
     if wrong:
         raise MeasureError(f"metrics_urls: {wrong}; write them like http://10.0.0.11:2381")
-
-
-def answering_cluster(connection: Connection, endpoints: list[str]) -> Cluster:
-    """Return the cluster. Raises MeasureError if no member answers."""
-    cluster = observe_cluster(connection, endpoints)[0]
-    if not cluster.members:
-        raise MeasureError(
-            f"no etcd answers: {cluster.error}. Set endpoints to client URLs, and ca_cert, client_cert and client_key to "
-            "certificates that the members accept"
-        )
-    return cluster
-
-
-def choose_reader(cluster: Cluster) -> Member:
-    """Return the member from which keys are read: a follower, that which lags least, before the leader. Raises MeasureError."""
-    usable = [member for member in cluster.members if member.votes and member.endpoint and member.version is not None]
-    usable = usable or [member for member in cluster.members if member.votes and member.healthy]
-    if not usable:
-        found = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in cluster.members)
-        raise MeasureError(f"no voting member returns its status: {found}")
-    return min(usable, key=lambda member: (member.role == "leader", member.lag or 0, member.name))
-
-
-def scrape_members(
-    connection: Connection, cluster: Cluster, urls: list[str], clock: Callable[[], float]
-) -> dict[str, Scrape | str]:
-    """Read the metrics of all members at once: by member id, the page, or why there is none."""
-    targets = urls or [member.endpoint for member in cluster.members if member.endpoint]
-    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
-        found = list(pool.map(lambda url: _scrape(connection, url, clock), targets))
-    if not urls:
-        answered = iter(found)
-        return {
-            member.id: next(answered) if member.endpoint else "it was added but never started"
-            for member in cluster.members
-        }
-    problems = [page for page in found if isinstance(page, str)]
-    missing = "; ".join(problems) or "no page of metrics_urls is this member's"
-    pages: dict[str, Scrape | str] = {member.id: missing for member in cluster.members}
-    pages.update({page.member_id: page for page in found if isinstance(page, Scrape)})
-    return pages
-
-
-def _scrape(connection: Connection, url: str, clock: Callable[[], float]) -> Scrape | str:
-    base = url[: -len("/metrics")] if url.endswith("/metrics") else url.rstrip("/")
-    began = clock()
-    try:
-        page = http_api.fetch_metrics(connection, base)
-        return parse_scrape(page, (began + clock()) / 2)
-    except EtcdctlError as error:
-        return str(error)
-    except ScrapeError as error:
-        return f"{base}/metrics: {error}"
 
 
 def _reading(
@@ -214,24 +142,6 @@ def _sample(connection: Connection, source: Member, prefix: bytes, budget: Budge
         return sample_range(Reader(connection, source.endpoint), budget, timing.random, prefix, end_of_prefix(prefix))
     except ReadError as error:
         return str(error)
-
-
-def count_leases(connection: Connection, source: Member, members: list[MemberReading]) -> int | str:
-    """Return the number of leases, or why they were not counted."""
-    last = next((one.last for one in members if one.last and one.name == source.name), None)
-    granted = (last.count("leases_granted") or 0) - (last.count("leases_revoked") or 0) if last else 0
-    if granted > _MOST_LEASES:
-        return (
-            f"there are more than {format_count(_MOST_LEASES)}, {format_count(granted)} of them granted since the member started, "
-            "and etcd lists them in one answer only"
-        )
-    try:
-        answer = run_etcdctl(connection, [source.endpoint], "lease", "list")
-        if answer.returncode != 0:
-            return str(read_failure(answer, connection.timeout)).replace("keys", "leases")
-        return len(json.loads(answer.stdout).get("leases", []))
-    except (EtcdctlError, ValueError, AttributeError) as error:
-        return f"the list of leases could not be read: {error}"
 
 
 def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> dict[str, Any]:

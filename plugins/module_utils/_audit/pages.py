@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 _COMPACTED = "required revision has been compacted"
 _DENIED = "permission denied"
-_NO_USER = ("user name is empty", "invalid auth token", "authentication failed")
+NO_USER = ("user name is empty", "invalid auth token", "authentication failed")
 
 
 class ReadError(ValueError):
@@ -115,7 +115,7 @@ def read_failure(answer: ProcessResult, timeout: float) -> ReadError:
         return DeniedError(
             "etcd denies this user reading them; set prefixes to those that it may read, or grant it a role that reads all keys"
         )
-    if any(text in reason for text in _NO_USER):
+    if any(text in reason for text in NO_USER):
         return DeniedError(
             f"authentication is on ({reason}); set login_user and login_password, or a client_cert of a user"
         )

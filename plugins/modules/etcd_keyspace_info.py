@@ -1,0 +1,192 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Show which keys fill an etcd database."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_keyspace_info
+short_description: Show which keys fill an etcd database
+version_added: 0.3.0
+description:
+  - Adds up the keys and bytes of each prefix, or of each resource and namespace of Kubernetes, and returns the sizes of values, the largest keys and
+    those written most often, and what a compaction and a defragmentation would give back.
+  - Reads all keys at one revision from a follower if there is one, without a majority, in pages, and at a limited rate. It stops at O(max_keys) or
+    O(max_size), and says what it did not read.
+  - Values are read for their sizes only. They are never returned or logged.
+  - Writes nothing to the cluster.
+extends_documentation_fragment:
+  - etcdops.headroom.etcdctl
+  - etcdops.headroom.etcdctl.tls
+  - etcdops.headroom.etcdctl.audit
+options:
+  prefixes:
+    description: The parts of the key space to read, for a user that may not read all. An empty prefix is all keys.
+    type: list
+    elements: str
+    default: [""]
+  separator:
+    description: What separates the parts of a key's name. By default the one of V(/), V(:), V(.) and V(|) that most keys have.
+    type: str
+    default: ""
+  depth:
+    description:
+      - The number of parts that make a group. The last part of a name is that of a single key, and belongs to no group's name.
+      - V(0) groups the keys of Kubernetes by resource and namespace, and others by their first part.
+    type: int
+    default: 0
+  top:
+    description: The length of the lists of groups and keys.
+    type: int
+    default: 20
+  max_keys:
+    description: Number of keys after which no further page is read.
+    type: int
+    default: 1000000
+  max_size:
+    description: Bytes of keys and values after which no further page is read, or a size with a unit.
+    type: str
+    default: 512MB
+  read_rate:
+    description: Bytes of keys and values to read a second at most, or a size with a unit.
+    type: str
+    default: 16MB
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_space_info
+  - module: etcdops.headroom.etcd_workload_info
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Find out what fills the database of Kubernetes
+  etcdops.headroom.etcd_keyspace_info:
+    endpoints: ["https://10.0.0.11:2379"]
+    ca_cert: /etc/kubernetes/pki/etcd/ca.crt
+    client_cert: /etc/kubernetes/pki/etcd/healthcheck-client.crt
+    client_key: /etc/kubernetes/pki/etcd/healthcheck-client.key
+  register: keyspace
+
+- name: Show the largest groups and the advice
+  ansible.builtin.debug:
+    msg: "{{ keyspace.groups[:5] + keyspace.advice }}"
+"""
+
+RETURN = r"""
+database:
+  description:
+    - The parts of the member's database in bytes. What needs all keys is null unless all were read.
+    - C(live) is the bytes of keys and values alone; C(after_defragmentation) the predicted size of the file after a compaction at the newest revision and
+      a defragmentation, C(reclaimable) what both would give back, and C(history) what the compaction contributes to that.
+  returned: success
+  type: dict
+  sample: {size: 104857600, in_use: 83886080, free: 20971520, live: 30408704, history: 49807360, after_defragmentation: 34078720, reclaimable: 70778880}
+grouping:
+  description: How keys are grouped.
+  returned: success
+  type: str
+  sample: Kubernetes resource and namespace
+groups:
+  description:
+    - The groups with most bytes, largest first. C(share) is that of all bytes read, in percent.
+    - C(writes) is how often the keys were written since they were created.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{group: /registry/pods/default/, keys: 812, bytes: 9125021, largest_value: 40311, writes: 20171, with_lease: 0, share: 30.0}]
+groups_total:
+  description: The number of groups.
+  returned: success
+  type: int
+value_sizes:
+  description: The number of keys by the size of their value. C(up_to) is the largest size of a row in bytes, null for no limit; C(bytes) those of the values.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{up_to: 1024, keys: 9200, bytes: 5103301}, {up_to: 4096, keys: 3120, bytes: 8201441}]
+largest_keys:
+  description: The keys with most bytes, value included. Unprintable bytes are written as C(\\xNN).
+  returned: success
+  type: list
+  elements: dict
+  sample: [{key: /registry/configmaps/ci/bundle, bytes: 912031, writes: 3, with_lease: false}]
+most_written_keys:
+  description: The keys that were written most often since they were created.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{key: /registry/leases/kube-system/kube-scheduler, bytes: 461, writes: 731023, with_lease: false}]
+leases:
+  description:
+    - The number of leases (C(total)), of those with keys (C(with_keys)), and of the keys that have one (C(keys)). Null if unknown.
+    - C(problem) says why the leases could not be counted; empty if they were.
+  returned: success
+  type: dict
+  sample: {total: 12, with_keys: 11, keys: 240, problem: ""}
+read:
+  description: The member and the revision, how many keys and bytes were read of how many keys, and the most bytes that could have been read.
+  returned: success
+  type: dict
+  sample: {member: etcd-2, revision: 80211, keys: 20113, keys_total: 20113, complete: true, pages: 36, bytes: 30408704, bytes_limit: 620756992}
+unread:
+  description: What was not read, with the reason.
+  returned: success
+  type: list
+  elements: str
+advice:
+  description: What to do about what fills the database; empty if nothing stands out.
+  returned: success
+  type: list
+  elements: str
+  sample: ["68.0 MiB of 100.0 MiB are old revisions, over 45 %: compact more often (etcd_auto_compaction_retention), then defragment"]
+"""
+
+import random
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import Timing
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.census import Request, survey_keys
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
+    LOGIN_ARGUMENTS,
+    connection_from_params,
+)
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            **LOGIN_ARGUMENTS,
+            "metrics_urls": {"type": "list", "elements": "str", "default": []},
+            "prefixes": {"type": "list", "elements": "str", "default": [""]},
+            "separator": {"type": "str", "default": ""},
+            "depth": {"type": "int", "default": 0},
+            "top": {"type": "int", "default": 20},
+            "max_keys": {"type": "int", "default": 1_000_000, "no_log": False},
+            "max_size": {"type": "str", "default": "512MB"},
+            "read_rate": {"type": "str", "default": "16MB"},
+        },
+        supports_check_mode=True,
+    )
+    params = module.params
+    names = ("endpoints", "metrics_urls", "prefixes", "separator", "depth", "top", "max_keys")
+    try:
+        sizes = {name: parse_size(params[name], name) for name in ("max_size", "read_rate")}
+        request = Request(**{name: params[name] for name in names}, **sizes)
+        timing = Timing(time.monotonic, time.sleep, random.random)
+        result = survey_keys(connection_from_params(params), request, timing)
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, **result)
+
+
+if __name__ == "__main__":
+    main()
