@@ -16,12 +16,37 @@ description:
   - Reads all keys at one revision from a follower if there is one, without a majority, in pages, and at a limited rate. It stops at O(max_keys) or
     O(max_size), and says what it did not read.
   - Values are read for their sizes only. They are never returned or logged.
-  - Writes nothing to the cluster.
+  - Writes nothing to the cluster. With O(snapshot), no cluster is asked at all. The module restores the file into a temporary folder, starts an etcd on it
+    that listens on a socket in that folder, and removes both, in check mode too.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.audit
 options:
+  snapshot:
+    description:
+      - A snapshot file whose keys are read instead of a cluster's. O(endpoints) and certificates are then not used.
+      - Decrypt an encrypted one first.
+    type: path
+  scratch_dir:
+    description: Directory for the temporary folder of O(snapshot). Requires twice the snapshot's size and 160 MB.
+    type: path
+    default: /var/tmp
+  memory_max:
+    description: Memory limit of the temporary member, without reclaimable pages of its database.
+    type: str
+    default: 1GB
+  etcd_path:
+    description: Path of the etcd to start for O(snapshot). Defaults to the etcd in the same folder as O(etcdutl_path), with links resolved.
+    type: path
+  etcdutl_path:
+    description: Path of etcdutl, of the minor version of the members from which O(snapshot) is.
+    type: path
+    default: /usr/local/bin/etcdutl
+  timeout:
+    description: Time limit for reading O(snapshot), in seconds.
+    type: int
+    default: 1800
   prefixes:
     description: The parts of the key space to read, for a user that may not read all. An empty prefix is all keys.
     type: list
@@ -76,6 +101,10 @@ EXAMPLES = r"""
 - name: Show the largest groups and the advice
   ansible.builtin.debug:
     msg: "{{ keyspace.groups[:5] + keyspace.advice }}"
+
+- name: Find out what filled the database when this snapshot was taken
+  etcdops.headroom.etcd_keyspace_info:
+    snapshot: /var/backups/etcd/etcd-20261121T101500Z.db
 """
 
 RETURN = r"""
@@ -149,15 +178,34 @@ advice:
 
 import random
 import time
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import Timing
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.census import Request, survey_keys
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.snapshot_keys import Snapshot, survey_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.drill import etcd_next_to
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     LOGIN_ARGUMENTS,
     connection_from_params,
 )
+
+
+def survey(params: dict[str, Any]) -> dict[str, Any]:
+    """Read the keys of a cluster or of a snapshot. Raises ValueError."""
+    names = ("endpoints", "metrics_urls", "prefixes", "separator", "depth", "top", "max_keys")
+    sizes = {name: parse_size(params[name], name) for name in ("max_size", "read_rate")}
+    request = Request(**{name: params[name] for name in names}, **sizes)
+    timing = Timing(time.monotonic, time.sleep, random.random)
+    if not params["snapshot"]:
+        return survey_keys(connection_from_params(params), request, timing)
+    tools = {name: params[name] for name in ("etcdutl_path", "etcdctl_path", "scratch_dir", "timeout")}
+    etcd_path = params["etcd_path"] or etcd_next_to(params["etcdutl_path"])
+    memory_max = parse_size(params["memory_max"], "memory_max")
+    snapshot = Snapshot(params["snapshot"], memory_max=memory_max, etcd_path=etcd_path, **tools)
+    return survey_snapshot(snapshot, request, timing)
 
 
 def main() -> None:
@@ -166,6 +214,12 @@ def main() -> None:
         argument_spec={
             **LOGIN_ARGUMENTS,
             "metrics_urls": {"type": "list", "elements": "str", "default": []},
+            "snapshot": {"type": "path"},
+            "scratch_dir": {"type": "path", "default": "/var/tmp"},
+            "memory_max": {"type": "str", "default": "1GB"},
+            "etcd_path": {"type": "path"},
+            "etcdutl_path": {"type": "path", "default": "/usr/local/bin/etcdutl"},
+            "timeout": {"type": "int", "default": 1800},
             "prefixes": {"type": "list", "elements": "str", "default": [""]},
             "separator": {"type": "str", "default": ""},
             "depth": {"type": "int", "default": 0},
@@ -176,13 +230,9 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    params = module.params
-    names = ("endpoints", "metrics_urls", "prefixes", "separator", "depth", "top", "max_keys")
+    exit_on_signals()
     try:
-        sizes = {name: parse_size(params[name], name) for name in ("max_size", "read_rate")}
-        request = Request(**{name: params[name] for name in names}, **sizes)
-        timing = Timing(time.monotonic, time.sleep, random.random)
-        result = survey_keys(connection_from_params(params), request, timing)
+        result = survey(module.params)
     except ValueError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, **result)

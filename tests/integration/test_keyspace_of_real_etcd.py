@@ -67,7 +67,9 @@ def key_space() -> dict[bytes, bytes]:
 
 
 @pytest.mark.parametrize("series", sorted(VERSIONS))
-def test_keys_of_kubernetes(series: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_keys_of_kubernetes_live_and_in_a_snapshot(
+    series: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entries = key_space()
     member = Member(VERSIONS[series], tmp_path, PORT)
     with running([member]):
@@ -80,9 +82,25 @@ def test_keys_of_kubernetes(series: str, tmp_path: Path, capsys: pytest.CaptureF
         found = survey(member, capsys)
         part = survey(member, capsys, max_keys=1500, depth=3, separator="/", top=2)
         assert int(metrics(member.metrics_url)["etcd_debugging_mvcc_current_revision"]) == before
+        etcdctl(member, "snapshot", "save", str(tmp_path / "all.db"))
         etcdctl(member, "compaction", "--physical", str(before))
         etcdctl(member, "defrag")
         size = metrics(member.metrics_url)["etcd_mvcc_db_total_size_in_bytes"]
+    # The snapshot has the same keys. Its temporary member leaves nothing behind.
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    tools = {"etcdutl_path": str(binary(member.version, "etcdutl")), "scratch_dir": str(folder)}
+    stored = survey(member, capsys, snapshot=str(tmp_path / "all.db"), read_rate="1GB", **tools)
+    same = ("groups", "value_sizes", "largest_keys", "most_written_keys", "leases")
+    assert {name: stored.get(name) for name in same} == {name: found[name] for name in same}, stored
+    assert stored["database"]["live"] == found["database"]["live"] and stored["unread"] == []
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes((tmp_path / "all.db").read_bytes()[:-5000])
+    cut_off = survey(member, capsys, snapshot=str(damaged), **tools)
+    assert cut_off["failed"] and cut_off["msg"].startswith(f"{damaged}: etcdutl cannot restore it: "), cut_off["msg"]
+    absent = survey(member, capsys, snapshot="/absent.db", **tools)
+    assert absent["failed"] and "snapshot /absent.db is not a file on this host" in absent["msg"]
+    assert list(folder.iterdir()) == []
     entries.update(counter)
     assert not found.get("failed"), found
     groups = {group["group"]: group for group in found["groups"]}

@@ -95,7 +95,7 @@ def _scrape(connection: Connection, url: str, clock: Callable[[], float]) -> Scr
         return f"{base}/metrics: {error}"
 
 
-def count_leases(connection: Connection, source: Member, page: Scrape | str) -> int | str:
+def count_leases(connection: Connection, url: str, page: Scrape | str) -> int | str:
     """Return the number of leases, or why they were not counted. ``page``: the member's metrics, or why there are none."""
     known = page.figures if isinstance(page, Scrape) else {}
     granted = round(known.get("leases_granted", 0) - known.get("leases_revoked", 0))
@@ -105,7 +105,7 @@ def count_leases(connection: Connection, source: Member, page: Scrape | str) -> 
             "and etcd lists them in one answer only"
         )
     try:
-        answer = run_etcdctl(connection, [source.endpoint], "lease", "list")
+        answer = run_etcdctl(connection, [url], "lease", "list")
         if answer.returncode != 0:
             return str(read_failure(answer, connection.timeout)).replace("keys", "leases")
         return len(json.loads(answer.stdout).get("leases", []))

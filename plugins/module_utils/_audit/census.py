@@ -71,19 +71,17 @@ def survey_keys(connection: Connection, request: Request, timing: Timing) -> dic
     page = scrape_members(connection, cluster, request.metrics_urls, timing.clock)[source.id]
     size, in_use = (_size(source, page, name) for name in ("db_size", "db_size_in_use"))
     keys = page.count("keys") if isinstance(page, Scrape) else None
-    budget = Budget(
-        request.max_size,
-        request.read_rate,
-        in_use or 0,
-        (in_use or 0) // max(1, keys or 0) if keys else 0,
-        _PAGE_BYTES,
-        _PAGE_KEYS,
-        timing.clock,
-        timing.pause,
-    )
+    budget = new_budget(request, in_use or 0, keys or 0, timing)
     reading = read_prefixes(Reader(connection, source.endpoint), request, budget)
-    leases = count_leases(connection, source, page)
+    leases = count_leases(connection, source.endpoint, page)
     return result_of(reading, budget, request, (size, in_use), leases, source.name)
+
+
+def new_budget(request: Request, in_use: int, keys: int, timing: Timing) -> Budget:
+    """Return the budget for reading all keys of a database. in_use: its data in bytes. keys: their number, 0 if unknown."""
+    expected = in_use // keys if keys else 0
+    limits = (request.max_size, request.read_rate, in_use, expected, _PAGE_BYTES, _PAGE_KEYS)
+    return Budget(*limits, timing.clock, timing.pause)
 
 
 def _size(source: Member, page: Scrape | str, name: str) -> int | None:

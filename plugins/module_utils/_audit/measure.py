@@ -83,7 +83,9 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
     )
     sample = _sample(connection, source, request.prefix, budget, timing)
     tls = any(url.startswith("https://") for member in cluster.members for url in member.client_urls)
-    measured = measured_workload(Readings(members, sample, count_leases(connection, source, later[source.id]), tls))
+    measured = measured_workload(
+        Readings(members, sample, count_leases(connection, source.endpoint, later[source.id]), tls)
+    )
     return {
         "etcd_workload": measured.workload,
         "basis": measured.basis,

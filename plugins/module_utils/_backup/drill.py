@@ -186,7 +186,7 @@ def run_drill(
         check.verify_snapshot(planned.path, tools.etcdutl_path, request.timeout)
         with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:
             plain = _decrypted(request, planned, tools, folder)
-            data = _restore(plain, folder, tools.etcdutl_path, limits)
+            data = restore_copy(plain, folder, tools.etcdutl_path, limits)
             etcdctl = tools.connection.etcdctl_path
             with scratch.run_member(tools.etcd_path, etcdctl, folder, data, limits, name=_NAME) as url:
                 seconds = time.monotonic() - began
@@ -223,8 +223,8 @@ def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> st
     return target
 
 
-def _restore(path: str, folder: str, etcdutl_path: str, limits: scratch.Limits) -> str:
-    """Restore the backup into a data dir with etcdutl. Returns the data dir."""
+def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limits) -> str:
+    """Restore a snapshot into a data dir in ``folder``, with etcdutl and without authentication. Returns the data dir. Raises DrillError."""
     data = os.path.join(folder, _DATA)
     argv = [etcdutl_path, "snapshot", "restore", path, f"--data-dir={data}", f"--name={_NAME}"]
     argv += [f"--initial-cluster={_NAME}={scratch.PEER_URL}", f"--initial-advertise-peer-urls={scratch.PEER_URL}"]
