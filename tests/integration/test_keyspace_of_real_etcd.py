@@ -26,7 +26,11 @@ SECRET = b"never-to-be-seen"
 
 def survey(member: Member, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
     """Return the module's result, which must not have a value in it."""
-    options = {"etcdctl_path": str(binary(member.version, "etcdctl")), "endpoints": [member.endpoint]}
+    options = {
+        "etcdctl_path": str(binary(member.version, "etcdctl")),
+        "endpoints": [member.endpoint],
+        "request_timeout": 15,
+    }
     with patch_module_args({**options, **arguments}), pytest.raises(SystemExit):
         etcd_keyspace_info.main()
     printed = capsys.readouterr()
