@@ -270,7 +270,7 @@ def test_authentication_and_certificates(run: Run, tmp_path: Path) -> None:
         denied, part = by("reader"), by("reader", prefix="/shop/")
         root = by("nobody", login_user="root", login_password="Root-Secret")
         wrong = by("nobody", login_user="root", login_password="Wrong-Secret")
-        strange = by("stranger")
+        strange = by("stranger", request_timeout=2)
     assert "denies this user" in reason(denied, "value_size") and "a put has" in reason(denied, "value_size"), denied
     assert denied["etcd_workload"]["keys"] == 3 and denied["etcd_workload"]["tls"] is True
     assert denied["etcd_workload"]["leases"] == 0 and denied["members"][0]["db_size"] > 0
