@@ -51,8 +51,9 @@ def compare_members(connection: Connection, endpoints: list[str], timeout: float
             return found
         before = found
     reason = f"the answers of {_ROUNDS} comparisons contradict each other"
-    unknown = {member.name or member.id: reason for member in cluster.members if member.votes}
-    return Comparison(hashes.UNKNOWN, found.revision, unknown=unknown, corrupt=found.corrupt)
+    names = {**before.hashes, **before.unknown} if before else {}
+    corrupt = before.corrupt if before else []
+    return Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(names, reason), corrupt=corrupt)
 
 
 def _is_same(one: Comparison, other: Comparison) -> bool:
