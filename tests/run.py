@@ -29,6 +29,8 @@ LOGS = STATE / "logs"
 HOSTS_AT_ONCE = 2
 SLOWEST = 10
 SLOWEST_TESTS = 3
+REASON = re.compile(r"\s*(FAILED |ERROR |\[ERROR\]: |E +\w*(Error|Exception)\b)")
+MOST_REASONS, LONGEST_REASON = 12, 300
 
 
 @dataclass
@@ -109,8 +111,15 @@ def describe(result: Result, output: str, log: Path) -> str:
     mark = "FAILED" if result.failed else "ok    "
     lines = [f"{mark}  {result.check.name} ({result.seconds:.0f} s{tests})"]
     if result.failed:
-        lines += [*output.splitlines()[-60:], f"  … full log: {log}", ""]
+        lines += [*output.splitlines()[-60:], f"  … full log: {log}"]
+        lines += [f"  {line}" for line in reasons(output)] + [""]
     return "\n".join(lines) + "\n"
+
+
+def reasons(output: str) -> list[str]:
+    """Return the last lines that name a failed test or an error of Ansible: the end of an output is often a recap."""
+    found = (line.strip() for line in output.splitlines() if REASON.match(line))
+    return [line[:LONGEST_REASON] for line in dict.fromkeys(found)][-MOST_REASONS:]
 
 
 def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:

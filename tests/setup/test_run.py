@@ -55,6 +55,13 @@ def test_a_check_that_needs_the_machine_runs_after_all_others_with_hosts(logs: P
     assert during and all(line.split()[1].startswith("cpu") for line in during), "the others go on"
 
 
+def test_what_failed_is_printed_last(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "echo 'FAILED tests/a.py::test_b'; echo '[ERROR]: the disk is full'; echo FAILEDLY; seq 100; exit 1"
+    run.run(Check("bad", command))
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in printed[-3:]] == ["FAILED tests/a.py::test_b", "[ERROR]: the disk is full", ""]
+
+
 def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixture[str]) -> None:
     command = "seq 100; echo '3 passed, 2 failed'; exit 1"
     result = run.run(Check("bad", command, r"(\d+) passed", r"(\d+) failed"))
