@@ -161,7 +161,7 @@ def _measure_keys(measured: Measured, sample: Sample | str, reference: MemberRea
         measured.lack("revisions_per_key", _NO_METRICS)
     else:
         text = f"about {format_count(keys + kept)} revisions since the last compaction, at the time of the measurement"
-        measured.know("revisions_per_key", -(-(keys + kept) // keys), text)
+        measured.know("revisions_per_key", round((keys + kept) / keys), text)
 
 
 def kept_revisions(reference: MemberReading) -> int | None:
