@@ -23,6 +23,7 @@ _topics := {
 	"durability": data.headroom.rules.durability,
 	"flags": data.headroom.rules.flags,
 	"inventory": data.headroom.rules.inventory,
+	"live": data.headroom.rules.live,
 	"memory": data.headroom.rules.memory,
 	"placement": data.headroom.rules.placement,
 	"security": data.headroom.rules.security,

@@ -5,27 +5,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
 from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import (
-    conftest_command,
-    conftest_environment,
-)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import (
     Finding,
-    ReportError,
-    parse_report,
-    pluralize,
-    summary_table,
-    version_problem,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_run import (
+    DENIAL,
+    PLAIN,
+    WARNING,
+    LintError,
+    finding_lines,
+    missing_program,
+    policies_folder,
+    run_conftest,
+    totals,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
     inventory_document,
@@ -38,6 +38,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest imp
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 display = Display()
+
+COLORS = {DENIAL: constants.COLOR_ERROR, WARNING: constants.COLOR_WARN, PLAIN: None}
 
 ARGUMENTS: dict[str, Any] = {
     "conftest": {"type": "str", "default": "conftest"},
@@ -60,10 +62,9 @@ class ActionModule(ActionBase):
         """Lint the inventory, print the findings, and fail if a policy denies."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        bundled = os.path.join(os.path.dirname(__file__), "..", "..", "policies")
-        policies = os.path.abspath(arguments["policies"] or bundled)
+        policies = policies_folder(arguments["policies"])
         conftest = shutil.which(arguments["conftest"])
-        missing = _missing(arguments["conftest"], conftest, policies)
+        missing = missing_program(arguments["conftest"], conftest, policies)
         if conftest is None or missing:
             if not arguments["gate"]:
                 raise AnsibleActionFail(f"the inventory was not linted: {missing}")
@@ -77,8 +78,13 @@ class ActionModule(ActionBase):
             path: to_json(self._loader.load_from_file(path)) for path in waiver_files(sources, os.path.isfile)
         }
         handed = _with_files(document, arguments["files"]) if arguments["files"] else document
-        findings = _run_conftest(conftest, policies, arguments["data"], handed, arguments["timeout"])
-        summary = _print_findings(findings, len(document["_meta"]["hostvars"]))
+        try:
+            findings = run_conftest(conftest, policies, arguments["data"], handed, arguments["timeout"])
+        except LintError as error:
+            raise AnsibleActionFail(str(error)) from error
+        for level, line in finding_lines(findings, len(document["_meta"]["hostvars"])):
+            display.display(line, color=COLORS[level])
+        summary = totals(findings)
         if arguments["suggest"]:
             result["suggested"] = _print_suggestions(findings, document, sources)
         denials = [finding.line for finding in findings if finding.denied]
@@ -93,28 +99,6 @@ class ActionModule(ActionBase):
                 "warned": warnings,
             }
         return {**result, "changed": False, "linted": True, "msg": summary, "warned": warnings}
-
-
-def _missing(name: str, conftest: str | None, policies: str) -> str | None:
-    """Return what the linter lacks and how to get it, None if it has all."""
-    if conftest is None:
-        return f"{name} not found: install conftest, or set etcd_lint_conftest to its path"
-    if not os.path.isdir(os.path.join(policies, "data")):
-        return f"no policies in {policies}: this installation has none; take them from the collection's repository"
-    return None
-
-
-def _print_findings(findings: list[Finding], hosts: int) -> str:
-    """Print each finding, the summary table and the totals; return the totals."""
-    for finding in findings:
-        color = constants.COLOR_ERROR if finding.denied else constants.COLOR_WARN
-        display.display(f"{'DENY' if finding.denied else 'WARN'} {finding.line}", color=color)
-    for line in summary_table(findings):
-        display.display(f"  {line}")
-    denials = sum(finding.denied for finding in findings)
-    summary = f"{pluralize(denials, 'denial')}, {pluralize(len(findings) - denials, 'warning')}"
-    display.display(f"lint: {pluralize(hosts, 'host')}, {summary}")
-    return summary
 
 
 def _print_suggestions(findings: list[Finding], document: dict[str, Any], sources: list[str]) -> str:
@@ -169,34 +153,3 @@ def _with_files(document: dict[str, Any], paths: list[str]) -> dict[str, Any]:
         raise AnsibleActionFail("; ".join(f"{path} was not read: {why}" for path, why in gathered.refused.items()))
     files = [{"path": "inventory", "contents": document}, *gathered.document["files"]]
     return {"headroom_lint": {**gathered.document, "files": files}}
-
-
-def _run_conftest(
-    conftest: str, policies: str, data: list[str], document: dict[str, Any], timeout: int
-) -> list[Finding]:
-    """Run conftest on the document and return its findings. ``timeout`` is in seconds."""
-    try:
-        done = subprocess.run(
-            conftest_command(conftest, policies, data, "inventory"),
-            input=json.dumps(document),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout,
-            cwd=policies,
-            env=conftest_environment(),
-        )
-        return parse_report(done.stdout)
-    except subprocess.TimeoutExpired as error:
-        raise AnsibleActionFail(
-            f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
-        ) from error
-    except ReportError as error:
-        reason = version_problem(_version(conftest)) or done.stderr.strip() or error
-        raise AnsibleActionFail(f"{conftest} could not lint: {reason}") from error
-
-
-def _version(conftest: str) -> str:
-    """Return what ``conftest --version`` prints."""
-    done = subprocess.run([conftest, "--version"], capture_output=True, text=True, check=False, timeout=60)
-    return done.stdout

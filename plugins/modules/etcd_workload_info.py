@@ -136,6 +136,12 @@ leader:
   description: Name of the leader; empty if there is none.
   returned: success
   type: str
+alarms:
+  description: The alarms that are set, each with the name of its member.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{member: etcd-1, type: NOSPACE}]
 members:
   description: The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
   returned: success
@@ -143,16 +149,21 @@ members:
   elements: dict
   sample:
     - name: etcd-1
+      id: 8211f1d0f64f3269
       role: follower
       endpoint: https://10.0.0.11:2379
+      client_urls: ["https://10.0.0.11:2379"]
+      peer_urls: ["https://10.0.0.11:2380"]
       version: 3.6.16
       healthy: true
       db_size: 104857600
       db_size_in_use: 62914560
       db_quota: 2147483648
+      lag: 0
       watchers: 412
       watch_streams: 96
       open_files: 84
+      resident_memory: 190840832
       problem: ""
 unreadable:
   description: The members whose metrics could not be compared, each with the reason.

@@ -30,6 +30,7 @@ TOPICS = {
     "version",
     "upgrade",
     "inventory",
+    "live",
     "waiver",
 }
 RULES = sorted(POLICIES.glob("rules/*/*/*.rego"))

@@ -94,6 +94,7 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         "sizes": measured.sizes,
         "sample": _describe_sample(sample, budget, source),
         "leader": cluster.leader,
+        "alarms": cluster.alarms,
         "members": [_describe_member(member, reading) for member, reading in zip(cluster.members, members)],
         "unreadable": [f"{one.name}: {one.problem}" for one in members if one.problem],
     }
@@ -163,15 +164,22 @@ def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> di
 
 def _describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
     last = reading.last
-    figures = {name: last.count(name) if last else None for name in ("watchers", "watch_streams", "open_files")}
+    figures = {
+        name: last.count(name) if last else None
+        for name in ("watchers", "watch_streams", "open_files", "resident_memory")
+    }
     return {
         "name": member.name,
+        "id": member.id,
         "role": member.role,
         "endpoint": member.endpoint,
+        "client_urls": member.client_urls,
+        "peer_urls": member.peer_urls,
         "version": member.version,
         "healthy": member.healthy,
         "db_size": member.db_size,
         "db_size_in_use": member.db_size_in_use,
+        "lag": member.lag,
         "db_quota": member.db_quota or (last.count("quota") if last else None),
         **figures,
         "problem": member.health_error or reading.problem,

@@ -33,6 +33,7 @@ NAMES = {
     "leases_granted": ("etcd_debugging_lease_granted_total",),
     "leases_revoked": ("etcd_debugging_lease_revoked_total",),
     "open_files": ("process_open_fds",),
+    "resident_memory": ("process_resident_memory_bytes",),
     "started": ("process_start_time_seconds",),
 }
 # The figures that only grow while a member runs.

@@ -1,10 +1,11 @@
 # METADATA
 # title: Members that headroom-lint found
 # description: |
-#   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files:
+#   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or one that runs:
 #   {name, format, image, release, command, environment, limit, memlock, unknown, silent, twice, where}. command: etcd's words; environment: name → value; limit: null
 #   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
-#   that sets it too; where: flag or variable → [path, line].
+#   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
+#   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages) and lag (raft entries).
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line
@@ -20,6 +21,8 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
 		"silent": member.silent,
+		"workload": object.get(member, "workload", {}),
+		"facts": object.get(member, "live", {}),
 	},
 	_release(member),
 	{"twice": {name: [sprintf("--%s", [flag]), variable] |
@@ -32,6 +35,8 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 
 _release(member) := {"version": member.release} if {
 	is_string(member.release)
+} else := {"no_version": "the member does not answer"} if {
+	member.format == "running member"
 } else := container.release(member.image)
 
 _limit(limit) := {"limit": {"name": limit.name, "bytes": bytes}} if {

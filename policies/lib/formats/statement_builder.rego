@@ -15,14 +15,14 @@ _assumed := object.union(_no_assumption, by_user) if {
 
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
-# found: {given, unknown} and, if the file says so, {version or no_version, limit, kubernetes, memlock, where, silent, facts, mounted, groups,
-# twice}.
+# found: {given, unknown} and, if the file says so, {version or no_version, limit, workload, kubernetes, memlock, where, silent, facts, mounted,
+# groups, twice}.
 build(format, found) := {
 	"format": format,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
 	"version": version,
 	"limit": _limit(found),
-	"workload": _workload,
+	"workload": _workload_of(found),
 	"unknown": object.union_n([found.unknown, doubts, without_version]),
 	"kubernetes": _serves_kubernetes(found),
 	"members": _members(found),
@@ -64,6 +64,10 @@ _limit(found) := found.limit if {
 } else := {"name": "assumed.etcd_memory_budget", "bytes": bytes} if {
 	bytes := units.parse_size(_assumed.etcd_memory_budget)
 } else := {"name": "a memory limit"}
+
+_workload_of(found) := found.workload if {
+	count(found.workload) > 0
+} else := _workload
 
 _workload := _assumed.etcd_workload if {
 	is_object(_assumed.etcd_workload)

@@ -1,0 +1,80 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the action plugin etcd_audit, which runs on the controller without a module."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_audit
+short_description: Judge a running etcd cluster by Headroom's policies
+version_added: 0.3.0
+description:
+  - Hands what M(etcdops.headroom.etcd_workload_info) measured to the policies that M(etcdops.headroom.etcd_lint) uses, with
+    L(conftest,https://www.conftest.dev), and prints the members and one line for each finding. Fails if a policy denies.
+  - Rules C(live/*) judge alarms, health, the use of the quota, free pages and lag; the others judge releases, names, URLs and sizes.
+  - A running member does not state its other settings, so rules that need them find nothing. For its memory see M(etcdops.headroom.etcd_plan_report).
+  - Runs on the controller and connects to no host.
+options:
+  measured:
+    description: What M(etcdops.headroom.etcd_workload_info) returned.
+    type: dict
+    required: true
+  conftest:
+    description: Name or path of conftest on the controller.
+    type: str
+    default: conftest
+  policies:
+    description: Folder of the policies. Defaults to the policies of this collection.
+    type: path
+  data:
+    description: Files or folders with additional data, for example your own thresholds.
+    type: list
+    elements: path
+    default: []
+  timeout:
+    description: Time limit for conftest, in seconds.
+    type: int
+    default: 120
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_workload_info
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+# Without a task: ansible-playbook etcdops.headroom.audit -e endpoints=https://10.0.0.11:2379
+- name: Measure the cluster
+  etcdops.headroom.etcd_workload_info:
+    endpoints: ["https://10.0.0.11:2379"]
+  register: measured
+
+- name: Judge it
+  etcdops.headroom.etcd_audit:
+    measured: "{{ measured }}"
+"""
+
+RETURN = r"""
+denied:
+  description: The denials, one line each.
+  returned: always
+  type: list
+  elements: str
+  sample: ["live/alarm: https://10.0.0.11:2379: etcd-1: the alarm NOSPACE is set"]
+warned:
+  description: The warnings, one line each.
+  returned: always
+  type: list
+  elements: str
+  sample: ["version/known_defects: https://10.0.0.11:2379: etcd-1: etcd 3.7.0 has a known defect"]
+msg:
+  description: The number of denials and warnings.
+  returned: always
+  type: str
+  sample: 0 denials, 1 warning
+"""

@@ -1,0 +1,21 @@
+# METADATA
+# title: No alarm is set
+# description: |
+#   NOSPACE makes a cluster refuse all writes. CORRUPT says that members have different data, and makes it refuse them too.
+# custom:
+#   id: live/alarm
+#   severity: deny
+#   fix: After NOSPACE compact, defragment and disarm it (playbook nospace); after CORRUPT replace the member that differs (playbook replace)
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota
+package headroom.rules.live.alarm
+
+import data.headroom.clusters
+import data.headroom.result
+
+deny contains finding if some finding in result.findings("live/alarm", problems)
+
+problems contains result.problem(place, "alarms", text) if {
+	some place in clusters.host_profiles
+	some alarm in place.facts.alarms
+	text := sprintf("the alarm %s is set", [alarm])
+}

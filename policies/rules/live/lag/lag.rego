@@ -1,0 +1,23 @@
+# METADATA
+# title: Members keep up with the leader
+# description: |
+#   A member that is far behind answers serializable reads with old values, and needs a whole snapshot once the entries that it lacks are gone.
+# custom:
+#   id: live/lag
+#   severity: warn
+#   fix: Compare its disk and CPU with those of the other members (module etcd_disk_live_info)
+#   source: https://etcd.io/docs/v3.6/tuning/
+package headroom.rules.live.lag
+
+import data.headroom.clusters
+import data.headroom.effective_thresholds.threshold
+import data.headroom.result
+import data.headroom.units
+
+warn contains finding if some finding in result.findings("live/lag", problems)
+
+problems contains result.problem(place, "lag", message) if {
+	some place in clusters.host_profiles
+	place.facts.lag > threshold.lag_entries
+	message := sprintf("the member is %s raft entries behind, over %s", [units.format_count(place.facts.lag), units.format_count(threshold.lag_entries)])
+}
