@@ -35,9 +35,15 @@ def trio(folder: Path, versions: Sequence[str], *flags: str) -> list[Member]:
 
 def audit(endpoints: str, version: str = NEW, **variables: object) -> subprocess.CompletedProcess[str]:
     """Run the playbook as a user does."""
-    given = {"endpoints": endpoints, "window": 1, "etcdctl_path": str(binary(version, "etcdctl")), **variables}
+    given = {
+        "endpoints": endpoints,
+        "window": 1,
+        "request_timeout": 15,
+        "etcdctl_path": str(binary(version, "etcdctl")),
+        **variables,
+    }
     command = ["ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given)]
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)
 
 
 def rules(done: subprocess.CompletedProcess[str]) -> set[str]:
