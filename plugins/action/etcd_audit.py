@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 from ansible import constants
@@ -13,20 +12,17 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_run import (
+    CONFTEST_ARGUMENTS,
     DENIAL,
     PLAIN,
     WARNING,
+    Linter,
     LintError,
     finding_lines,
-    missing_program,
-    policies_folder,
-    run_conftest,
     totals,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import (
-    linter_document,
-    state_lines,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import linter_document
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
 
 display = Display()
 
@@ -34,10 +30,7 @@ COLORS = {DENIAL: constants.COLOR_ERROR, WARNING: constants.COLOR_WARN, PLAIN: N
 
 ARGUMENTS: dict[str, Any] = {
     "measured": {"type": "dict", "required": True},
-    "conftest": {"type": "str", "default": "conftest"},
-    "policies": {"type": "path"},
-    "data": {"type": "list", "elements": "path", "default": []},
-    "timeout": {"type": "int", "default": 120},
+    **CONFTEST_ARGUMENTS,
 }
 
 
@@ -57,14 +50,12 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(
                 f"measured has no {', '.join(lacking) or 'members'}; pass what etcd_workload_info returned"
             )
-        policies = policies_folder(arguments["policies"])
-        conftest = shutil.which(arguments["conftest"])
-        missing = missing_program(arguments["conftest"], conftest, policies)
-        if conftest is None or missing:
-            raise AnsibleActionFail(f"the cluster was not judged: {missing}")
+        linter = Linter.find(arguments)
+        if linter.missing:
+            raise AnsibleActionFail(f"the cluster was not judged: {linter.missing}")
         document = linter_document(measured)
         try:
-            findings = run_conftest(conftest, policies, arguments["data"], document, arguments["timeout"])
+            findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
         for line in ["", *state_lines(measured), ""]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any
 
 from ansible import constants
@@ -17,14 +16,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_re
     Finding,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_run import (
+    CONFTEST_ARGUMENTS,
     DENIAL,
     PLAIN,
     WARNING,
+    Linter,
     LintError,
     finding_lines,
-    missing_program,
-    policies_folder,
-    run_conftest,
     totals,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory import (
@@ -42,13 +40,10 @@ display = Display()
 COLORS = {DENIAL: constants.COLOR_ERROR, WARNING: constants.COLOR_WARN, PLAIN: None}
 
 ARGUMENTS: dict[str, Any] = {
-    "conftest": {"type": "str", "default": "conftest"},
-    "policies": {"type": "path"},
-    "data": {"type": "list", "elements": "path", "default": []},
+    **CONFTEST_ARGUMENTS,
     "files": {"type": "list", "elements": "path", "default": []},
     "gate": {"type": "bool", "default": False},
     "suggest": {"type": "bool", "default": False},
-    "timeout": {"type": "int", "default": 120},
 }
 
 
@@ -62,14 +57,12 @@ class ActionModule(ActionBase):
         """Lint the inventory, print the findings, and fail if a policy denies."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        policies = policies_folder(arguments["policies"])
-        conftest = shutil.which(arguments["conftest"])
-        missing = missing_program(arguments["conftest"], conftest, policies)
-        if conftest is None or missing:
+        linter = Linter.find(arguments)
+        if linter.missing:
             if not arguments["gate"]:
-                raise AnsibleActionFail(f"the inventory was not linted: {missing}")
-            display.display(f"lint: skipped, {missing}", color=constants.COLOR_SKIP)
-            return {**result, "changed": False, "linted": False, "msg": f"skipped: {missing}"}
+                raise AnsibleActionFail(f"the inventory was not linted: {linter.missing}")
+            display.display(f"lint: skipped, {linter.missing}", color=constants.COLOR_SKIP)
+            return {**result, "changed": False, "linted": False, "msg": f"skipped: {linter.missing}"}
         document = _document(task_vars or {})
         if arguments["gate"]:
             document["_meta"]["deployed_by"] = "etcdops.headroom"
@@ -79,7 +72,7 @@ class ActionModule(ActionBase):
         }
         handed = _with_files(document, arguments["files"]) if arguments["files"] else document
         try:
-            findings = run_conftest(conftest, policies, arguments["data"], handed, arguments["timeout"])
+            findings = linter.run(handed, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
         for level, line in finding_lines(findings, len(document["_meta"]["hostvars"])):

@@ -16,27 +16,13 @@ description:
   - Rules C(live/*) judge alarms, health, the use of the quota, free pages and lag; the others judge releases, names, URLs and sizes.
   - A running member does not state its other settings, so rules that need them find nothing. For its memory see M(etcdops.headroom.etcd_plan_report).
   - Runs on the controller and connects to no host.
+extends_documentation_fragment:
+  - etcdops.headroom.conftest
 options:
   measured:
     description: What M(etcdops.headroom.etcd_workload_info) returned.
     type: dict
     required: true
-  conftest:
-    description: Name or path of conftest on the controller.
-    type: str
-    default: conftest
-  policies:
-    description: Folder of the policies. Defaults to the policies of this collection.
-    type: path
-  data:
-    description: Files or folders with additional data, for example your own thresholds.
-    type: list
-    elements: path
-    default: []
-  timeout:
-    description: Time limit for conftest, in seconds.
-    type: int
-    default: 120
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

@@ -16,19 +16,9 @@ description:
     variables of C(-e), with the vaults that this run can open, and with templates that need no facts. Reports what stays unknown.
   - Prints one line for each finding, warnings first, then a table of the rules with findings. Fails if a policy denies.
   - Runs on the controller and connects to no host. Run it once for all hosts.
+extends_documentation_fragment:
+  - etcdops.headroom.conftest
 options:
-  conftest:
-    description: Name or path of conftest on the controller.
-    type: str
-    default: conftest
-  policies:
-    description: Folder of the policies. Defaults to the policies of this collection.
-    type: path
-  data:
-    description: Files or folders with additional data, for example your own thresholds.
-    type: list
-    elements: path
-    default: []
   files:
     description:
       - Files and folders that configure etcd themselves, to be linted with the inventory, for example systemd units, environment files and manifests.
@@ -48,10 +38,6 @@ options:
         sets is named instead.
     type: bool
     default: false
-  timeout:
-    description: Time limit for conftest, in seconds.
-    type: int
-    default: 120
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_call import (
@@ -23,6 +26,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_re
     version_problem,
 )
 
+# Documented in plugins/doc_fragments/conftest.py.
+CONFTEST_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "conftest": {"type": "str", "default": "conftest"},
+    "policies": {"type": "path"},
+    "data": {"type": "list", "elements": "path", "default": []},
+    "timeout": {"type": "int", "default": 120},
+}
 # How a line is shown: as a denial, as a warning, or plainly.
 DENIAL, WARNING, PLAIN = "denial", "warning", ""
 
@@ -31,19 +41,56 @@ class LintError(ValueError):
     """conftest could not be run, or printed no report."""
 
 
-def policies_folder(given: str | None) -> str:
-    """Return the folder of the policies: the given one, or that of this collection."""
-    bundled = os.path.join(os.path.dirname(__file__), "..", "..", "..", "policies")
-    return os.path.abspath(given or bundled)
+@dataclass(frozen=True)
+class Linter:
+    """conftest and the folder of the policies. ``missing``: what the linter lacks and how to get it, empty if it has all."""
 
+    conftest: str
+    policies: str
+    missing: str
 
-def missing_program(name: str, conftest: str | None, policies: str) -> str | None:
-    """Return what the linter lacks and how to get it, None if it has all."""
-    if conftest is None:
-        return f"{name} not found: install conftest, or set etcd_lint_conftest to its path"
-    if not os.path.isdir(os.path.join(policies, "data")):
-        return f"no policies in {policies}: this installation has none; take them from the collection's repository"
-    return None
+    @classmethod
+    def find(cls, arguments: Mapping[str, Any]) -> Linter:
+        """Find conftest and the policies that an action's arguments name; by default those of this collection."""
+        name = arguments["conftest"]
+        bundled = os.path.join(os.path.dirname(__file__), "..", "..", "..", "policies")
+        policies = os.path.abspath(arguments["policies"] or bundled)
+        conftest = shutil.which(name)
+        missing = ""
+        if conftest is None:
+            missing = f"{name} not found: install conftest, or set etcd_lint_conftest to its path"
+        elif not os.path.isdir(os.path.join(policies, "data")):
+            missing = (
+                f"no policies in {policies}: this installation has none; take them from the collection's repository"
+            )
+        return cls(conftest or name, policies, missing)
+
+    def run(self, document: dict[str, Any], data: list[str], timeout: int) -> list[Finding]:
+        """Run conftest on the document and return its findings. ``timeout`` is in seconds. Raises LintError."""
+        try:
+            done = subprocess.run(
+                conftest_command(self.conftest, self.policies, data, "inventory"),
+                input=json.dumps(document),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=timeout,
+                cwd=self.policies,
+                env=conftest_environment(),
+            )
+            return parse_report(done.stdout)
+        except subprocess.TimeoutExpired as error:
+            raise LintError(
+                f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
+            ) from error
+        except ReportError as error:
+            reason = version_problem(self._version()) or done.stderr.strip() or error
+            raise LintError(f"{self.conftest} could not lint: {reason}") from error
+
+    def _version(self) -> str:
+        """Return what ``conftest --version`` prints."""
+        done = subprocess.run([self.conftest, "--version"], capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout
 
 
 def finding_lines(findings: list[Finding], number: int, subject: str = "host") -> list[tuple[str, str]]:
@@ -60,32 +107,3 @@ def totals(findings: list[Finding]) -> str:
     """Return the numbers of denials and warnings."""
     denials = sum(finding.denied for finding in findings)
     return f"{pluralize(denials, 'denial')}, {pluralize(len(findings) - denials, 'warning')}"
-
-
-def run_conftest(
-    conftest: str, policies: str, data: list[str], document: dict[str, Any], timeout: int
-) -> list[Finding]:
-    """Run conftest on the document and return its findings. ``timeout`` is in seconds. Raises LintError."""
-    try:
-        done = subprocess.run(
-            conftest_command(conftest, policies, data, "inventory"),
-            input=json.dumps(document),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout,
-            cwd=policies,
-            env=conftest_environment(),
-        )
-        return parse_report(done.stdout)
-    except subprocess.TimeoutExpired as error:
-        raise LintError(f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout") from error
-    except ReportError as error:
-        reason = version_problem(_version(conftest)) or done.stderr.strip() or error
-        raise LintError(f"{conftest} could not lint: {reason}") from error
-
-
-def _version(conftest: str) -> str:
-    """Return what ``conftest --version`` prints."""
-    done = subprocess.run([conftest, "--version"], capture_output=True, text=True, check=False, timeout=60)
-    return done.stdout

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Describe the members of a running cluster to the linter, and as a table. Pure.
+"""Describe the members of a running cluster to the linter. Pure.
 
 The input is what module etcd_workload_info returns. Settings that a running member does not state stay unknown, so that no rule guesses them.
 """
@@ -10,10 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-
-_COLUMNS = ("member", "version", "role", "healthy", "database", "free", "quota", "memory")
 
 
 def linter_document(measured: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,10 +50,9 @@ def _member(member: Mapping[str, Any], measured: Mapping[str, Any], peers: str) 
 
 def _live(member: Mapping[str, Any], alarms: list[Mapping[str, str]]) -> dict[str, dict[str, Any]]:
     """Return the facts that the rules live/* judge. A figure that the member did not return is left out."""
-    size, used = member["db_size"], member["db_size_in_use"]
     figures = {
-        "db_size": size,
-        "db_free": None if size is None or used is None else size - used,
+        "db_size": member["db_size"],
+        "db_free": free_bytes(member),
         "quota": member["db_quota"],
         "lag": member["lag"],
     }
@@ -68,23 +63,7 @@ def _live(member: Mapping[str, Any], alarms: list[Mapping[str, str]]) -> dict[st
     }
 
 
-def state_lines(measured: Mapping[str, Any]) -> list[str]:
-    """Return the state of the cluster as a table."""
-    rows = [_COLUMNS, *(_row(member) for member in measured["members"])]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    healthy = sum(1 for member in measured["members"] if member["healthy"])
-    title = f"etcd cluster: {healthy} of {len(measured['members'])} members healthy, leader {measured['leader'] or 'unknown'}"
-    return [title, "", *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
-
-
-def _row(member: Mapping[str, Any]) -> tuple[str, ...]:
+def free_bytes(member: Mapping[str, Any]) -> int | None:
+    """Return the bytes of free pages in a member's database, None if it did not return them."""
     size, used = member["db_size"], member["db_size_in_use"]
-    free = None if size is None or used is None else size - used
-    sizes = (size, free, member["db_quota"], member["resident_memory"])
-    return (
-        member["name"] or member["id"],
-        member["version"] or "unknown",
-        member["role"],
-        "yes" if member["healthy"] else "no",
-        *("unknown" if one is None else format_size(one) for one in sizes),
-    )
+    return None if size is None or used is None else int(size - used)

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import (
-    linter_document,
-    state_lines,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import linter_document
 
 
 def a_member(name: str, **figures: Any) -> dict[str, Any]:
@@ -76,14 +73,3 @@ def test_what_a_silent_member_does_not_state_is_left_out() -> None:
         "healthy": {"name": "connection refused", "value": False},
     }
     assert not any("quota" in word for word in silent["command"])
-
-
-def test_the_state_is_a_table() -> None:
-    silent = a_member("b", **SILENT, resident_memory=None, role="unknown")
-    assert state_lines(a_cluster(a_member("a", role="leader"), silent)) == [
-        "etcd cluster: 1 of 2 members healthy, leader a",
-        "",
-        "  member  version  role     healthy  database   free       quota    memory",
-        "  a       3.7.3    leader   yes      400.0 MiB  100.0 MiB  2.0 GiB  90.0 MiB",
-        "  b       unknown  unknown  no       unknown    unknown    unknown  unknown",
-    ]
