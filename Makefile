@@ -99,7 +99,7 @@ bench-plan-quick: setup-bench-plan-quick ## run one workload of bench-plan, once
 	@$(RUN) python -m bench.plan.run --quick && python -m bench.plan.report --print --results .headroom/bench-plan/quick
 
 bench-site: setup-bench-site ## time the floor, a cold run and a second run of site.yml in a lab of its own
-	@$(RUN) bench/site/run.py
+	@$(RUN) python -m bench.site.run
 
 bench-storage: setup-bench-storage ## measure each remedy for a slow disk; write docs/storage-evidence.md (15 minutes, as root)
 	@$(RUN) python -m bench.storage.run && python -m bench.storage.report

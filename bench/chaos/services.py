@@ -77,7 +77,7 @@ class Service(Operation):
         code, reasons = 0, []
         for host in addresses():
             result = inside(host, f"systemctl show -P Result {self.service}", check=False).strip()
-            inside(host, f"systemctl reset-failed {self.service} || true", check=False)
+            inside(host, f"systemctl reset-failed {self.service}", check=False)
             code = code if result == "success" else 1
             try:
                 record = json.loads(inside(host, f"cat /var/lib/headroom/{self.operation}.json", check=False))
@@ -131,5 +131,5 @@ class BackUp(Service):
     @staticmethod
     def _backups() -> set[str]:
         """Return the backups of all hosts that have their checksums."""
-        listed = f"cd {BACKUPS} && ls *.db.sha256 2>/dev/null || true"
+        listed = f"cd {BACKUPS} && ls *.db.sha256 2>/dev/null"
         return {f"{host}:{name}" for host in addresses() for name in inside(host, listed, check=False).split()}

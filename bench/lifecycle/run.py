@@ -5,40 +5,22 @@ All in one go, so that the figures compare. Prints a table; exits 1 if the upgra
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import time
 from statistics import median
 
-from bench.common.lab import PROJECT
 from bench.common.member import releases
+from bench.common.playbook import timed_play
 
 LAB = "bench-lifecycle"
-ENVIRONMENT = {
-    **os.environ,
-    "LAB_NAME": LAB,
-    "ANSIBLE_INVENTORY": "inventory,lab/inventory.py,molecule/lifecycle/inventory",
-}
+INVENTORY = "inventory,lab/inventory.py,molecule/lifecycle/inventory"
 LIMIT = 1.5  # × the rolling change
 ROUNDS = 3
 
 
 def play(playbook: str, **variables: object) -> float:
-    """Run a playbook and return the seconds that it took."""
+    """Run a playbook in the lab and return the seconds that it took."""
     given = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
-    began = time.monotonic()
-    done = subprocess.run(
-        ["ansible-playbook", playbook, *given],
-        cwd=PROJECT,
-        env=ENVIRONMENT,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"ansible-playbook {playbook} {' '.join(given)} failed:\n{done.stdout}{done.stderr}")
-    return time.monotonic() - began
+    return timed_play(playbook, *given, LAB_NAME=LAB, ANSIBLE_INVENTORY=INVENTORY)[0]
 
 
 def main() -> int:

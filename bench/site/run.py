@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Time site.yml in a lab of its own: the floor (one task that does nothing), a cold run, and runs that change nothing.
 
 All in one go, so that the figures compare. Prints a table; exits 1 if a limit of the project is exceeded.
@@ -6,30 +5,20 @@ All in one go, so that the figures compare. Prints a table; exits 1 if a limit o
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
-import time
-from pathlib import Path
 from statistics import median
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
+from bench.common.playbook import timed_play
+
 LAB = "bench-site"
-ENVIRONMENT = {**os.environ, "LAB_NAME": LAB}
 LIMITS = {"cold": 60, "second": 6}  # multiples of the floor: how fast the machine is cancels out
 REPEATS = 3
 
 
 def play(*arguments: str) -> tuple[float, str]:
-    """Run ansible-playbook and return seconds and output."""
-    began = time.monotonic()
-    done = subprocess.run(
-        ["ansible-playbook", *arguments], cwd=PROJECT, env=ENVIRONMENT, text=True, capture_output=True, check=False
-    )
-    if done.returncode:
-        sys.exit(f"ansible-playbook {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
-    return time.monotonic() - began, done.stdout
+    """Run a playbook in the lab and return seconds and output."""
+    return timed_play(*arguments, LAB_NAME=LAB)
 
 
 def main() -> int:
