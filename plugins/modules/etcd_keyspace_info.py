@@ -188,7 +188,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.drill imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
-    LOGIN_ARGUMENTS,
+    AUDIT_ARGUMENTS,
     connection_from_params,
 )
 
@@ -212,8 +212,7 @@ def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            **LOGIN_ARGUMENTS,
-            "metrics_urls": {"type": "list", "elements": "str", "default": []},
+            **AUDIT_ARGUMENTS,
             "snapshot": {"type": "path"},
             "scratch_dir": {"type": "path", "default": "/var/tmp"},
             "memory_max": {"type": "str", "default": "1GB"},

@@ -190,7 +190,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure im
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
-    LOGIN_ARGUMENTS,
+    AUDIT_ARGUMENTS,
     connection_from_params,
 )
 
@@ -199,8 +199,7 @@ def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            **LOGIN_ARGUMENTS,
-            "metrics_urls": {"type": "list", "elements": "str", "default": []},
+            **AUDIT_ARGUMENTS,
             "read_rate": {"type": "str", "default": "4MB"},
             "window": {"type": "float", "default": 10},
             "prefix": {"type": "str", "default": "", "no_log": False},

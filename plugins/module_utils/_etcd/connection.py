@@ -27,6 +27,12 @@ LOGIN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "login_password": {"type": "str", "default": "", "no_log": True},
 }
 
+# The same for the modules that only read, from any cluster.
+AUDIT_ARGUMENTS: dict[str, dict[str, Any]] = {
+    **LOGIN_ARGUMENTS,
+    "metrics_urls": {"type": "list", "elements": "str", "default": []},
+}
+
 
 def connection_from_params(params: dict[str, Any]) -> Connection:
     """Return the connection that a module's parameters describe. Raises EtcdctlError for invalid ones."""
