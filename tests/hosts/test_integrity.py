@@ -43,6 +43,7 @@ def damage(site, host):
 
 
 def compare(site, host):
+    # It exits with 1 if the members differ.
     return json.loads(site.on(host, "headroom integrity || true"))
 
 

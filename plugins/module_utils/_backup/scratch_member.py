@@ -110,7 +110,7 @@ def check_scratch_dir(parent: str, needed: int) -> None:
     if free < needed:
         has, needs = format_sizes_distinctly(free, needed)
         raise DrillError(
-            f"scratch_dir {parent} has {has} free, but the drill needs {needs}: "
+            f"scratch_dir {parent} has {has} free, but the temporary member needs {needs}: "
             "free some space, or set scratch_dir to a larger volume"
         )
 

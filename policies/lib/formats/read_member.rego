@@ -35,7 +35,7 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 
 _release(member) := {"version": member.release} if {
 	is_string(member.release)
-} else := {"no_version": "the member does not answer"} if {
+} else := {"no_version": "the member returned no status"} if {
 	member.format == "running member"
 } else := container.release(member.image)
 
