@@ -234,6 +234,10 @@ options:
         type: list
         elements: str
         default: []
+      modules_digest:
+        description: The digest of the program's modules. The action on the controller sets it.
+        type: str
+        default: ""
       bucket_keys:
         description: See M(etcdops.headroom.etcd_maintenance).
         type: dict
@@ -768,14 +772,15 @@ def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
     connection = {**asked["config"]["connection"], "endpoints": endpoints}
     wanted = {**asked, "units": {}, "config": {**asked["config"], "connection": connection}}
     try:
-        found = installation.compare(wanted, config)
+        found = installation.compare(wanted, config, None)
+        differs = found.differs or installation.modules_digest(asked["lib_dir"]) != asked["modules_digest"]
     except ValueError as problem:
         return {"problems": [str(problem)]}
     units = {name: host_facts.file_facts(os.path.join(asked["unit_dir"], name)) for name in asked["unit_names"]}
     timers = timer_states([name for name in units if name.endswith(".timer")])
     return {
         "problems": [],
-        "differs": found.differs,
+        "differs": differs,
         "endpoints": endpoints,
         "units": {name: facts.get("sha256") for name, facts in units.items()},
         "timers": {name: {**state, "changed": False} for name, state in timers.items()},
@@ -828,6 +833,7 @@ def main() -> None:
     limit = {"type": "raw", "default": 10}
     maintenance = {name: spec for name, spec in installation.ARGUMENTS.items() if name != "units"}
     maintenance["unit_names"] = {"type": "list", "elements": "str", "default": []}
+    maintenance["modules_digest"] = {"type": "str", "default": ""}
     module = AnsibleModule(
         argument_spec={
             **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},

@@ -119,6 +119,7 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
 
 
@@ -146,7 +147,7 @@ def main() -> None:
     module = AnsibleModule(argument_spec=installation.ARGUMENTS, supports_check_mode=True)
     config = validated_config(module)
     try:
-        found = installation.compare(module.params, config)
+        found = installation.compare(module.params, config, program_sources())
         if not module.check_mode:
             for path in found.changed:
                 write_file(module, path, *found.wanted[path])

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program as maintenance_program
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
     Config,
     bucket_problems,
@@ -22,10 +20,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
     parse_config,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.sources import (
+    PACKAGE,
+    Files,
+    copied_paths,
+    digest,
+    module_files,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_states
-
-# Text and mode of each file, by path.
-Files = dict[str, tuple[str, int]]
 
 # The arguments of a module that installs or inspects the program; module etcd_maintenance documents them.
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -48,7 +50,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 # The timers' Python where the module's own is in a virtual environment that somebody else may write to.
 INTERPRETERS = ("/usr/bin/python3", "/usr/libexec/platform-python")
-PACKAGE = maintenance_program.__name__.rsplit(".", 2)[0]
 LAUNCHER = """#!{python} -I
 # Managed by etcdops.headroom: changes here are overwritten.
 import sys
@@ -60,8 +61,6 @@ from {package}._maintenance.program import main
 
 raise SystemExit(main(sys.argv[1:]))
 """
-# The module and, in parentheses or not, the names that it imports from there.
-_IMPORT = re.compile(rf"^[ \t]*from ({re.escape(PACKAGE)}\S*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,34 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
     return config, found
 
 
-def compare(params: Mapping[str, Any], config: Config) -> Comparison:
-    """Compare the files on this host with those of the configuration. Raises OSError or ValueError."""
+def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str] | None) -> Comparison:
+    """Compare the files on this host with those of the configuration. Raises OSError or ValueError.
+
+    sources: of the program's modules, by name. None leaves those out: see modules_digest.
+    """
     shown = _shown_files(params)
     python = choose_interpreter([sys.executable, *INTERPRETERS])
-    wanted = {**program_files(params["lib_dir"], params["program"], python), **shown, **_credentials_file(params)}
+    launcher = LAUNCHER.format(python=python, lib_dir=params["lib_dir"], package=PACKAGE)
+    wanted = {
+        **module_files(sources or {}, params["lib_dir"]),
+        params["program"]: (launcher, 0o755),
+        **shown,
+        **_credentials_file(params),
+    }
     return Comparison(
         wanted=wanted,
         before={path: _read_file(path) for path in wanted},
         shown=shown,
-        removed=obsolete_files(params, wanted),
+        removed=(obsolete_modules(params, wanted) if sources else []) + obsolete_credentials(params, wanted),
         directories=_missing_directories(config),
         unit_dir=params["unit_dir"],
     )
+
+
+def modules_digest(lib_dir: str) -> str:
+    """Return the digest of the program's modules on this host, with those of earlier versions. Raises OSError."""
+    found = {path: _read_file(path) for path in copied_paths(lib_dir)}
+    return digest({path: content for path, content in found.items() if content}, lib_dir)
 
 
 def installed_endpoints(params: Mapping[str, Any]) -> list[str]:
@@ -143,40 +157,6 @@ def installed_endpoints(params: Mapping[str, Any]) -> list[str]:
         return list(json.loads(found[0])["connection"]["endpoints"]) if found else []
     except (KeyError, TypeError, ValueError):
         return []
-
-
-def program_files(lib_dir: str, launcher: str, python: str) -> Files:
-    """Return the program's files: its launcher, and the modules of this collection that it imports.
-
-    Each directory above the modules is a package of its own, so that no other ansible_collections on the host is found.
-    """
-    found = {}
-    for name, text in sorted(_imported_sources(maintenance_program.__name__).items()):
-        found[os.path.join(lib_dir, *name.split(".")) + ".py"] = (text, 0o644)
-        directory = lib_dir
-        for part in name.split(".")[:-1]:
-            directory = os.path.join(directory, part)
-            found[os.path.join(directory, "__init__.py")] = ("", 0o644)
-    text = LAUNCHER.format(python=python, lib_dir=lib_dir, package=PACKAGE)
-    return {**found, launcher: (text, 0o755)}
-
-
-def _imported_sources(first: str) -> dict[str, str]:
-    """Return the source of a module and of all that it imports from this collection, by name."""
-    found: dict[str, str] = {}
-    waiting = [first]
-    while waiting:
-        name = waiting.pop()
-        module = sys.modules.get(name)
-        # The loader may be that of an archive, as in a module that Ansible runs, or Ansible's own, which returns bytes.
-        loader: Any = getattr(module, "__loader__", None)
-        if loader is None or hasattr(module, "__path__") or name in found:
-            continue  # a function or constant, a package, or known
-        source = loader.get_source(name)
-        found[name] = source if isinstance(source, str) else source.decode()
-        for package, names in _IMPORT.findall(found[name]):
-            waiting += [package, *(f"{package}.{part}" for part in re.findall(r"\w+", names))]
-    return found
 
 
 def _shown_files(params: Mapping[str, Any]) -> Files:
@@ -195,14 +175,15 @@ def _credentials_file(params: Mapping[str, Any]) -> Files:
     return {params["credentials_file"]: ("".join(f"{line}\n" for line in lines), 0o600)}
 
 
-def obsolete_files(params: Mapping[str, Any], wanted: Files) -> list[str]:
-    """Return modules of earlier versions, wherever those kept them, and credentials that are no longer needed."""
-    top = os.path.join(params["lib_dir"], *PACKAGE.split("."))
-    paths = sorted(os.path.join(directory, name) for directory, dummy, names in os.walk(top) for name in names)
-    found = [path for path in paths if path.endswith(".py") and path not in wanted]
-    if params["credentials_file"] not in wanted and os.path.lexists(params["credentials_file"]):
-        found.append(params["credentials_file"])
-    return found
+def obsolete_modules(params: Mapping[str, Any], wanted: Files) -> list[str]:
+    """Return modules of earlier versions, wherever those kept them."""
+    return [path for path in copied_paths(params["lib_dir"]) if path not in wanted]
+
+
+def obsolete_credentials(params: Mapping[str, Any], wanted: Files) -> list[str]:
+    """Return the file of credentials that are no longer needed."""
+    path = params["credentials_file"]
+    return [path] if path not in wanted and os.path.lexists(path) else []
 
 
 def _missing_directories(config: Config) -> list[tuple[str, int]]:

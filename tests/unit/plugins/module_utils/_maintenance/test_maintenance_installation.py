@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
 
 # Prints what the module would install, and what the program alone imports.
 LISTING = """
@@ -20,8 +21,8 @@ package = sys.argv[1]
 before = set(sys.modules)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program
 needed = [name for name in set(sys.modules) - before if name.startswith(package + "._") and not hasattr(sys.modules[name], "__path__")]
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
-files = installation.program_files("/lib", "/launcher", "/usr/bin/python3")
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import loaded_sources, sources
+files = sources.module_files(loaded_sources.program_sources(), "/lib")
 print(json.dumps([sorted(needed), sorted(files)]))
 """
 
@@ -29,7 +30,10 @@ print(json.dumps([sorted(needed), sorted(files)]))
 def install(folder: Path) -> Path:
     """Write the program below a folder; return its launcher."""
     launcher = folder / "headroom"
-    for name, (text, mode) in installation.program_files(str(folder / "lib"), str(launcher), sys.executable).items():
+    lib_dir = str(folder / "lib")
+    start = installation.LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=sources.PACKAGE)
+    files = {**sources.module_files(program_sources(), lib_dir), str(launcher): (start, 0o755)}
+    for name, (text, mode) in files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -47,7 +51,7 @@ def test_the_launcher_finds_the_installed_modules_only(tmp_path: Path) -> None:
 
 
 def test_nothing_is_installed_that_the_program_does_not_import() -> None:
-    command = [sys.executable, "-c", LISTING, installation.PACKAGE]
+    command = [sys.executable, "-c", LISTING, sources.PACKAGE]
     # ansible-test loads collections by a hook of its own, which a new process does not have.
     root = str(Path(installation.__file__).parents[5])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
@@ -60,12 +64,39 @@ def test_nothing_is_installed_that_the_program_does_not_import() -> None:
 def test_modules_of_the_flat_layout_are_obsolete(tmp_path: Path) -> None:
     params = {"lib_dir": str(tmp_path / "lib"), "credentials_file": str(tmp_path / "credentials")}
     install(tmp_path)
-    wanted = installation.program_files(params["lib_dir"], str(tmp_path / "headroom"), sys.executable)
-    assert installation.obsolete_files(params, wanted) == []
-    flat = tmp_path / "lib" / Path(*installation.PACKAGE.split(".")) / "_etcd_lock.py"
+    wanted = sources.module_files(program_sources(), params["lib_dir"])
+    assert installation.obsolete_modules(params, wanted) + installation.obsolete_credentials(params, wanted) == []
+    flat = tmp_path / "lib" / Path(*sources.PACKAGE.split(".")) / "_etcd_lock.py"
     flat.write_text("")
     (tmp_path / "credentials").write_text("")
-    assert installation.obsolete_files(params, wanted) == [str(flat), str(tmp_path / "credentials")]
+    assert installation.obsolete_modules(params, wanted) == [str(flat)]
+    assert installation.obsolete_credentials(params, wanted) == [str(tmp_path / "credentials")]
+
+
+def test_the_controller_and_the_module_know_the_same_program() -> None:
+    assert sources.imported_sources(sources.source_on_controller) == program_sources()
+
+
+def test_a_digest_tells_whether_the_installed_modules_are_the_wanted_ones(tmp_path: Path) -> None:
+    lib_dir = str(tmp_path / "lib")
+    wanted = sources.digest(sources.module_files(program_sources(), "/"), "/")
+    assert installation.modules_digest(lib_dir) != wanted
+    install(tmp_path)
+    assert installation.modules_digest(lib_dir) == wanted
+    lock = tmp_path / "lib" / Path(*sources.PACKAGE.split(".")) / "_etcd" / "lock.py"
+    text = lock.read_text()
+    for change in (
+        lambda: lock.write_text(text + "#"),
+        lambda: lock.chmod(0o600),
+        lambda: lock.rename(lock.with_name("other.py")),
+    ):
+        change()
+        assert installation.modules_digest(lib_dir) != wanted
+        install(tmp_path)
+        if lock.with_name("other.py").exists():
+            assert installation.modules_digest(lib_dir) != wanted, "a module of an earlier version is left"
+            lock.with_name("other.py").unlink()
+        assert installation.modules_digest(lib_dir) == wanted
 
 
 def test_endpoints_are_read_from_the_installed_configuration(tmp_path: Path) -> None:
