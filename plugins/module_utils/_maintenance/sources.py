@@ -23,7 +23,7 @@ _TOP = PACKAGE.split(".", maxsplit=1)[0]
 def imported_sources(source_of: Callable[[str], str | None]) -> dict[str, str]:
     """Return the source of the program and of each module of this collection that it imports, by name.
 
-    source_of: returns the source of a module, None for a name that is no module, such as a package or a function.
+    source_of: returns the source of a module, None for the name of anything else, such as a package or a function.
     """
     found: dict[str, str] = {}
     waiting = [PROGRAM]
