@@ -13,7 +13,8 @@ version_added: 0.3.0
 description:
   - Hands what M(etcdops.headroom.etcd_workload_info) measured to the policies that M(etcdops.headroom.etcd_lint) uses, with
     L(conftest,https://www.conftest.dev), and prints the members and one line for each finding. Fails if a policy denies.
-  - Rules C(live/*) judge alarms, health, the use of the quota, free pages and lag; the others judge releases, names, URLs and sizes.
+  - Rules C(live/*) judge alarms, health, the use of the quota, free pages, lag, disk latencies, leader changes, the certificate of the client port and
+    hashes; the others judge releases, names, URLs and sizes.
   - A running member does not state its other settings, so rules that need them find nothing. For its memory see M(etcdops.headroom.etcd_plan_report).
   - Runs on the controller and connects to no host.
 extends_documentation_fragment:
@@ -23,6 +24,10 @@ options:
     description: What M(etcdops.headroom.etcd_workload_info) returned.
     type: dict
     required: true
+  comparison:
+    description: What M(etcdops.headroom.etcd_cluster_info) returned as RV(etcdops.headroom.etcd_cluster_info#module:comparison), to judge hashes too.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
@@ -43,6 +48,17 @@ EXAMPLES = r"""
 - name: Judge it
   etcdops.headroom.etcd_audit:
     measured: "{{ measured }}"
+
+- name: Compare the data of the members
+  etcdops.headroom.etcd_cluster_info:
+    endpoints: ["https://10.0.0.11:2379"]
+    compare_hashes: true
+  register: compared
+
+- name: Judge it with their data
+  etcdops.headroom.etcd_audit:
+    measured: "{{ measured }}"
+    comparison: "{{ compared.comparison }}"
 """
 
 RETURN = r"""

@@ -143,7 +143,11 @@ alarms:
   elements: dict
   sample: [{member: etcd-1, type: NOSPACE}]
 members:
-  description: The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
+  description:
+    - The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
+    - C(wal_fsync) and C(backend_commit) are the 99th percentile of the window, or since the member started (C(since_start)) if the window has fewer
+      than 100. C(leader_changes) are those of the window; those since the start include the first election.
+    - C(certificate) is that of the client port, null without TLS.
   returned: success
   type: list
   elements: dict
@@ -165,6 +169,12 @@ members:
       open_files: 84
       resident_memory: 190840832
       problem: ""
+      wal_fsync: {p99_us: 3420, samples: 2071, seconds: 10, since_start: false}
+      backend_commit: {p99_us: 5110, samples: 100, seconds: 10, since_start: false}
+      leader_changes: 0
+      leader_changes_since_start: 1
+      uptime: 864000
+      certificate: {days_left: 201, not_after: "2027-06-11", names: [etcd-1, 10.0.0.11], problem: ""}
 unreadable:
   description: The members whose metrics could not be compared, each with the reason.
   returned: success

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -89,6 +93,128 @@ def test_planted_defects_are_found(tmp_path: Path) -> None:
         done.stdout
     )
     assert "the alarm NOSPACE is set" in done.stdout
+
+
+def put(member: Member, key: str, value: bytes) -> None:
+    encoded = {"key": load.base64.b64encode(key.encode()).decode(), "value": load.base64.b64encode(value).decode()}
+    load.gateway(member, "kv/put", encoded)
+
+
+@contextlib.contextmanager
+def slow_and_written_to(member: Member) -> Iterator[None]:
+    """Write to a member that gets the CPU for a third of the time only: it waits for its disk that much longer."""
+    assert member.process
+    ended = threading.Event()
+    pid = member.process.pid
+
+    def pause() -> None:
+        while not ended.wait(0.01):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.06)
+            os.kill(pid, signal.SIGCONT)
+
+    def write() -> None:
+        while not ended.is_set():
+            with contextlib.suppress(OSError):
+                put(member, "a", b"b")
+
+    threads = [threading.Thread(target=work) for work in (pause, write, write, write, write)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_slow_disk_a_default_name_and_plain_http_are_found(tmp_path: Path) -> None:
+    member = Member(
+        NEW, tmp_path, PORT, flags=[f"--advertise-client-urls=http://127.0.0.1:{PORT},http://10.9.9.9:2379"]
+    )
+    with running([member]):
+        with slow_and_written_to(member):
+            time.sleep(12)
+            done = audit(member.endpoint, window=8)
+    assert {"live/slow_disk", "topology/default_name", "security/plain_http"} <= rules(done), done.stdout
+    assert re.search(r"99 % of its WAL fsyncs take up to [0-9.]+ ms, over 10 ms", done.stdout)
+
+
+def test_a_leader_that_keeps_changing_and_different_data_are_found(tmp_path: Path) -> None:
+    members = trio(tmp_path, [NEW] * 3)
+    with running(members):
+        put(members[0], "key", b"the-value-that-is-corrupted")
+        ids = {member.name: f"{member_id(member):x}" for member in members}
+        for target in [*ids.values(), *ids.values()]:
+            for member in members:
+                ctl(member, "move-leader", target)
+            time.sleep(0.3)
+        last = members[2]
+        last.stop()
+        database = last.folder / last.name / "member" / "snap" / "db"
+        database.write_bytes(database.read_bytes().replace(b"corrupted", b"CORRUPTED"))
+        last.start()
+        last.wait_ready()
+        done = audit(members[0].endpoint)
+    assert {"live/leader_changes", "live/hash_mismatch"} <= rules(done), done.stdout
+    assert "m2 differs from the majority at revision" in done.stdout and done.returncode == 2
+
+
+def ctl(member: Member, *words: str) -> str:
+    """Run etcdctl and return what it prints, failed or not."""
+    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+def member_id(member: Member) -> int:
+    return int(json.loads(ctl(member, "endpoint", "status", "-w", "json"))[0]["Status"]["header"]["member_id"])
+
+
+def openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+def issue(folder: Path, name: str, days: int) -> None:
+    """Issue a certificate for loopback."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{name}.key")
+    names = ("-addext", "subjectAltName=IP:127.0.0.1,DNS:etcd-1", "-addext", "extendedKeyUsage=serverAuth,clientAuth")
+    openssl(folder, "req", *key, "-out", f"{name}.csr", "-subj", f"/CN={name}", *names)
+    signer = ("-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copyall")
+    openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-out", f"{name}.crt", "-days", str(days), *signer)
+
+
+@pytest.mark.parametrize(("days", "found"), [(9, True), (90, False)])
+def test_a_certificate_that_expires_soon_is_found(days: int, found: bool, tmp_path: Path) -> None:
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key")
+    openssl(tmp_path, "req", "-x509", *key, "-out", "ca.crt", "-days", "99", "-subj", "/CN=ca")
+    issue(tmp_path, "server", days)
+    issue(tmp_path, "client", days)
+    files = {"ca_cert": "ca.crt", "client_cert": "client.crt", "client_key": "client.key"}
+    given = {name: str(tmp_path / file) for name, file in files.items()}
+    member = Member(NEW, tmp_path, PORT, name="m0", tls=tmp_path)
+    with running([member]):
+        put_with_tls = [str(binary(NEW, "etcdctl")), f"--endpoints={member.endpoint}", f"--cacert={given['ca_cert']}"]
+        put_with_tls += [f"--cert={given['client_cert']}", f"--key={given['client_key']}", "put", "a", "b"]
+        subprocess.run(put_with_tls, check=True, capture_output=True, timeout=60)
+        done = audit(member.endpoint, **given)
+        refused = audit(member.endpoint, ca_cert=given["ca_cert"])
+    assert ("live/certificate_expiry" in rules(done)) == found, done.stdout
+    assert not found or "the certificate for 127.0.0.1, etcd-1 until" in done.stdout
+    assert refused.returncode == 2 and "no etcd answers" in refused.stdout and "Traceback" not in refused.stdout
+
+
+def test_a_cluster_without_a_majority_is_judged(tmp_path: Path) -> None:
+    members = trio(tmp_path, [NEW] * 3)
+    with running(members):
+        put(members[0], "a", b"b")
+        for member in members[1:]:
+            member.stop()
+        time.sleep(4)
+        done = audit(members[0].endpoint)
+    assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
+    assert "live/unhealthy" in rules(done), done.stdout
+    assert re.search(r"DENY live/unhealthy: .*m0.*", done.stdout), done.stdout
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,11 +34,12 @@ class MeasureError(ValueError):
 
 @dataclass(frozen=True)
 class Timing:
-    """The clock (seconds), the pause and the random numbers (0 to 1) that a measurement uses."""
+    """The clock (seconds), the pause and the random numbers (0 to 1) that a measurement uses. now: seconds since 1970."""
 
     clock: Callable[[], float]
     pause: Callable[[float], None]
     random: Callable[[], float]
+    now: Callable[[], float] = time.time
 
 
 def answering_cluster(connection: Connection, endpoints: list[str]) -> Cluster:

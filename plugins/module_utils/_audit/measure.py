@@ -20,6 +20,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access imp
     scrape_members,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.budget import Budget
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.condition import (
+    describe_condition,
+    read_certificates,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
     Reader,
     ReadError,
@@ -82,6 +86,8 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         timing.pause,
     )
     sample = _sample(connection, source, request.prefix, budget, timing)
+    now = timing.now()
+    certificates = read_certificates(connection, cluster.members, now)
     tls = any(url.startswith("https://") for member in cluster.members for url in member.client_urls)
     measured = measured_workload(
         Readings(members, sample, count_leases(connection, source.endpoint, later[source.id]), tls)
@@ -95,7 +101,14 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         "sample": _describe_sample(sample, budget, source),
         "leader": cluster.leader,
         "alarms": cluster.alarms,
-        "members": [_describe_member(member, reading) for member, reading in zip(cluster.members, members)],
+        "members": [
+            {
+                **_describe_member(member, reading),
+                **describe_condition(earlier[member.id], later[member.id], now),
+                "certificate": certificates.get(member.id),
+            }
+            for member, reading in zip(cluster.members, members)
+        ],
         "unreadable": [f"{one.name}: {one.problem}" for one in members if one.problem],
     }
 

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import live_latency
 
 # The names of each figure, newest first. etcd 3.4 and older kept more of them below etcd_debugging.
 NAMES = {
@@ -47,11 +48,15 @@ class ScrapeError(ValueError):
 
 @dataclass(frozen=True)
 class Scrape:
-    """One page of a member's metrics. ``figures``: by the names of NAMES, without those that the page lacks. ``at``: seconds."""
+    """One page of a member's metrics. ``figures``: by the names of NAMES, without those that the page lacks. ``at``: seconds.
+
+    disk: the latencies of its disks and its leader changes, None if the page lacks one of them.
+    """
 
     member_id: str
     figures: dict[str, float]
     at: float
+    disk: live_latency.Metrics | None = None
 
     def count(self, name: str) -> int | None:
         """Return a figure as a whole number, None if the page lacks it."""
@@ -92,7 +97,14 @@ def parse_scrape(page: str, at: float) -> Scrape:
             figures[figure] = found[name]
     if "puts" not in figures:
         raise ScrapeError(f"the page has no {NAMES['puts'][0]}: it is not that of an etcd member; set metrics_urls")
-    return Scrape(member_id.lstrip("0"), figures, at)
+    return Scrape(member_id.lstrip("0"), figures, at, _disk(page))
+
+
+def _disk(page: str) -> live_latency.Metrics | None:
+    try:
+        return live_latency.parse_metrics(page)
+    except live_latency.MetricsError:
+        return None
 
 
 def load_between(earlier: Scrape, later: Scrape) -> Load:

@@ -11,13 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 
-def linter_document(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the linter's input, one entry for each member."""
+
+def linter_document(measured: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the linter's input, one entry for each member. comparison: of the members' hashes, if they were compared."""
     members = measured["members"]
     path = members[0]["endpoint"] or members[0]["name"]
     peers = ",".join(f"{member['name']}={url}" for member in members for url in member["peer_urls"][:1])
-    files = [{"path": path, "contents": {"headroom_member": _member(member, measured, peers)}} for member in members]
+    entries = [_member(member, measured, peers) for member in members]
+    for entry, member in zip(entries, members):
+        entry["live"].update(_hash(member["name"] or member["id"], comparison or {}))
+    files = [{"path": path, "contents": {"headroom_member": entry}} for entry in entries]
     return {"headroom_lint": {"files": files, "lines": {}, "unparsed": {}, "translated": {}}}
 
 
@@ -59,8 +65,64 @@ def _live(member: Mapping[str, Any], alarms: list[Mapping[str, str]]) -> dict[st
     return {
         "alarms": {"name": "alarms", "value": [one["type"] for one in alarms if one["member"] == member["name"]]},
         "healthy": {"name": member["problem"] or "healthy", "value": member["healthy"]},
+        **_latencies(member),
+        **_elections(member),
+        **_certificate(member.get("certificate") or {}),
         **{name: {"name": name, "value": value} for name, value in figures.items() if value is not None},
     }
+
+
+def _fact(name: str, value: Any) -> dict[str, Any]:
+    return {"name": name, "value": value}
+
+
+def _latencies(member: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    found = {"fsync_p99_us": member.get("wal_fsync"), "commit_p99_us": member.get("backend_commit")}
+    return {
+        fact: _fact(
+            f"{format_count(one['samples'])} {'since it started' if one['since_start'] else 'in'} {one['seconds']} s"
+            + (" ago" if one["since_start"] else ""),
+            one["p99_us"],
+        )
+        for fact, one in found.items()
+        if one
+    }
+
+
+def _elections(member: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the leader changes of the window, those since the start without the first election, and the time since the start."""
+    recent, total, uptime = (member.get(name) for name in ("leader_changes", "leader_changes_since_start", "uptime"))
+    facts = {}
+    if recent is not None:
+        facts["leader_changes"] = _fact("leader_changes", recent)
+    if total is not None and uptime is not None:
+        facts["elections"] = _fact("elections", max(0, total - 1))
+        facts["uptime"] = _fact(_rounded(uptime), uptime)
+    return facts
+
+
+def _rounded(seconds: int) -> str:
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
+def _certificate(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    if not found or found["days_left"] is None:
+        return {}
+    names = ", ".join(found["names"]) or "no name"
+    return {"certificate_days": _fact(f"the certificate for {names} until {found['not_after']}", found["days_left"])}
+
+
+def _hash(name: str, comparison: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Say whether a member's data are those of the majority; nothing if that is unknown."""
+    verdict = comparison.get("verdict")
+    if verdict == hashes.DIFFER and name in comparison["differing"]:
+        return {"same_hash": _fact(hashes.describe(comparison), False)}
+    if verdict == hashes.UNDECIDED and name in comparison["hashes"]:
+        return {"same_hash": _fact(hashes.describe(comparison), False)}
+    return {"same_hash": _fact("same", True)} if name in comparison.get("agreeing", []) else {}
 
 
 def free_bytes(member: Mapping[str, Any]) -> int | None:

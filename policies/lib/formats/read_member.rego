@@ -5,7 +5,8 @@
 #   {name, format, image, release, command, environment, limit, memlock, unknown, silent, twice, where}. command: etcd's words; environment: name → value; limit: null
 #   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
-#   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages) and lag (raft entries).
+#   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
+#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days and same_hash.
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line

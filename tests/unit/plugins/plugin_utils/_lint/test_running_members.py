@@ -73,3 +73,40 @@ def test_what_a_silent_member_does_not_state_is_left_out() -> None:
         "healthy": {"name": "connection refused", "value": False},
     }
     assert not any("quota" in word for word in silent["command"])
+
+
+def test_disk_elections_and_certificate_are_facts_with_their_origin() -> None:
+    latency = {"p99_us": 31_000, "samples": 2071, "seconds": 10, "since_start": False}
+    certificate = {"days_left": 9, "not_after": "2026-12-01", "names": ["a", "10.0.0.11"], "problem": ""}
+    condition = {
+        "wal_fsync": latency,
+        "backend_commit": {**latency, "since_start": True},
+        "leader_changes": 1,
+        "leader_changes_since_start": 4,
+        "uptime": 90_000,
+        "certificate": certificate,
+    }
+    live = described(a_cluster(a_member("a", **condition)))[0]["live"]
+    assert live["fsync_p99_us"] == {"name": "2,071 in 10 s", "value": 31_000}
+    assert live["commit_p99_us"]["name"] == "2,071 since it started 10 s ago"
+    assert live["leader_changes"]["value"] == 1
+    assert (live["elections"]["value"], live["uptime"]) == (3, {"name": "25 hours", "value": 90_000})
+    assert live["certificate_days"] == {"name": "the certificate for a, 10.0.0.11 until 2026-12-01", "value": 9}
+
+
+def test_a_certificate_that_was_not_read_is_left_out() -> None:
+    unread = {"days_left": None, "not_after": None, "names": [], "problem": "refused"}
+    assert "certificate_days" not in described(a_cluster(a_member("a", certificate=unread)))[0]["live"]
+
+
+def test_members_that_differ_are_named() -> None:
+    found = {"verdict": "differ", "revision": 9, "agreeing": ["a", "b"], "differing": ["c"], "unknown": {}}
+    comparison = {**found, "hashes": {"a": "1f", "b": "1f", "c": "2e"}}
+    cluster = a_cluster(a_member("a"), a_member("b"), a_member("c"))
+    entries = linter_document(cluster, comparison)["headroom_lint"]["files"]
+    same = [entry["contents"]["headroom_member"]["live"]["same_hash"] for entry in entries]
+    assert [one["value"] for one in same] == [True, True, False]
+    assert same[2]["name"] == "c differs from the majority at revision 9: 1f (a, b); 2e (c)"
+    undecided = {**comparison, "verdict": "undecided", "agreeing": [], "differing": []}
+    entries = linter_document(cluster, undecided)["headroom_lint"]["files"]
+    assert [entry["contents"]["headroom_member"]["live"]["same_hash"]["value"] for entry in entries] == [False] * 3

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The condition of a member as its endpoint shows it: disk latencies, leader changes and its certificate."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import Scrape
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
+    CertificateError,
+    fetch_validity,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_latency import (
+    MIN_SAMPLES,
+    Latency,
+    LiveLatency,
+    Metrics,
+    MetricsError,
+    latency_between,
+    latency_since_start,
+)
+
+_THREADS = 16
+UNKNOWN: dict[str, Any] = {
+    "wal_fsync": None,
+    "backend_commit": None,
+    "leader_changes": None,
+    "leader_changes_since_start": None,
+    "uptime": None,
+}
+
+
+def describe_condition(earlier: Scrape | str, later: Scrape | str, now: float) -> dict[str, Any]:
+    """Return disk latencies and leader changes from two pages of metrics. now: seconds since 1970. Null where a page lacks them.
+
+    Latencies are those of the window, or all since the member started if the window has too few for a 99th percentile.
+    """
+    last = later.disk if isinstance(later, Scrape) else None
+    if last is None or not isinstance(later, Scrape):
+        return dict(UNKNOWN)
+    overall = latency_since_start(last, now)
+    window = _window(earlier, later, last)
+    return {
+        "wal_fsync": _latency(window.wal_fsync if window else None, overall.wal_fsync, window, overall),
+        "backend_commit": _latency(window.backend_commit if window else None, overall.backend_commit, window, overall),
+        "leader_changes": window.leader_changes if window else None,
+        "leader_changes_since_start": overall.leader_changes,
+        "uptime": round(overall.seconds) if last.started is not None else None,
+    }
+
+
+def _window(earlier: Scrape | str, later: Scrape, last: Metrics) -> LiveLatency | None:
+    if not isinstance(earlier, Scrape) or earlier.disk is None:
+        return None
+    try:
+        return latency_between(earlier.disk, last, later.at - earlier.at)
+    except MetricsError:
+        return None
+
+
+def _latency(
+    recent: Latency | None, overall: Latency, window: LiveLatency | None, since: LiveLatency
+) -> dict[str, Any] | None:
+    enough = recent is not None and recent.samples >= MIN_SAMPLES
+    chosen, span = (recent, window) if enough else (overall, since)
+    if chosen is None or span is None or chosen.samples < MIN_SAMPLES:
+        return None
+    return {
+        "p99_us": chosen.p99_us,
+        "samples": chosen.samples,
+        "seconds": round(span.seconds),
+        "since_start": span.since_start,
+    }
+
+
+def read_certificates(connection: Connection, members: list[Member], now: float) -> dict[str, dict[str, Any]]:
+    """Return expiry and names of the certificates that members show to clients, by member id; members without TLS are left out.
+
+    ``problem`` says why a certificate could not be read. now: seconds since 1970.
+    """
+    secured = [member for member in members if member.endpoint.startswith("https://")]
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        found = list(pool.map(lambda member: _certificate(connection, member.endpoint, now), secured))
+    return {member.id: certificate for member, certificate in zip(secured, found)}
+
+
+def _certificate(connection: Connection, url: str, now: float) -> dict[str, Any]:
+    try:
+        validity = fetch_validity(connection, url)
+    except CertificateError as error:
+        return {"days_left": None, "not_after": None, "names": [], "problem": str(error)}
+    return {
+        "days_left": validity.days_left(now),
+        "not_after": validity.date(),
+        "names": validity.names,
+        "problem": "",
+    }

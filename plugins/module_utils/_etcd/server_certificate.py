@@ -1,0 +1,133 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read when a certificate expires and its names: that of a member's client port, or one of a file.
+
+Needs the standard library only, because managed hosts may lack cryptography. Of DER (RFC 5280, section 4.1) it reads what it needs.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from urllib.parse import urlsplit
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+
+_VERSION, _EXTENSIONS = 0xA0, 0xA3
+_OID, _UTC_TIME = 0x06, 0x17
+_DNS_NAME, _IP_ADDRESS = 0x82, 0x87
+_SUBJECT_ALT_NAME = b"\x55\x1d\x11"
+_SECONDS_OF_A_DAY = 86400
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+class CertificateError(ValueError):
+    """A certificate that cannot be read, or a server that shows none."""
+
+
+@dataclass(frozen=True)
+class Validity:
+    """The end of a certificate's validity (seconds since 1970), and the names and addresses that it is for."""
+
+    not_after: float
+    names: list[str]
+
+    def days_left(self, now: float) -> int:
+        """Return the whole days until it expires, negative if it has expired."""
+        return int((self.not_after - now) // _SECONDS_OF_A_DAY)
+
+    def date(self) -> str:
+        """Return the day on which it expires."""
+        return datetime.fromtimestamp(self.not_after, timezone.utc).strftime("%Y-%m-%d")
+
+
+def fetch_validity(connection: Connection, url: str) -> Validity:
+    """Return the validity of the certificate that a member shows to clients. Raises CertificateError.
+
+    The certificate is not verified, so that an expired one is read too. Nothing but the handshake is sent.
+    """
+    parts = urlsplit(url)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        if connection.client_cert:
+            context.load_cert_chain(connection.client_cert, connection.client_key)
+        address = (parts.hostname or "", parts.port or 2379)
+        with socket.create_connection(address, timeout=connection.timeout) as plain:
+            with context.wrap_socket(plain, server_hostname=parts.hostname) as secure:
+                found = secure.getpeercert(binary_form=True)
+    except (OSError, ValueError) as error:
+        raise CertificateError(f"{url} shows no certificate: {error}") from error
+    if not found:
+        raise CertificateError(f"{url} shows no certificate")
+    return parse_der(found)
+
+
+def parse_pem(text: str) -> Validity:
+    """Return the validity of the first certificate in a PEM file. Raises CertificateError."""
+    found = _PEM.search(text)
+    if found is None:
+        raise CertificateError("it contains no certificate in PEM form")
+    try:
+        der = ssl.PEM_cert_to_DER_cert(found[0])
+    except ValueError as error:
+        raise CertificateError(f"it cannot be read: {error}") from error
+    return parse_der(der)
+
+
+def parse_der(der: bytes) -> Validity:
+    """Return the validity of a certificate. Raises CertificateError."""
+    try:
+        fields = list(_elements(_content(_content(der))))
+        if fields[0][0] == _VERSION:
+            fields = fields[1:]
+        _serial, _algorithm, _issuer, validity, _subject, _key = (content for _tag, content in fields[:6])
+        tag, text = list(_elements(validity))[1]
+        extensions = next((content for tag, content in fields if tag == _EXTENSIONS), b"")
+        return Validity(_time(tag, text.decode("ascii")), list(_names(extensions)))
+    except (IndexError, ValueError) as error:
+        raise CertificateError(f"it cannot be read as an X.509 certificate: {error}") from error
+
+
+def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield tag and content of each element of a sequence."""
+    position = 0
+    while position < len(data):
+        tag, length, start = data[position], data[position + 1], position + 2
+        if length & 0x80:
+            size = length & 0x7F
+            length = int.from_bytes(data[start : start + size], "big")
+            start += size
+        position = start + length
+        if position > len(data):
+            raise ValueError("it is cut off")
+        yield tag, data[start:position]
+
+
+def _content(data: bytes) -> bytes:
+    return next(_elements(data), (0, b""))[1]
+
+
+def _time(tag: int, text: str) -> float:
+    if tag == _UTC_TIME:
+        text = ("19" if text >= "50" else "20") + text
+    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=timezone.utc).timestamp()
+
+
+def _names(extensions: bytes) -> Iterator[str]:
+    for _sequence, extension in _elements(_content(extensions)):
+        parts = list(_elements(extension))
+        if parts[0] != (_OID, _SUBJECT_ALT_NAME):
+            continue
+        for tag, content in _elements(_content(parts[-1][1])):
+            if tag == _DNS_NAME:
+                yield content.decode("ascii", "replace")
+            elif tag == _IP_ADDRESS:
+                yield str(ipaddress.ip_address(content))

@@ -1,0 +1,27 @@
+# METADATA
+# title: The server's certificate stays valid
+# description: |
+#   Once it has expired, no client that verifies it can connect, and a cluster whose members share a date stops at once.
+# custom:
+#   id: live/certificate_expiry
+#   severity: warn
+#   fix: Renew the certificate; etcd reads it for each connection, so no restart is needed (docs/certificates.md)
+#   source: https://etcd.io/docs/v3.6/op-guide/security/
+package headroom.rules.live.certificate_expiry
+
+import data.headroom.clusters
+import data.headroom.effective_thresholds.threshold
+import data.headroom.result
+
+warn contains finding if some finding in result.findings("live/certificate_expiry", problems)
+
+problems contains result.problem(place, "certificate_days", text) if {
+	some place in clusters.host_profiles
+	days := place.facts.certificate_days
+	days < threshold.certificate_days_min
+	text := sprintf("%s %s", [place.names.certificate_days, _left(days)])
+}
+
+_left(days) := sprintf("is valid for %d days, under %d", [days, threshold.certificate_days_min]) if {
+	days >= 0
+} else := "has expired"

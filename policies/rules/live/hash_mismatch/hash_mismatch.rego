@@ -1,0 +1,21 @@
+# METADATA
+# title: Members have the same data
+# description: |
+#   Members that differ return different answers to the same read, and a member that is added copies the data of either.
+# custom:
+#   id: live/hash_mismatch
+#   severity: deny
+#   fix: Stop writes, take a snapshot of each member, and replace the member that differs (playbook replace; docs/reliability.md)
+#   source: https://etcd.io/docs/v3.6/op-guide/data_corruption/
+package headroom.rules.live.hash_mismatch
+
+import data.headroom.clusters
+import data.headroom.result
+import data.headroom.settings
+
+deny contains finding if some finding in result.findings("live/hash_mismatch", problems)
+
+problems contains result.problem(place, "same_hash", place.names.same_hash) if {
+	some place in clusters.host_profiles
+	settings.is_false(place.facts.same_hash)
+}

@@ -1,0 +1,70 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import base64
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
+    CertificateError,
+    parse_der,
+    parse_pem,
+)
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+def certificate(days: int, *names: x509.GeneralName) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "etcd")])
+    builder = x509.CertificateBuilder(subject, subject, KEY.public_key(), 7, NOW - timedelta(9), NOW + timedelta(days))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    return builder.sign(KEY, hashes.SHA256())
+
+
+@pytest.mark.parametrize("days", [30, 40_000, -2], ids=["UTCTime", "GeneralizedTime", "expired"])
+def test_expiry_and_names_are_those_of_the_certificate(days: int) -> None:
+    names = [x509.DNSName("etcd-1"), x509.IPAddress(ip_address("10.0.0.11")), x509.IPAddress(ip_address("fd00::1"))]
+    found = parse_der(certificate(days, *names).public_bytes(Encoding.DER))
+    assert found.not_after == (NOW + timedelta(days)).timestamp()
+    assert found.days_left(NOW.timestamp()) == days
+    assert found.names == ["etcd-1", "10.0.0.11", "fd00::1"]
+
+
+def test_the_first_certificate_of_a_file_counts() -> None:
+    text = "".join(certificate(days).public_bytes(Encoding.PEM).decode() for days in (5, 500))
+    found = parse_pem("bag attributes\n" + text)
+    assert (found.date(), found.names) == ("2026-01-06", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no certificate",
+        "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----",
+        "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----",
+    ],
+)
+def test_anything_else_is_one_clear_error(text: str) -> None:
+    with pytest.raises(CertificateError, match="it "):
+        parse_pem(text)
+
+
+def test_a_certificate_that_is_cut_off_anywhere_is_refused() -> None:
+    der = certificate(30, x509.DNSName("etcd-1")).public_bytes(Encoding.DER)
+    for length in range(0, len(der), 7):
+        with pytest.raises(CertificateError):
+            parse_pem(
+                f"-----BEGIN CERTIFICATE-----\n{base64.b64encode(der[:length]).decode()}\n-----END CERTIFICATE-----"
+            )
