@@ -31,6 +31,7 @@ COLORS = {DENIAL: constants.COLOR_ERROR, WARNING: constants.COLOR_WARN, PLAIN: N
 ARGUMENTS: dict[str, Any] = {
     "measured": {"type": "dict", "required": True},
     "comparison": {"type": "dict", "default": {}},
+    "processes": {"type": "list", "elements": "dict", "default": []},
     **CONFTEST_ARGUMENTS,
 }
 
@@ -54,7 +55,7 @@ class ActionModule(ActionBase):
         linter = Linter.find(arguments)
         if linter.missing:
             raise AnsibleActionFail(f"the cluster was not judged: {linter.missing}")
-        document = linter_document(measured, arguments["comparison"])
+        document = linter_document(measured, arguments["comparison"], arguments["processes"])
         try:
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:

@@ -15,7 +15,8 @@ description:
     L(conftest,https://www.conftest.dev), and prints the members and one line for each finding. Fails if a policy denies.
   - Rules C(live/*) judge alarms, health, the use of the quota, free pages, lag, disk latencies, leader changes, the certificate of the client port and
     hashes; the others judge releases, names, URLs and sizes.
-  - A running member does not state its other settings, so rules that need them find nothing. For its memory see M(etcdops.headroom.etcd_plan_report).
+  - A running member does not state its other settings, so rules that need them find nothing without O(processes). For its memory see
+    M(etcdops.headroom.etcd_plan_report).
   - Runs on the controller and connects to no host.
 extends_documentation_fragment:
   - etcdops.headroom.conftest
@@ -28,6 +29,11 @@ options:
     description: What M(etcdops.headroom.etcd_cluster_info) returned as RV(etcdops.headroom.etcd_cluster_info#module:comparison), to judge hashes too.
     type: dict
     default: {}
+  processes:
+    description: What M(etcdops.headroom.etcd_process_info) returned on the members' hosts, to judge all settings, limits, disks and certificates too.
+    type: list
+    elements: dict
+    default: []
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.common.audit import audit as run_audit
+from bench.common.audit import rules
 from bench.common.member import Member, binary, metrics, releases, running
 from bench.memory import load
 
-PROJECT = Path(__file__).resolve().parents[2]
 OLD, MIDDLE, NEW = releases()
 PORT = 25810
 # A few large values fill it.
@@ -39,20 +40,7 @@ def trio(folder: Path, versions: Sequence[str], *flags: str) -> list[Member]:
 
 def audit(endpoints: str, version: str = NEW, **variables: object) -> subprocess.CompletedProcess[str]:
     """Run the playbook as a user does."""
-    given = {
-        "endpoints": endpoints,
-        "window": 1,
-        "request_timeout": 15,
-        "etcdctl_path": str(binary(version, "etcdctl")),
-        **variables,
-    }
-    command = ["ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given)]
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)
-
-
-def rules(done: subprocess.CompletedProcess[str]) -> set[str]:
-    """Return the rules that found something."""
-    return set(re.findall(r"^(?:WARN|DENY) ([a-z]+/[a-z_]+):", done.stdout, re.M))
+    return run_audit(endpoints, version, **variables)
 
 
 def revisions(members: Sequence[Member]) -> list[float]:

@@ -8,21 +8,32 @@ The input is what module etcd_workload_info returns. Settings that a running mem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import add_process, process_of
 
 
-def linter_document(measured: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the linter's input, one entry for each member. comparison: of the members' hashes, if they were compared."""
+def linter_document(
+    measured: Mapping[str, Any],
+    comparison: Mapping[str, Any] | None = None,
+    processes: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the linter's input, one entry for each member.
+
+    comparison: of the members' hashes, if they were compared. processes: what etcd_process_info returned on the hosts, if it ran.
+    """
     members = measured["members"]
     path = members[0]["endpoint"] or members[0]["name"]
     peers = ",".join(f"{member['name']}={url}" for member in members for url in member["peer_urls"][:1])
     entries = [_member(member, measured, peers) for member in members]
     for entry, member in zip(entries, members):
         entry["live"].update(_hash(member["name"] or member["id"], comparison or {}))
+        process = process_of(member, processes)
+        if process is not None:
+            entry.update(add_process(entry, process))
     files = [{"path": path, "contents": {"headroom_member": entry}} for entry in entries]
     return {"headroom_lint": {"files": files, "lines": {}, "unparsed": {}, "translated": {}}}
 

@@ -27,14 +27,14 @@ is_format_of(document) if {
 }
 
 # The file's only member → its statement. A config file does not name a release.
-statements(document) := {_name(document): statement_builder.build("config file", {"given": _given(document), "unknown": {}})}
+statements(document) := {_name(document): statement_builder.build("config file", {"given": given(document), "unknown": {}})}
 
 _name(document) := document.name if {
 	is_string(document.name)
 } else := "etcd"
 
 # The keys of a section are called "section.key".
-_given(document) := [{"name": key, "form": "key", "spelling": key, "value": value} |
+given(document) := [{"name": key, "form": "key", "spelling": key, "value": value} |
 	walk(document, [path, value])
 	count(path) > 0
 	key := concat(".", [sprintf("%v", [part]) | some part in path])

@@ -6,10 +6,13 @@
 #   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
 #   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
-#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days and same_hash.
+#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days and same_hash. Of its process it adds
+#   config (the parsed config file, with which command has no flags) and the facts anonymous, memory_limit, disk_free, disk_size (bytes), oom_kills and
+#   certificate_files ([{path, days, until}]).
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line
+import data.headroom.formats.config_file
 import data.headroom.formats.container
 import data.headroom.formats.statement_builder
 import data.headroom.releases.spelling
@@ -18,7 +21,10 @@ import data.headroom.units
 # The member's name → its statement.
 statements(member) := {member.name: statement_builder.build(member.format, object.union_n([
 	{
-		"given": array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.environment)),
+		"given": array.concat(
+			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.environment)),
+			config_file.given(object.get(member, "config", {})),
+		),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
 		"silent": member.silent,

@@ -1,5 +1,5 @@
 # METADATA
-# title: The server's certificate stays valid
+# title: Certificates stay valid
 # description: |
 #   Once it has expired, no client that verifies it can connect, and a cluster whose members share a date stops at once.
 # custom:
@@ -20,6 +20,14 @@ problems contains result.problem(place, "certificate_days", text) if {
 	days := place.facts.certificate_days
 	days < threshold.certificate_days_min
 	text := sprintf("%s %s", [place.names.certificate_days, _left(days)])
+}
+
+# Those that the process's flags name.
+problems contains result.problem(place, "certificate_files", text) if {
+	some place in clusters.host_profiles
+	some file in place.facts.certificate_files
+	file.days < threshold.certificate_days_min
+	text := sprintf("%s until %s %s", [file.path, file.until, _left(file.days)])
 }
 
 _left(days) := sprintf("is valid for %d days, under %d", [days, threshold.certificate_days_min]) if {

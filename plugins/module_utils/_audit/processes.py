@@ -1,0 +1,120 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Describe the etcd processes of a host: their settings, memory, supervisor, disks and certificates. Nothing is written.
+
+Files are read through /proc/PID/root, so that those of a container are found. Functions take the root of the filesystem for tests.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_with import StartedWith, read_start
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
+    CertificateError,
+    parse_pem,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import mount_of, parse_mountinfo
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.owners import find_by_name, read_owner
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
+
+_MEMORY = (
+    "rss", "rss_anon", "rss_peak", "swap", "locked", "memory_limit", "memory_high", "memory_current", "memory_peak", "oom_kills",
+)  # fmt: skip
+_CERTIFICATES = (
+    "cert-file", "trusted-ca-file", "client-cert-file", "peer-cert-file", "peer-trusted-ca-file", "peer-client-cert-file",
+)  # fmt: skip
+_LARGEST_FILE = 1 << 20
+_DENIED = "its /proc/PID/environ and /proc/PID/root may not be read: run as root (become)"
+# Parts of a control group's path → the engine.
+_ENGINES = (("docker", "docker"), ("libpod", "podman"), ("crio", "cri-o"), ("containerd", "containerd"))
+
+
+def describe_processes(root: str = "/") -> list[dict[str, Any]]:
+    """Return the etcd processes of this host in the order of their PIDs."""
+    found = (describe_process(one.pid, root) for one in find_by_name("etcd", os.path.join(root, "proc")))
+    return [process for process in found if process is not None]
+
+
+def describe_process(pid: int, root: str = "/") -> dict[str, Any] | None:
+    """Return one process, None if it has ended or is only a thread or a fork without a command line. Sizes are bytes."""
+    measured = read_process(Path(root), pid)
+    started = read_start(os.path.join(root, "proc", str(pid)))
+    if measured is None or not started.words:
+        return None
+    return {
+        "pid": pid,
+        "hostname": platform.node(),
+        "name": started.setting("name") or "default",
+        "client_urls": [url.strip() for url in started.setting("advertise-client-urls").split(",") if url.strip()],
+        "command": started.words,
+        "environment": started.environment,
+        "config_file": started.config_path,
+        "config": started.config_text,
+        "problem": started.problem or ("" if started.readable else _DENIED),
+        "supervisor": _supervisor(pid, root),
+        "memory": {name: measured[name] for name in _MEMORY},
+        "disks": _disks(started) if started.readable else {},
+        "certificates": _certificates(started, time.time()) if started.readable else [],
+    }
+
+
+def _supervisor(pid: int, root: str) -> dict[str, str]:
+    owner = read_owner(pid, os.path.join(root, "proc"))
+    engine = next((name for part, name in _ENGINES if part in owner.path), "") if owner.container else ""
+    kind = {"other": "process"}.get(owner.kind, owner.kind)
+    return {"kind": kind, "unit": owner.unit, "container": owner.container[:12], "engine": engine}
+
+
+def _disks(started: StartedWith) -> dict[str, dict[str, Any]]:
+    """Return size and free bytes of the file systems of the data and the WAL, as far as they can be read."""
+    paths = {"data": started.setting("data-dir") or f"{started.setting('name') or 'default'}.etcd"}
+    if started.setting("wal-dir"):
+        paths["wal"] = started.setting("wal-dir")
+    mounts = parse_mountinfo(_text(f"{started.folder}/mountinfo"))
+    found = {}
+    for name, path in paths.items():
+        inside = os.path.normpath(os.path.join(started.cwd, path))
+        try:
+            space = os.statvfs(started.path(path))
+        except OSError:
+            continue
+        mount = mount_of(inside, mounts)
+        found[name] = {
+            "path": inside,
+            "size": space.f_blocks * space.f_frsize,
+            "free": space.f_bavail * space.f_frsize,
+            "fstype": mount.fstype if mount else None,
+        }
+    return found
+
+
+def _certificates(started: StartedWith, now: float) -> list[dict[str, Any]]:
+    """Return when the certificates expire that etcd's flags name. Keys are not opened."""
+    found = []
+    for flag in _CERTIFICATES:
+        path = started.setting(flag)
+        if not path:
+            continue
+        one: dict[str, Any] = {"flag": flag, "path": path, "days_left": None, "not_after": None, "problem": ""}
+        try:
+            validity = parse_pem(_text(started.path(path)))
+            one.update(days_left=validity.days_left(now), not_after=validity.date())
+        except CertificateError as error:
+            one["problem"] = str(error)
+        found.append(one)
+    return found
+
+
+def _text(path: str) -> str:
+    """Return the beginning of a file, empty if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(_LARGEST_FILE)
+    except OSError:
+        return ""

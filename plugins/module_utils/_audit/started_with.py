@@ -1,0 +1,144 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a running etcd was started with: its command line, its environment and its config file, without passwords."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+HIDDEN = "***"
+_LARGEST_FILE = 1 << 20
+_GO = ("GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS")
+_SECRET = re.compile(r"passw|secret", re.IGNORECASE)
+# User and password in a URL.
+_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
+_LINE = re.compile(r"^(\s*)([A-Za-z][\w-]*)\s*:[ \t]*(.*?)\s*$")
+# Sections of the config file → what precedes the flag's name.
+_SECTIONS = {"client-transport-security": "", "peer-transport-security": "peer-"}
+
+
+@dataclass(frozen=True)
+class StartedWith:
+    """The start of a process. folder: its folder in /proc. readable: whether its environment and files could be read.
+
+    config: settings of the config file by the flags' names; config_text: the file's text; problem: why the file could not be read.
+    """
+
+    folder: str
+    words: list[str]
+    environment: dict[str, str]
+    cwd: str
+    readable: bool
+    config_path: str = ""
+    config_text: str = ""
+    problem: str = ""
+
+    def setting(self, flag: str) -> str:
+        """Return the value of a setting, empty if it is unset. With a config file etcd reads nothing else."""
+        if self.config_path:
+            return config_settings(self.config_text).get(flag, "")
+        variable = "ETCD_" + flag.upper().replace("-", "_")
+        return flag_value(self.words, flag) or self.environment.get(variable, "")
+
+    def path(self, path: str) -> str:
+        """Return where a file of the process is seen from here."""
+        return f"{self.folder}/root{os.path.normpath(os.path.join(self.cwd, path))}"
+
+
+def read_start(folder: str) -> StartedWith:
+    """Read what a process was started with. ``folder``: its folder in /proc. Never fails: what cannot be read is empty."""
+    words = [hide(word) for word in _hide_values(_raw(f"{folder}/cmdline").split("\0"))]
+    while words and not words[-1]:
+        words.pop()
+    readable = os.access(f"{folder}/environ", os.R_OK)
+    environment = {}
+    for entry in _raw(f"{folder}/environ").split("\0"):
+        name, _equals, value = entry.partition("=")
+        if name.startswith("ETCD_") or name in _GO:
+            environment[name] = HIDDEN if _SECRET.search(name) else hide(value)
+    try:
+        cwd = os.readlink(f"{folder}/cwd")
+    except OSError:
+        cwd, readable = "/", False
+    started = StartedWith(folder, words, environment, cwd, readable)
+    config = flag_value(words, "config-file") or environment.get("ETCD_CONFIG_FILE", "")
+    if not config:
+        return started
+    text = _raw(started.path(config))
+    problem = "" if text else f"its config file {config} cannot be read"
+    return StartedWith(folder, words, environment, cwd, readable, config, hide_lines(text), problem)
+
+
+def flag_value(words: list[str], flag: str) -> str:
+    """Return the last value of a flag on a command line, empty without one."""
+    value = ""
+    for position, word in enumerate(words):
+        for dashes in ("--", "-"):
+            if word.startswith(f"{dashes}{flag}="):
+                value = word.partition("=")[2]
+            elif word == dashes + flag and position + 1 < len(words):
+                value = words[position + 1]
+    return value
+
+
+def config_settings(text: str) -> dict[str, str]:
+    """Return the plain settings of a config file by the names of their flags. Lists and unknown sections are left out."""
+    found = {}
+    section: str | None = ""
+    for line in text.splitlines():
+        matched = _LINE.match(line)
+        if matched is None:
+            continue
+        indent, key, value = matched.groups()
+        value = re.sub(r"\s+#.*$", "", value).strip("'\"")
+        if not indent:
+            section = _SECTIONS.get(key) if not value else ""
+            prefix: str | None = ""
+        else:
+            prefix = section
+        if value and prefix is not None:
+            found[prefix + key] = value
+    return found
+
+
+def hide(text: str) -> str:
+    """Replace user and password of a URL."""
+    return _LOGIN.sub(f"{HIDDEN}@", text)
+
+
+def hide_lines(text: str) -> str:
+    """Replace the passwords of a config file. Quoted, because YAML reads a plain asterisk as an alias."""
+    return "\n".join(
+        re.sub(r":.*", f': "{HIDDEN}"', line, count=1) if _is_secret(line) else hide(line) for line in text.splitlines()
+    )
+
+
+def _is_secret(line: str) -> bool:
+    matched = _LINE.match(line)
+    return bool(matched and matched[3] and _SECRET.search(matched[2]))
+
+
+def _hide_values(words: list[str]) -> list[str]:
+    """Replace the values of flags such as --discovery-password."""
+    found: list[str] = []
+    for word in words:
+        name, equals, _value = word.partition("=")
+        before = found[-1] if found else ""
+        if name.startswith("-") and _SECRET.search(name) and equals:
+            found.append(f"{name}={HIDDEN}")
+        elif before.startswith("-") and "=" not in before and _SECRET.search(before):
+            found.append(HIDDEN)
+        else:
+            found.append(word)
+    return found
+
+
+def _raw(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(_LARGEST_FILE)
+    except OSError:
+        return ""

@@ -1,0 +1,78 @@
+#!/usr/bin/python
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Describe the etcd processes of a host."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: etcd_process_info
+short_description: Describe the etcd processes of a host
+version_added: 0.3.0
+description:
+  - Finds processes named etcd, whoever started them, and returns what they were started with, their memory and its limit, their supervisor, the space on
+    their disks, and when the certificates expire that their flags name.
+  - Reads C(/proc), control groups, the config file and certificates, also those of containers. Never opens keys, and replaces passwords with C(***).
+  - Needs root to read processes of other users.
+options: {}
+attributes:
+  check_mode:
+    description: Can run in check mode, with the same result.
+    support: full
+seealso:
+  - module: etcdops.headroom.etcd_audit
+  - module: etcdops.headroom.etcd_host_info
+author:
+  - Headroom contributors (@etcdops)
+"""
+
+EXAMPLES = r"""
+- name: Find out how etcd runs on the control plane
+  etcdops.headroom.etcd_process_info:
+  become: true
+  register: found
+"""
+
+RETURN = r"""
+processes:
+  description:
+    - The processes by PID. Sizes are bytes, null where there is no limit or the kernel does not say.
+    - RV(ignore:problem) says what could not be read; empty if everything could.
+    - The kind of a supervisor is C(service) (a systemd unit), C(container), C(pod) or C(process) (started by hand or by a script).
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - pid: 1201
+      hostname: master-1
+      name: etcd-1
+      client_urls: ["https://10.0.0.11:2379"]
+      command: [/usr/local/bin/etcd, --config-file=/etc/etcd/etcd.yml]
+      environment: {GOMEMLIMIT: 1500MiB}
+      config_file: /etc/etcd/etcd.yml
+      config: "name: etcd-1"
+      problem: ""
+      supervisor: {kind: service, unit: etcd.service, container: "", engine: ""}
+      memory: {rss: 190840832, rss_anon: 120840832, rss_peak: 230840832, swap: 0, locked: 0, memory_limit: 2147483648, memory_high: null,
+               memory_current: 260840832, memory_peak: 290840832, oom_kills: 0}
+      disks: {data: {path: /var/lib/etcd, size: 21474836480, free: 16106127360, fstype: ext4}}
+      certificates: [{flag: cert-file, path: /etc/etcd/pki/server.crt, days_left: 201, not_after: "2027-06-11", problem: ""}]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.processes import describe_processes
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    try:
+        processes = describe_processes()
+    except OSError as error:
+        module.fail_json(msg=f"the processes of this host cannot be listed: {error}")
+    module.exit_json(changed=False, processes=processes)
+
+
+if __name__ == "__main__":
+    main()

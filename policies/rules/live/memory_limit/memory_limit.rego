@@ -1,0 +1,34 @@
+# METADATA
+# title: The memory limit leaves room
+# description: |
+#   Anonymous memory cannot be reclaimed: at the limit the kernel kills the member. The page cache of its database counts towards the limit too,
+#   but the kernel reclaims it, so it is not compared.
+# custom:
+#   id: live/memory_limit
+#   severity: warn
+#   fix: Raise the limit, or take the flags that the plan chooses for the measured workload (playbook audit prints them)
+#   source: https://docs.kernel.org/admin-guide/cgroup-v2.html
+package headroom.rules.live.memory_limit
+
+import data.headroom.clusters
+import data.headroom.effective_thresholds.threshold
+import data.headroom.result
+import data.headroom.units
+
+warn contains finding if some finding in result.findings("live/memory_limit", problems)
+
+problems contains result.problem(place, "memory_limit", text) if {
+	some place in clusters.host_profiles
+	place.facts.anonymous * 1000 >= place.facts.memory_limit * threshold.memory_use_permille
+	text := sprintf("the member uses %s of anonymous memory, %d %% of its limit of %s", [
+		units.format_size(place.facts.anonymous),
+		floor((place.facts.anonymous * 100) / place.facts.memory_limit),
+		units.format_size(place.facts.memory_limit),
+	])
+}
+
+problems contains result.problem(place, "oom_kills", text) if {
+	some place in clusters.host_profiles
+	place.facts.oom_kills > 0
+	text := sprintf("the kernel killed processes of its control group at the memory limit: %d", [place.facts.oom_kills])
+}

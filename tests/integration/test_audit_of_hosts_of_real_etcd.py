@@ -1,0 +1,104 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playbook audit with access to the hosts: settings, limits, disks and certificates of real processes are judged."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bench.common.audit import audit, rules
+from bench.common.member import Member, binary, releases, running
+from bench.plan.cgroup import Group, NoMemoryCgroup, find, usable
+
+NEW = releases()[-1]
+PORT = 25860
+LIMIT = 256 << 20
+
+
+@pytest.fixture(name="inventory")
+def inventory_of_this_machine(tmp_path: Path) -> Path:
+    """Return an inventory of another role's group, whose only host is this machine, and of a host that cannot be reached."""
+    path = tmp_path / "hosts.ini"
+    path.write_text(
+        f"[kube_control_plane]\nmaster ansible_connection=local ansible_python_interpreter={sys.executable}\n"
+        "gone ansible_host=127.0.0.1 ansible_port=1\n"
+    )
+    return path
+
+
+@contextlib.contextmanager
+def limited() -> Iterator[list[str]]:
+    """Yield the words that start a process below a memory limit; none where this machine has no memory controller."""
+    try:
+        hierarchy = find(Path("/proc/self/mountinfo").read_text())
+        usable(hierarchy)
+    except NoMemoryCgroup:
+        yield []
+        return
+    group = Group.make(hierarchy, "audit", LIMIT)
+    try:
+        yield list(group.prefix())
+    finally:
+        group.remove()
+
+
+def inspect(member: Member, inventory: Path) -> subprocess.CompletedProcess[str]:
+    return audit(member.endpoint, member.version, inventory, inspect="kube_control_plane", ansible_become=False)
+
+
+def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: Path) -> None:
+    flags = ["--unsafe-no-fsync", "--quota-backend-bytes", str(16 << 30)]
+    environment = {"ETCD_AUTO_COMPACTION_RETENTION": "0", "ETCD_ELECTION_TIMEOUT": "600"}
+    with limited() as prefix:
+        member = Member(NEW, tmp_path, PORT, flags, environment, prefix, name="m0")
+        with running([member]):
+            blind = audit(member.endpoint, NEW)
+            done = inspect(member, inventory)
+    found = rules(done)
+    assert {"durability/unsafe_no_fsync", "memory/quota_over_8_gib", "topology/election_ratio"} <= found, done.stdout
+    assert "durability/unsafe_no_fsync" not in rules(blind)
+    assert not prefix or "memory/quota_over_memory" in found or "memory/limit_below_estimate" in found, done.stdout
+    assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path, inventory: Path) -> None:
+    config = {
+        "name": "m0",
+        "data-dir": str(tmp_path / "data"),
+        "listen-client-urls": f"http://127.0.0.1:{PORT}",
+        "advertise-client-urls": f"http://127.0.0.1:{PORT}",
+        "listen-peer-urls": f"http://127.0.0.1:{PORT + 1}",
+        "initial-advertise-peer-urls": f"http://127.0.0.1:{PORT + 1}",
+        "initial-cluster": f"m0=http://127.0.0.1:{PORT + 1}",
+        "unsafe-no-fsync": True,
+        "listen-metrics-urls": f"http://127.0.0.1:{PORT + 2}",
+        "some-password": "hunter2",
+    }
+    path = tmp_path / "etcd.yml"
+    path.write_text(yaml.safe_dump(config))
+
+    class FromFile(Member):
+        def command(self) -> list[str]:
+            return [str(binary(self.version)), f"--config-file={path}"]
+
+    member = FromFile(NEW, tmp_path, PORT, name="m0")
+    with running([member]):
+        done = inspect(member, inventory)
+    assert "durability/unsafe_no_fsync" in rules(done), done.stdout
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_without_endpoints_and_processes_there_is_one_clear_error(tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text("gone ansible_host=127.0.0.1 ansible_port=1\n")
+    done = audit("", NEW, inventory, inspect="gone")
+    assert done.returncode != 0 and "no etcd process was found on the hosts of inspect" in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stdout + done.stderr

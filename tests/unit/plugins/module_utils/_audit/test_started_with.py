@@ -1,0 +1,96 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_with import (
+    config_settings,
+    flag_value,
+    read_start,
+)
+
+CONFIG = """# Managed by somebody
+name: "m1"
+data-dir: /var/lib/etcd  # the disk
+discovery-config:
+  client:
+    auth:
+      password: hunter2
+client-transport-security:
+  cert-file: /pki/server.crt
+peer-transport-security:
+  cert-file: '/pki/peer.crt'
+"""
+
+
+@pytest.fixture(name="folder")
+def folder_of_process(tmp_path: Path) -> Path:
+    """Return a process's folder in /proc whose root is the folder ``root`` in it."""
+    (tmp_path / "root" / "etc").mkdir(parents=True)
+    (tmp_path / "cwd").symlink_to("/work")
+    return tmp_path
+
+
+def start(folder: Path, words: list[str], environment: dict[str, str]) -> None:
+    (folder / "cmdline").write_bytes(b"".join(word.encode() + b"\0" for word in words))
+    entries = (f"{name}={value}".encode() + b"\0" for name, value in environment.items())
+    (folder / "environ").write_bytes(b"".join(entries))
+
+
+def test_flags_win_over_variables_and_no_password_is_returned(folder: Path) -> None:
+    words = ["etcd", "--name=m1", "--discovery-password", "hunter2", "--discovery-endpoints=https://me:hunter2@a:2379"]
+    environment = {"ETCD_NAME": "m2", "ETCD_DATA_DIR": "data", "ETCD_ROOT_PASSWORD": "hunter2", "AWS_KEY": "hunter2"}
+    start(folder, [*words, "--discovery-secret=hunter2"], environment)
+    found = read_start(str(folder))
+    assert (found.setting("name"), found.setting("data-dir"), found.setting("wal-dir")) == ("m1", "data", "")
+    assert found.path("data") == f"{folder}/root/work/data"
+    assert "hunter2" not in repr(found) and "AWS_KEY" not in found.environment
+    assert found.words[2:] == [
+        "--discovery-password",
+        "***",
+        "--discovery-endpoints=https://***@a:2379",
+        "--discovery-secret=***",
+    ]
+
+
+def test_with_a_config_file_nothing_else_counts(folder: Path) -> None:
+    (folder / "root" / "etc" / "etcd.yml").write_text(CONFIG)
+    start(folder, ["etcd", "--config-file", "/etc/etcd.yml", "--name=m9"], {"ETCD_NAME": "m2"})
+    found = read_start(str(folder))
+    assert (found.setting("name"), found.setting("data-dir")) == ("m1", "/var/lib/etcd")
+    assert (found.setting("cert-file"), found.setting("peer-cert-file")) == ("/pki/server.crt", "/pki/peer.crt")
+    assert "hunter2" not in found.config_text and '      password: "***"\n' in found.config_text
+
+
+def test_a_config_file_that_is_gone_is_a_problem(folder: Path) -> None:
+    start(folder, ["etcd"], {"ETCD_CONFIG_FILE": "/etc/etcd.yml"})
+    assert read_start(str(folder)).problem == "its config file /etc/etcd.yml cannot be read"
+
+
+def test_a_process_that_is_gone_is_empty(tmp_path: Path) -> None:
+    found = read_start(str(tmp_path / "nothing"))
+    assert (found.words, found.environment, found.readable) == ([], {}, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["etcd", "--name=a"], "a"),
+        (["etcd", "-name", "a"], "a"),
+        (["etcd", "--name=a", "--name", "b"], "b"),
+        (["etcd", "--names=a"], ""),
+        (["etcd", "--name"], ""),
+        ([], ""),
+    ],
+)
+def test_the_last_value_of_a_flag_counts(words: list[str], value: str) -> None:
+    assert flag_value(words, "name") == value
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "\0\0", "name:\n", "{json: 1}"])
+def test_text_that_has_no_settings_gives_none(text: str) -> None:
+    assert config_settings(text) == {}
