@@ -1,16 +1,19 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge a running cluster by Headroom's policies, and print its state."""
+"""Judge a running cluster by Headroom's policies, print its state, and write the result to a file."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_run import (
     CONFTEST_ARGUMENTS,
     DENIAL,
@@ -22,6 +25,14 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_ru
     totals,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import linter_document
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan import picture
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_files import (
+    ENDINGS,
+    Audit,
+    as_html,
+    as_json,
+    as_sarif,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
 
 display = Display()
@@ -32,6 +43,8 @@ ARGUMENTS: dict[str, Any] = {
     "measured": {"type": "dict", "required": True},
     "comparison": {"type": "dict", "default": {}},
     "processes": {"type": "list", "elements": "dict", "default": []},
+    "budget": {"type": "raw"},
+    "output": {"type": "path"},
     **CONFTEST_ARGUMENTS,
 }
 
@@ -47,11 +60,7 @@ class ActionModule(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         measured = arguments["measured"]
-        lacking = [name for name in ("members", "etcd_workload", "alarms") if name not in measured]
-        if lacking or not measured["members"]:
-            raise AnsibleActionFail(
-                f"measured has no {', '.join(lacking) or 'members'}; pass what etcd_workload_info returned"
-            )
+        _check(measured, arguments["output"])
         linter = Linter.find(arguments)
         if linter.missing:
             raise AnsibleActionFail(f"the cluster was not judged: {linter.missing}")
@@ -60,21 +69,72 @@ class ActionModule(ActionBase):
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
-        for line in ["", *state_lines(measured), ""]:
+        report, no_plan = _plan(measured, arguments["budget"])
+        audit = Audit(measured, findings, arguments["processes"], report.plan if report else None, no_plan)
+        for line in ["", *state_lines(measured), "", *audit.end_lines(), ""]:
             display.display(line)
         for level, line in finding_lines(findings, len(measured["members"]), "member"):
             display.display(line, color=COLORS[level])
-        summary = totals(findings)
+        if arguments["output"]:
+            _write(arguments["output"], _content(audit, report, arguments["output"]))
+            display.display(f"written: {arguments['output']}")
         outcome = {
             "changed": False,
             "denied": [finding.line for finding in findings if finding.denied],
             "warned": [finding.line for finding in findings if not finding.denied],
         }
         if outcome["denied"]:
-            return {
-                **result,
-                **outcome,
-                "failed": True,
-                "msg": f"the policies deny this cluster: {summary}, printed above",
-            }
-        return {**result, **outcome, "msg": summary}
+            failure = f"the policies deny this cluster: {totals(findings)}, printed above"
+            return {**result, **outcome, "failed": True, "msg": failure}
+        return {**result, **outcome, "msg": totals(findings)}
+
+
+def _check(measured: dict[str, Any], output: str | None) -> None:
+    """Fail if the measurement is not one, or the file cannot be written."""
+    lacking = [name for name in ("members", "etcd_workload", "alarms") if name not in measured]
+    if lacking or not measured["members"]:
+        raise AnsibleActionFail(
+            f"measured has no {', '.join(lacking) or 'members'}; pass what etcd_workload_info returned"
+        )
+    if not output:
+        return
+    folder = os.path.dirname(os.path.abspath(output))
+    if _ending(output) not in ENDINGS:
+        raise AnsibleActionFail(
+            f"output {output} cannot be written: name a file like audit.json, audit.sarif or audit.html"
+        )
+    if not os.path.isdir(folder):
+        raise AnsibleActionFail(f"output {output} cannot be written: the folder {folder} does not exist; create it")
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lstrip(".").lower()
+
+
+def _plan(measured: dict[str, Any], budget: Any) -> tuple[Report | None, str]:
+    """Return the plan for the measured workload, or None and why there is none."""
+    version = next((member["version"] for member in measured["members"] if member["version"]), None)
+    try:
+        workload, members = measured["etcd_workload"], len(measured["members"])
+        return prepare(version, workload, members, budget or None, unknown_version="newest"), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def _content(audit: Audit, report: Report | None, path: str) -> str:
+    """Return the audit in the format of the file's ending. Without matplotlib the page has no picture."""
+    if _ending(path) == "json":
+        return as_json(audit)
+    if _ending(path) == "sarif":
+        return as_sarif(audit)
+    drawn = picture.draw(report, "svg") if report and picture.MATPLOTLIB_ERROR is None else None
+    return as_html(audit, drawn)
+
+
+def _write(path: str, content: str) -> None:
+    umask = os.umask(0)
+    os.umask(umask)
+    try:
+        write_atomically(os.path.abspath(path), content.encode(), 0o666 & ~umask)
+    except OSError as error:
+        raise AnsibleActionFail(f"output {path} cannot be written: {error.strerror}") from error

@@ -34,6 +34,14 @@ options:
     type: list
     elements: dict
     default: []
+  budget:
+    description: Memory that a member may use, for the plan beside the measurement. Without it, the smallest budget that trades nothing away.
+    type: raw
+  output:
+    description:
+      - File to write, whose ending is its format - C(.json), C(.sarif) or C(.html). It is written in check mode too, since it is the result.
+      - HTML has the plan's picture if matplotlib is installed on the controller.
+    type: path
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

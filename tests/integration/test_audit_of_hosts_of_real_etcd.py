@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,8 +51,9 @@ def limited() -> Iterator[list[str]]:
         group.remove()
 
 
-def inspect(member: Member, inventory: Path) -> subprocess.CompletedProcess[str]:
-    return audit(member.endpoint, member.version, inventory, inspect="kube_control_plane", ansible_become=False)
+def inspect(member: Member, inventory: Path, **variables: object) -> subprocess.CompletedProcess[str]:
+    given = {"inspect": "kube_control_plane", "ansible_become": False, **variables}
+    return audit(member.endpoint, member.version, inventory, **given)
 
 
 def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: Path) -> None:
@@ -61,12 +63,16 @@ def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: 
         member = Member(NEW, tmp_path, PORT, flags, environment, prefix, name="m0")
         with running([member]):
             blind = audit(member.endpoint, NEW)
-            done = inspect(member, inventory)
+            done = inspect(member, inventory, output=str(tmp_path / "audit.json"))
     found = rules(done)
     assert {"durability/unsafe_no_fsync", "memory/quota_over_8_gib", "topology/election_ratio"} <= found, done.stdout
     assert "durability/unsafe_no_fsync" not in rules(blind)
     assert not prefix or "memory/quota_over_memory" in found or "memory/limit_below_estimate" in found, done.stdout
     assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
+    assert "planned settings for m0" in done.stdout and "etcd's command line in" in done.stdout, done.stdout
+    written = json.loads((tmp_path / "audit.json").read_text())
+    assert "durability/unsafe_no_fsync" in {finding["rule"] for finding in written["findings"]}
+    assert written["plan"]["settings"]["snapshot_count"] > 0
 
 
 def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path, inventory: Path) -> None:
@@ -91,9 +97,14 @@ def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path,
 
     member = FromFile(NEW, tmp_path, PORT, name="m0")
     with running([member]):
-        done = inspect(member, inventory)
+        done = inspect(member, inventory, output=str(tmp_path / "audit.html"))
+        refused = inspect(member, inventory, output=str(tmp_path / "audit.pdf"))
     assert "durability/unsafe_no_fsync" in rules(done), done.stdout
     assert "hunter2" not in done.stdout + done.stderr
+    assert f"{path}:" in done.stdout and "snapshot-catchup-entries: " in done.stdout
+    page = (tmp_path / "audit.html").read_text()
+    assert "DENY durability/unsafe_no_fsync" in page and "<svg" in page
+    assert "name a file like audit.json, audit.sarif or audit.html" in " ".join(refused.stdout.split())
 
 
 def test_without_endpoints_and_processes_there_is_one_clear_error(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The end of an audit as text: measured beside planned memory, and the planned settings for the files of this cluster. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import process_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import Row, table_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import size
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.planned_flags import planned_lines
+
+Process = Mapping[str, Any]
+
+
+def memory_rows(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[Row]:
+    """Return the table of measured and planned memory, its header first. RssAnon and the limit are known of inspected processes only."""
+    planned = plan["estimate"]
+    rows: list[Row] = [("member", "RssAnon", "peak RSS", "limit", "planned RssAnon", "after a restart", "MemoryMax")]
+    for member in measured["members"]:
+        process = process_of(member, processes)
+        memory = process["memory"] if process else {}
+        rows.append(
+            (
+                member["name"] or member["id"],
+                size(memory.get("rss_anon")),
+                size(memory.get("rss_peak") or member["resident_memory"]),
+                size(memory.get("memory_limit")),
+                size(planned["rss_anon_peak"]),
+                size(planned["restart_rss_anon_peak"]),
+                size(plan["memory_max"]),
+            )
+        )
+    return rows
+
+
+def setting_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[str]:
+    """Return the planned settings for the files of the inspected members, once for members whose lines are the same."""
+    members: dict[tuple[str, ...], list[str]] = {}
+    for member in measured["members"]:
+        process = process_of(member, processes)
+        if process is not None:
+            members.setdefault(tuple(planned_lines(plan, process)), []).append(member["name"] or member["id"])
+    lines = []
+    for planned, names in members.items():
+        lines += ["", f"  planned settings for {', '.join(names)}", *(f"  {line}" for line in planned)]
+    return lines
+
+
+def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[str]:
+    """Return the end of the audit's text."""
+    rows = memory_rows(measured, processes, plan)
+    return ["  measured and planned memory", *table_lines(rows), *setting_lines(measured, processes, plan)]

@@ -1,0 +1,92 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of a plan as lines for the file in which a running etcd has its settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
+
+
+def planned_lines(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
+    """Return the lines for one process, each file's after a line that names it. process: as etcd_process_info returns it."""
+    kind = process["supervisor"]["kind"]
+    if kind == "pod":
+        return _static_pod(plan)
+    if kind == "container":
+        return _compose(plan, process)
+    unit = process["supervisor"]["unit"] if kind == "service" else ""
+    return [*_settings(plan, process, unit), *_limits(plan, unit)]
+
+
+def _settings(plan: Mapping[str, Any], process: Mapping[str, Any], unit: str) -> list[str]:
+    """Return the settings for a config file, for environment variables, or for a command line, as the process has them now."""
+    if process["config_file"]:
+        lines = [f"{_spelling(plan, name, 'key')}: {value}" for name, value in _values(plan)]
+        return [f"{process['config_file']}:", *_indented(lines)]
+    where = unit or "the script that starts etcd"
+    variables = [name for name in process["environment"] if name.startswith("ETCD_")]
+    flags = [word for word in process["command"][1:] if word.startswith("-")]
+    if len(variables) > len(flags):
+        lines = [f"{_spelling(plan, name, 'env')}={value}" for name, value in _values(plan)]
+        return [f"the environment file of {where}:", *_indented(lines)]
+    return [f"etcd's command line in {where}:", *_indented(_flags(plan))]
+
+
+def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
+    """Return the limits and Go's settings: of a drop-in where there is a unit, else as variables."""
+    environment = [f"{name}={value}" for name, value in plan["environment"].items()]
+    if not unit:
+        return ["the environment of etcd:", *_indented(environment)] if environment else []
+    limits = [
+        f"{name}={plan[key] // MIB}M" for name, key in (("MemoryHigh", "memory_high"), ("MemoryMax", "memory_max"))
+    ]
+    lines = ["[Service]", *(f"Environment={one}" for one in environment), *limits]
+    return [f"/etc/systemd/system/{unit}.d/memory.conf:", *_indented(lines)]
+
+
+def _static_pod(plan: Mapping[str, Any]) -> list[str]:
+    lines = [
+        "spec:",
+        "  containers:",
+        "    - command:",
+        *(f"        - {flag}" for flag in _flags(plan)),
+        "      env:",
+        *(f"        - {{name: {name}, value: {value}}}" for name, value in plan["environment"].items()),
+        "      resources:",
+        f"        limits: {{memory: {plan['memory_max'] // MIB}Mi}}",
+    ]
+    return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *_indented(lines)]
+
+
+def _compose(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
+    lines = [
+        "command:",
+        *(f"  - {flag}" for flag in _flags(plan)),
+        "environment:",
+        *(f"  {name}: {value}" for name, value in plan["environment"].items()),
+        f"mem_limit: {plan['memory_max'] // MIB}m",
+    ]
+    engine = process["supervisor"]["engine"] or "the engine"
+    return [f"the service in the Compose file (or the same options for {engine} run):", *_indented(lines)]
+
+
+def _flags(plan: Mapping[str, Any]) -> list[str]:
+    return [f"--{_spelling(plan, name, 'flag')}={value}" for name, value in _values(plan)]
+
+
+def _values(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    settings = plan["settings"].items()
+    return [(name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in settings]
+
+
+def _spelling(plan: Mapping[str, Any], name: str, form: str) -> str:
+    return str(SETTINGS[name][plan["estimate"]["series"]][form])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" for line in lines]

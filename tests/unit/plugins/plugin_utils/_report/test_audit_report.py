@@ -1,0 +1,109 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The end of an audit: measured beside planned memory, settings for the cluster's own files, and the files that it writes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_files import (
+    Audit,
+    as_html,
+    as_json,
+    as_sarif,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import page_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.planned_flags import planned_lines
+
+PLAN = prepare("3.5.35", {"puts_per_second": 100}, 3, "2GB").plan
+MEMBER = {
+    "name": "a",
+    "id": "1f",
+    "version": "3.5.35",
+    "role": "leader",
+    "healthy": True,
+    "endpoint": "https://a:2379",
+    "client_urls": ["https://a:2379"],
+    "db_size": 1 << 20,
+    "db_size_in_use": 1 << 20,
+    "db_quota": 2 << 30,
+    "resident_memory": 50 << 20,
+}
+MEASURED = {"members": [MEMBER, {**MEMBER, "name": "b"}], "leader": "a", "alarms": [], "etcd_workload": {"keys": 5}}
+DENIAL = Finding(True, "live/alarm", ("a",), "live/alarm: a: <NOSPACE> is set")
+WARNING = Finding(False, "live/lag", ("b",), "live/lag: b: behind")
+
+
+def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
+    """Return a process as etcd_process_info does."""
+    return {
+        "name": "a",
+        "client_urls": [],
+        "command": ["etcd", "--name=a"],
+        "environment": {},
+        "config_file": "",
+        "supervisor": {"kind": kind, "unit": "etcd.service", "container": "1f", "engine": "docker"},
+        "memory": {"rss_anon": 40 << 20, "rss_peak": 60 << 20, "memory_limit": 1 << 30},
+        **changed,
+    }
+
+
+@pytest.mark.parametrize(
+    ("process", "expected"),
+    [
+        (a_process(), ["etcd's command line in etcd.service:", "  --experimental-snapshot-catchup-entries="]),
+        (a_process(), ["/etc/systemd/system/etcd.service.d/memory.conf:", "  [Service]", "  MemoryMax=2048M"]),
+        (
+            a_process(config_file="/etc/etcd.yml"),
+            ["/etc/etcd.yml:", "  experimental-snapshot-catch-up-entries: ", "  MemoryHigh="],
+        ),
+        (
+            a_process(environment={"ETCD_NAME": "a", "ETCD_DATA_DIR": "/d"}),
+            ["the environment file of etcd.service:", "  ETCD_EXPERIMENTAL_SNAPSHOT_CATCHUP_ENTRIES="],
+        ),
+        (
+            a_process("pod"),
+            ["the manifest of the static pod", "        - --snapshot-count=", "limits: {memory: 2048Mi}"],
+        ),
+        (a_process("container"), ["  command:", "    - --snapshot-count=", "  mem_limit: 2048m", "docker run"]),
+        (a_process("process"), ["etcd's command line in the script that starts etcd:", "the environment of etcd:"]),
+    ],
+)
+def test_settings_are_lines_for_the_file_that_has_them_now(process: dict[str, Any], expected: list[str]) -> None:
+    text = "\n".join(planned_lines(PLAN, process))
+    assert all(part in text for part in expected), text
+
+
+def test_measured_memory_stands_beside_the_plan() -> None:
+    lines = page_lines(MEASURED, [a_process()], PLAN)
+    assert lines[2].split()[:7] == ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"]
+    assert lines[3].split()[:5] == ["b", "-", "50.0", "MiB", "-"]
+    assert "  planned settings for a" in lines and not any("for b" in line for line in lines)
+
+
+def test_the_files_name_the_denials_first() -> None:
+    audit = Audit(MEASURED, [WARNING, DENIAL], [a_process()], PLAN)
+    document = json.loads(as_json(audit))
+    assert [one["severity"] for one in document["findings"]] == ["deny", "warn"]
+    assert document["plan"]["memory_max"] == PLAN["memory_max"] and document["etcd_workload"] == {"keys": 5}
+    run = json.loads(as_sarif(audit))["runs"][0]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        ("live/alarm", "error"),
+        ("live/lag", "warning"),
+    ]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["live/alarm", "live/lag"]
+    page = as_html(audit, b'<?xml version="1.0"?>\n<svg>picture</svg>\n')
+    assert "DENY live/alarm: a: &lt;NOSPACE&gt; is set" in page and "<svg>picture</svg>" in page and "<?xml" not in page
+    assert page.index("DENY") < page.index("WARN")
+
+
+def test_an_audit_without_findings_and_plan_is_written_too() -> None:
+    audit = Audit(MEASURED, [], [], None, "the budget is too small")
+    assert json.loads(as_json(audit))["plan"] is None
+    assert "<p>None.</p>" in as_html(audit, None) and "no plan: the budget is too small" in as_html(audit, None)
+    assert json.loads(as_sarif(audit))["runs"][0]["results"] == []
