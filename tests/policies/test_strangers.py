@@ -170,6 +170,47 @@ CASES: dict[str, Case] = {
         },
         {"inventory/no_members", "inventory/no_etcd"},
     ),
+    "the values of a chart in a resource": Case(
+        {
+            "etcd.yaml": (
+                "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {name: etcd}\nspec:\n  valuesContent: |-\n"
+                "    replicaCount: 2\n    image: {tag: 3.5.9}\n    autoCompactionRetention: 1h\n"
+            )
+        },
+        {"version/data_corruption": "etcd 3.5.9", "topology/even_members": "has 2 members"},
+        {"inventory/no_etcd", "inventory/unknown_value"},
+    ),
+    "a file without a data directory, and with open metrics": Case(
+        {
+            "etcd.conf.yml": (
+                "name: a\nlisten-client-urls: https://10.0.0.1:2379\nlisten-metrics-urls: http://0.0.0.0:2381\n"
+                "advertise-client-urls: https://10.0.0.1:2379\ninitial-cluster: a=https://a:2380,b=https://b:2380,c=https://c:2380\n"
+            )
+        },
+        {
+            "disk/data_dir_unset": "in the directory in which it is started",
+            "security/plain_metrics": "http://0.0.0.0:2381 serves metrics over plain HTTP",
+        },
+        {"security/plain_http"},
+    ),
+    "kubespray before its snapshot-count of 100,000": Case(
+        {
+            "hosts.yml": (
+                "etcd: {hosts: {n1: {}, n2: {}, n3: {}}}\nkube_control_plane: {hosts: {n1: {}}}\nk8s_cluster: {children: {kube_control_plane: }}\n"
+            ),
+            "group_vars/all.yml": "kube_version: v1.26.5\nkube_network_plugin: calico\n",
+        },
+        {"inventory/unknown_value": "kubespray installs 3.5.6 to 3.5.16 for Kubernetes 1.26, by its own release"},
+        {"memory/snapshot_count", "memory/restart_spike", "compaction/off", "memory/quota_unset"},
+    ),
+    "autobase, whose older releases do not compact": Case(
+        {
+            "hosts.yml": "etcd_cluster: {hosts: {n1: {}, n2: {}, n3: {}}}\nmaster: {hosts: {n1: {}}}\n",
+            "group_vars/all.yml": "patroni_cluster_name: a\netcd_version: 3.5.35\n",
+        },
+        {"topology/election_ratio": "autobase's fixed ETCD_ELECTION_TIMEOUT"},
+        {"compaction/off", "compaction/bare_hours"},
+    ),
     "files without etcd": Case(
         {
             "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",

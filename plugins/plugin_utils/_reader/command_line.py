@@ -45,6 +45,11 @@ class Command(NamedTuple):
     memory: str | None = None
 
 
+def is_image(reference: str) -> bool:
+    """Tell whether a reference names an image of etcd."""
+    return _IMAGE.match(reference) is not None
+
+
 def split_words(text: str) -> list[str]:
     """Split a text as a shell does. A command substitution stays one word, and an unbalanced quote is a character."""
     text = re.sub(r"\{\{\s*(.*?)\s*\}\}", lambda found: "{{" + re.sub(r"\s+|[\"']", "", found[1]) + "}}", text)

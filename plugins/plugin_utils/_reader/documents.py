@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import shlex
@@ -126,6 +127,7 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
             pending += [(item, _range(item, item, first), inside) for item in node.value]
             continue
         target = _scalar(node, "path")
+        embedded += _decoded(path, node, target, first)
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
@@ -139,6 +141,20 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                     Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
                 )
             pending.append((value, _range(key, value, first), key.value))
+
+
+def _decoded(path: str, node: Any, target: str, first: int) -> list[Embedded]:
+    """Return a file of write_files that is written in base64. All its lines count as the line of its content."""
+    if _scalar(node, "encoding") not in ("b64", "base64"):
+        return []
+    content = next((value for key, value in node.value if key.value == "content"), None)
+    try:
+        text = base64.b64decode(content.value, validate=False).decode("utf-8") if content is not None else ""
+    except (TypeError, ValueError, AttributeError):
+        # A placeholder for a template of Terraform.
+        return []
+    number = content.start_mark.line + first if content is not None else first
+    return [Embedded(target, [line._replace(number=number) for line in lines_of(path, text)])] if text else []
 
 
 def _commands(path: str, node: Any, first: int) -> list[Line]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import ini, member, script, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, ini, member, script, unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
@@ -27,7 +27,10 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release i
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
 _DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
-_CLOUD_CONFIG = re.compile(r"\A#cloud-config\b")
+_CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
+# Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
+_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
+_NIX_OPTIONS = re.compile(r"\bservices\.etcd\b|^\s*(services\s*=\s*\{[^}]*\b)?etcd\s*=\s*\{", re.MULTILINE)
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -91,11 +94,16 @@ class _Reader:
         }
 
     def _state_release(self, path: str, contents: Any) -> None:
-        """Add the release that the member's own file downloads."""
-        found = contents.get("headroom_member") if isinstance(contents, dict) else None
-        if isinstance(found, dict) and path in self._releases and found.get("image") is None:
-            found["release"], line = self._releases[path]
+        """Add the release that the member's own file downloads, also to a config file inside a script."""
+        if path not in self._releases or not isinstance(contents, dict):
+            return
+        release, line = self._releases[path]
+        found = contents.get("headroom_member")
+        if isinstance(found, dict) and found.get("image") is None:
+            found["release"] = release
             found["where"]["etcd_version"] = [line.path, line.number]
+        elif _has_server_keys(contents):
+            contents["headroom_release"] = release
 
     def add(self, path: str, text: str) -> None:
         """Read a file, or keep it for its unit."""
@@ -110,16 +118,21 @@ class _Reader:
             (self.unparsed if about_etcd else self.passed_over)[path] = str(problem)
             return
         if before == len(self.files) + len(self._units) + len(self._environments):
-            mentioned = _mention(text)
-            if mentioned:
+            # Of a Dockerfile it is certain that it starts something else.
+            mentioned = "" if dockerfile.is_dockerfile(path, text) else _mention(text)
+            if mentioned and path not in self.unparsed:
                 self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
-            else:
+            elif path not in self.unparsed:
                 self.passed_over.setdefault(path, "it configures no etcd")
 
     def _add(self, file: Text) -> None:
         text = file.text
         if _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
+        elif dockerfile.is_dockerfile(file.target, text):
+            self._add_dockerfile(file)
+        elif file.target.endswith(".nix"):
+            self._add_nix(file)
         elif _SCRIPT.search(text):
             self._add_script(file)
         elif unit.is_unit(text) or unit.unit_of(file.target) != file.target:
@@ -146,11 +159,27 @@ class _Reader:
             self._add_inner(Text(file.path, inner.target, inner.lines))
         self.files += [_member(file.path, found) for found in script.members_of(own)]
 
+    def _add_dockerfile(self, file: Text) -> None:
+        found = dockerfile.member_of(file.lines)
+        if found is None:
+            self.passed_over[file.path] = "its image does not start etcd by itself"
+        else:
+            self.files.append(_member(file.path, found))
+
+    def _add_nix(self, file: Text) -> None:
+        """Read the texts in a module of NixOS, such as cloud-config. What its options mean, only Nix knows."""
+        for lines in _nix_texts(file.lines):
+            self._add_inner(Text(file.path, "", lines))
+        if _NIX_OPTIONS.search(file.text):
+            self.unparsed[file.path] = (
+                "headroom-lint does not evaluate options of NixOS; lint the unit that they become"
+            )
+
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
-        if not _mention(inner.text) and not _is_configuration(inner):
+        if not _mention(inner.text) and not _is_configuration(inner) and not _is_resource(inner):
             return
-        if _DOCUMENT.search(inner.target) and not _is_configuration(inner):
+        if _DOCUMENT.search(inner.target) and not _is_configuration(inner) and not _is_resource(inner):
             return
         self._add(inner)
 
@@ -225,6 +254,42 @@ def _is_configuration(file: Text) -> bool:
     """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
     keys = {found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text))}
     return sum(1 for key in keys if SERVER_FLAG.match(f"--{key}")) > 1
+
+
+def _has_server_keys(contents: dict[str, Any]) -> bool:
+    """Tell whether a document is etcd's config file."""
+    return sum(1 for key in contents if SERVER_FLAG.match(f"--{key}")) > 1
+
+
+def _is_resource(inner: Text) -> bool:
+    """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
+    is_named = _DOCUMENT.search(inner.target) is not None
+    return (
+        is_named
+        and _RESOURCE.search(inner.text) is not None
+        and re.search(r"etcd|cluster-init", inner.text) is not None
+    )
+
+
+def _nix_texts(lines: list[Line]) -> list[list[Line]]:
+    """Return the indented strings of a file in Nix, from '' to '', with several lines each."""
+    texts: list[list[Line]] = []
+    body: list[Line] | None = None
+    for line in lines:
+        marks = len(re.findall(r"(?<!')''(?!['$\\])", line.text))
+        if body is None and marks % 2:
+            body = []
+        elif body is not None and marks % 2:
+            texts.append(_dedented(body))
+            body = None
+        elif body is not None:
+            body.append(line)
+    return [text for text in texts if text]
+
+
+def _dedented(lines: list[Line]) -> list[Line]:
+    margin = min((len(line.text) - len(line.text.lstrip()) for line in lines if line.text.strip()), default=0)
+    return [line._replace(text=line.text[margin:]) for line in lines]
 
 
 def _mention(text: str) -> str:

@@ -96,7 +96,7 @@ def _build(
     last = {directive.name: directive for directive in directives}
     limit = next((last[name] for name in ("MemoryMax", "MemoryLimit") if name in last), None)
     memlock = last.get("LimitMEMLOCK")
-    return member.build(
+    found = member.build(
         "systemd unit",
         command,
         source,
@@ -108,6 +108,8 @@ def _build(
         # systemd passes the variables of a file to etcd, but docker does not.
         passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
     )
+    # There etcd creates the data directory if none is set.
+    return {**found, "silent": ["data_dir"]} if "WorkingDirectory" in last else found
 
 
 def _environment(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:

@@ -41,7 +41,9 @@ _is_started_by_hand(service) if {
 
 _silent(service) := {"silent": ["extra_config"]} if {
 	not container.runs_etcd(object.get(service, "image", null), _words(service))
-} else := {}
+} else := {"silent": ["data_dir"]} if {
+	service.working_dir
+} else := {"silent": container.may_set_data_dir(object.get(service, "image", null), _targets(service))}
 
 _words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
 
@@ -80,9 +82,10 @@ _other_files(service) := {sprintf("%s of the service", [key]): ["extra_config", 
 
 # SOURCE:TARGET[:MODE] or {source, target}.
 _volume(service) := {"mounted": ["data_dir"]} if {
-	targets := {target: true | some volume in service.volumes; target := _target(volume)}
-	container.mounts(command_line.flags(_words(service)), targets)
+	container.mounts(command_line.flags(_words(service)), {target: true | some target in _targets(service)})
 } else := {}
+
+_targets(service) := {target | some volume in service.volumes; target := _target(volume)}
 
 _target(volume) := volume.target
 

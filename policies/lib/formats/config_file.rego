@@ -26,8 +26,15 @@ is_format_of(document) if {
 	not document.all
 }
 
-# The file's only member → its statement. A config file does not name a release.
-statements(document) := {_name(document): statement_builder.build("config file", {"given": given(document), "unknown": {}})}
+# The file's only member → its statement. A config file does not name a release, but a script around it may download one.
+statements(document) := {_name(document): statement_builder.build("config file", object.union(
+	{"given": given(document), "unknown": {}},
+	_release(document),
+))}
+
+_release(document) := {"version": document.headroom_release} if {
+	document.headroom_release
+} else := {}
 
 _name(document) := document.name if {
 	is_string(document.name)
@@ -45,7 +52,7 @@ given(document) := [{"name": key, "form": "key", "spelling": key, "value": value
 _is_setting(key, value) if {
 	not is_object(value)
 	value != null
-	key != ""
+	not key in {"", "headroom_release"}
 }
 
 _is_setting(key, value) if {

@@ -79,6 +79,17 @@ mounts(flags, candidates) := found if {
 	count(found) > 0
 }
 
+# ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and since 3.5 etcd's
+# images start in /var/lib/etcd, which may be a volume. targets: where volumes are mounted.
+may_set_data_dir(reference, _) := ["data_dir"] if not regex.match(_own_image, sprintf("%v", [reference]))
+
+may_set_data_dir(reference, targets) := found if {
+	regex.match(_own_image, sprintf("%v", [reference]))
+	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(`^/(var|default\.etcd)?(/|$)`, target)}) > 0]
+}
+
+_own_image := `(^|/)(coreos|etcd-development)/etcd(:|@|$)`
+
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 
 # {version} of an image's tag, or why the tag names no release, {no_version}.

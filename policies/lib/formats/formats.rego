@@ -7,6 +7,7 @@
 package headroom.formats
 
 import data.headroom.files
+import data.headroom.formats.chart_values
 import data.headroom.formats.compose
 import data.headroom.formats.config_file
 import data.headroom.formats.environment_file
@@ -24,7 +25,10 @@ _candidates := {index: entry.contents |
 # Index of an entry → host → statement. A file with several documents has several entries.
 _statements_by_entry := {index: statements |
 	some index, contents in _candidates
-	statements := object.union_n(array.concat([found | found := _statements(contents)], [vocabulary.statements(contents)]))
+	statements := object.union_n(array.concat(
+		[found | found := _statements(contents)],
+		[vocabulary.statements(document) | some document in array.concat([contents], chart_values.documents(contents))],
+	))
 	count(statements) > 0
 }
 

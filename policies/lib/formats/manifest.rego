@@ -52,6 +52,7 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
 		"kubernetes": _serves_kubernetes(document),
+		"silent": _silent(spec),
 	},
 	container.release(object.get(spec, "image", null)),
 	_limit(spec),
@@ -64,6 +65,10 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 _serves_kubernetes(document) if {
 	document.metadata.namespace == "kube-system"
 } else := false
+
+_silent(spec) := ["data_dir"] if {
+	spec.workingDir
+} else := container.may_set_data_dir(object.get(spec, "image", null), {mount.mountPath | some mount in spec.volumeMounts})
 
 _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from there, and it is not read"]} if {
 	count(spec.envFrom) > 0

@@ -27,7 +27,7 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 		),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
-		"silent": member.silent,
+		"silent": array.concat(member.silent, ["data_dir" | is_string(member.image)]),
 		"workload": object.get(member, "workload", {}),
 		"facts": object.get(member, "live", {}),
 	},

@@ -45,7 +45,6 @@ _autobase := {
 # The roles' own defaults of settings that rules judge.
 _defaults := {
 	"kubespray": {
-		"etcd_snapshot_count": "100000",
 		"etcd_compaction_retention": "8",
 		"etcd_quota_backend_bytes": "2147483648",
 		"etcd_max_request_bytes": "1572864",
@@ -74,12 +73,48 @@ _defaults := {
 _autobase_fixed := {
 	"ETCD_HEARTBEAT_INTERVAL": "1000",
 	"ETCD_ELECTION_TIMEOUT": "5000",
-	"ETCD_AUTO_COMPACTION_RETENTION": "1",
+}
+
+# Settings with a default that depends on the role's release. autobase compacts since January 2024.
+_silent("autobase", _) := ["auto_compaction_mode", "auto_compaction_retention"]
+
+_silent("kubespray", variables) := [] if {
+	_default("kubespray", "etcd_snapshot_count", variables)
+} else := ["snapshot_count"]
+
+_silent(format, _) := [] if not format in {"autobase", "kubespray"}
+
+# kubespray 2.28 (2025) raised snapshot-count. The same release writes kube_version without the letter, and installs Kubernetes 1.30 or newer.
+_default("kubespray", "etcd_snapshot_count", variables) := "100000" if {
+	_kubernetes_minor(variables, `^1\.([0-9]+)(\.|$)`) >= 30
+} else := "10000" if {
+	_kubernetes_minor(variables, `^v1\.([0-9]+)(\.|$)`) <= 31
+}
+
+_default(role, variable, _) := _defaults[role][variable]
+
+_kubernetes_minor(variables, pattern) := to_number(regex.find_all_string_submatch_n(pattern, _text(variables, "kube_version"), 1)[0][1])
+
+# Kubernetes minor version → the oldest and the newest etcd that kubespray's releases since 2.16 install for it (etcd_supported_versions).
+_kubespray_etcd := {
+	19: ["3.4.13", "3.4.13"],
+	20: ["3.4.13", "3.5.0"],
+	21: ["3.4.13", "3.5.3"],
+	22: ["3.5.0", "3.5.3"],
+	23: ["3.5.3", "3.5.6"],
+	24: ["3.5.3", "3.5.6"],
+	25: ["3.5.6", "3.5.9"],
+	26: ["3.5.6", "3.5.16"],
+	27: ["3.5.7", "3.5.16"],
+	28: ["3.5.10", "3.5.16"],
+	29: ["3.5.12", "3.5.21"],
+	30: ["3.5.12", "3.5.22"],
+	31: ["3.5.16", "3.5.25"],
 }
 
 # Format → the variables that rules about members look at, in addition to an inventory's own maps of the environment.
 member_variables := {
-	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type"}),
+	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type", "kube_version"}),
 	"autobase": (_shared | object.keys(_autobase)),
 	"githubixx.etcd": (_shared | {"etcd_settings", "etcd_settings_user", "etcd_data_dir"}),
 	"environment": _shared,
@@ -98,6 +133,7 @@ statement(format, variables, unknown, maps) := {
 		{"etcd_version": ["version", _why_no_version(format, variables)] | not unknown.etcd_version; version(variables) == null},
 	),
 	"kubernetes": format in {"kubespray", "githubixx.etcd"},
+	"silent": _silent(format, variables),
 }
 
 # The release that a role's variables name, else null. Names count in upper case too, and `version` in a map called etcd.
@@ -137,9 +173,17 @@ _text(variables, name) := sprintf("%v", [object.get(variables, name, "")])
 
 _why_no_version(format, variables) := sprintf("%q names no release", [_text(variables, "etcd_version")]) if {
 	object.get(variables, "etcd_version", null) != null
+} else := sprintf("it is not set, and kubespray installs %s for Kubernetes 1.%d, by its own release", [_range(_kubespray_etcd[minor]), minor]) if {
+	format == "kubespray"
+	minor := _kubernetes_minor(variables, `^v?1\.([0-9]+)(\.|$)`)
+	_kubespray_etcd[minor]
 } else := "it is not set, and the default depends on the role's own release" if {
 	format != "environment"
 } else := "it is not set"
+
+_range([oldest, newest]) := oldest if {
+	oldest == newest
+} else := sprintf("%s to %s", [oldest, newest])
 
 # The canonical name of an unknown variable; a map may contain any setting.
 _canonical_name(format, variable) := name if {
@@ -204,7 +248,7 @@ _one_variable_each(role, spelt, variables, unknown) := [{"name": name, "form": "
 
 _set_or_default(role, variable, variables) := [variable, variables[variable]] if {
 	object.get(variables, variable, null) != null
-} else := [sprintf("%s's default %s", [role, variable]), _defaults[role][variable]]
+} else := [sprintf("%s's default %s", [role, variable]), _default(role, variable, variables)]
 
 _environment(name, variables) := [{"name": sprintf("%s[%q]", [name, spelt]), "form": "env", "spelling": spelt, "value": value} |
 	some spelt, value in _map(variables, name)

@@ -31,3 +31,18 @@ nearest(word, candidates) := best[1] if {
 _letter_pairs(word) := {substring(word, position, 2) | some position in numbers.range(0, count(word) - 2)} if {
 	count(word) > 1
 } else := {word}
+
+# The items of etcd's list of texts, which is a text with commas or a list. Undefined for anything else.
+items(value) := [trim_space(item) | some item in split(value, ",")] if {
+	is_string(value)
+} else := [trim_space(item) | some item in value] if {
+	is_array(value)
+	every item in value { is_string(item) }
+}
+
+# The URLs that use plain HTTP and are not loopback addresses.
+open_urls(value) := [url |
+	some url in items(value)
+	startswith(url, "http://")
+	not regex.match(`^http://(127\.|localhost[:/]|localhost$|\[::1\])`, url)
+]

@@ -16,23 +16,24 @@ package headroom.rules.security.plain_http
 import data.headroom.clusters
 import data.headroom.result
 import data.headroom.settings
+import data.headroom.text
 
 deny contains finding if some finding in result.findings("security/plain_http", problems)
 
-problems contains result.problem(place, place.names.tls, text) if {
+problems contains result.problem(place, place.names.tls, message) if {
 	some place in clusters.host_profiles
 	settings.is_false(place.facts.tls)
-	text := sprintf("clients and peers use plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
+	message := sprintf("clients and peers use plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
 }
 
 # One line for a member.
-problems contains result.problem(profile, names[0], text) if {
+problems contains result.problem(profile, names[0], message) if {
 	some profile in clusters.profiles
 	urls := _plain_urls(profile.etcd)
 	settings_in_order := [setting | some setting in array.concat(_settings, ["initial_cluster"]); urls[setting]]
 	names := [profile.etcd.names[setting] | some setting in settings_in_order]
-	url := trim_space(urls[settings_in_order[0]])
-	text := sprintf("%s is plain HTTP, and open to other hosts (%s)%s", [url, names[0], _others(names)])
+	url := urls[settings_in_order[0]]
+	message := sprintf("%s is plain HTTP, and open to other hosts (%s)%s", [url, names[0], _others(names)])
 }
 
 _settings := ["listen_client_urls", "listen_peer_urls", "advertise_client_urls", "initial_advertise_peer_urls"]
@@ -44,15 +45,11 @@ _others(names) := "" if {
 # Setting → the first of its URLs that uses plain HTTP and is not a loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
 	texts := object.union(
-		{setting: split(_text(etcd.settings[setting]), ",") | some setting in _settings},
+		{setting: etcd.settings[setting] | some setting in _settings},
 		{"initial_cluster": _peers(etcd)},
 	)
 	some setting, found in texts
-	urls := [url |
-		some url in found
-		startswith(trim_space(url), "http://")
-		not regex.match(`^\s*http://(127\.|localhost[:/]|localhost$|\[::1\])`, url)
-	]
+	urls := text.open_urls(found)
 	count(urls) > 0
 }
 
@@ -60,12 +57,5 @@ _plain_urls(etcd) := {setting: urls[0] |
 _peers(etcd) := [substring(member, indexof(member, "=") + 1, -1) |
 	not etcd.names.listen_peer_urls
 	not etcd.names.initial_advertise_peer_urls
-	some member in split(_text(etcd.settings.initial_cluster), ",")
+	some member in text.items(etcd.settings.initial_cluster)
 ]
-
-_text(value) := value if {
-	is_string(value)
-} else := concat(",", value) if {
-	is_array(value)
-	every item in value { is_string(item) }
-}

@@ -252,7 +252,7 @@ test_of_kubernetes if {
 
 test_etcd_2 if {
 	"auto_compaction_retention" in compose.statements({"services": {"x": {"image": "etcd:v2.3.8"}}}).x.silent
-	compose.statements({"services": {"x": {"image": "etcd:v3.0.1"}}}).x.silent == []
+	compose.statements({"services": {"x": {"image": "quay.io/coreos/etcd:v3.0.1"}}}).x.silent == []
 }
 
 versionless := [
@@ -391,4 +391,11 @@ test_profile if {
 	{profile.etcd.settings | some profile in found} == {{"snapshot_count": 50000, "data_dir": "/etcd"}}
 	{place.facts | some place in clusters.host_profiles} == {{"data_dir": "/etcd"}} with input as document
 	dispatch.group["compose.yml"] == "etcd" with input as document
+}
+
+# A script around it downloads the release.
+test_config_file_with_a_release if {
+	found := config_file.statements(object.union(_config, {"headroom_release": "3.5.0"})).n1
+	found.version == "3.5.0"
+	count([entry | some entry in found.given; entry.name == "headroom_release"]) == 0
 }

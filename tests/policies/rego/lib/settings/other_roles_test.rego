@@ -6,13 +6,33 @@ import data.headroom.settings.statement
 _member(format, variables) := statement.member(other_roles.statement(format, variables, {}, {"etcd_env"}))
 
 test_kubespray_defaults if {
-	found := _member("kubespray", {"etcd_version": "3.5.21"})
+	found := _member("kubespray", {"etcd_version": "3.5.21", "kube_version": "1.31.9"})
 	found.settings.snapshot_count == 100000
 	found.settings.auto_compaction_retention == "8"
 	found.settings.quota_backend_bytes == 2147483648
 	found.names.snapshot_count == "kubespray's default etcd_snapshot_count"
 	not found.limit.bytes
 	found.kubernetes
+}
+
+# kubespray 2.28 raised the default, and writes kube_version without the letter.
+kubespray_snapshot_counts := [
+	["v1.26.5", 10000],
+	["v1.31.4", 10000],
+	["1.31.9", 100000],
+	["1.33", 100000],
+	["v1.32.0", null],
+	["1.29.1", null],
+	["latest", null],
+	[null, null],
+]
+
+test_kubespray_snapshot_count[note] if {
+	some [kube_version, expected] in kubespray_snapshot_counts
+	note := json.marshal(kube_version)
+	found := _member("kubespray", {"etcd_version": "3.5.21", "kube_version": kube_version})
+	object.get(found.settings, "snapshot_count", null) == expected
+	is_null(expected) == "snapshot_count" in found.unknown
 }
 
 test_kubespray_stated if {
@@ -68,6 +88,9 @@ test_autobase if {
 	found.settings.election_timeout == 5000
 	found.settings.client_cert_auth == false
 	found.names.election_timeout == "autobase's fixed ETCD_ELECTION_TIMEOUT"
+
+	# Older releases do not compact.
+	"auto_compaction_retention" in found.unknown
 	not found.kubernetes
 }
 
@@ -104,6 +127,9 @@ test_environment if {
 
 versions := [
 	["kubespray", {}, "it is not set, and the default depends on the role's own release"],
+	["kubespray", {"kube_version": "v1.26.5"}, "it is not set, and kubespray installs 3.5.6 to 3.5.16 for Kubernetes 1.26, by its own release"],
+	["kubespray", {"kube_version": "v1.19.1"}, "it is not set, and kubespray installs 3.4.13 for Kubernetes 1.19, by its own release"],
+	["kubespray", {"kube_version": "1.99.1"}, "it is not set, and the default depends on the role's own release"],
 	["environment", {}, "it is not set"],
 	["environment", {"etcd_version": "latest"}, `"latest" names no release`],
 ]

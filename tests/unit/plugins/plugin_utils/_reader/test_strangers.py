@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -106,3 +107,84 @@ def test_command_after_another_one() -> None:
 def test_flag_without_its_equals_sign() -> None:
     (found,) = members("etcd.service", "[Service]\nExecStart=etcd --cert-file/etc/a.pem --name a\n")
     assert found["where"]["--cert-file/etc/a.pem"] == ["etcd.service", 2]
+
+
+WRITE_FILES = """#cloud-config
+write_files:
+  - path: /etc/kubernetes/manifests/etcd.yaml
+    content: |
+      apiVersion: v1
+      kind: Pod
+      spec: {{containers: [{{name: etcd, image: "etcd:v3.5.4"}}]}}
+  - path: /etc/rancher/k3s/config.yaml
+    content: |
+      cluster-init: true
+  - path: /etc/other.yaml
+    content: |
+      apiVersion: v1
+      kind: Service
+  - path: /etc/default/etcd
+    encoding: b64
+    content: {encoded}
+  - path: /etc/lost
+    encoding: b64
+    content: ${{base64encode(file)}}
+  - path: /etc/etcd/etcd.conf.yml
+    content: |
+      listen-client-urls: http://0.0.0.0:2379
+      advertise-client-urls: http://10.0.0.1:2379
+runcmd:
+  - curl -LO https://github.com/etcd-io/etcd/releases/download/v3.5.0/etcd-v3.5.0-linux-amd64.tar.gz
+"""
+
+
+def test_files_of_cloud_init() -> None:
+    encoded = base64.b64encode(b"ETCD_NAME=a\nETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379\n").decode()
+    document = read({"user-data": WRITE_FILES.format(encoded=encoded)}).document
+    contents = [entry["contents"] for entry in document["files"]][1:]
+    assert [each.get("kind") for each in contents if "apiVersion" in each] == ["Pod"]
+    assert {"cluster-init": True} in contents
+    (decoded,) = (each["headroom_member"] for each in contents if "headroom_member" in each)
+    assert decoded["environment"]["ETCD_NAME"] == "a"
+    assert decoded["where"]["ETCD_NAME"] == ["user-data", 17]
+    (config,) = (each for each in contents if "listen-client-urls" in each)
+    assert config["headroom_release"] == "3.5.0"
+    assert document["unparsed"] == {}
+
+
+NIX = """{ config, ... }: {
+  services.nginx.enable = true;
+  text = ''
+    #cloud-config
+    write_files:
+      - path: /etc/default/etcd
+        content: |
+          ETCD_NAME=a
+          ETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379
+  '';
+}
+"""
+
+
+def test_texts_in_nix() -> None:
+    (found,) = members("host.nix", NIX)
+    assert found["where"]["ETCD_NAME"] == ["host.nix", 8]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{ services.etcd.enable = true; }", "does not evaluate options of NixOS"),
+        ("{\n  services = {\n    etcd = {\n", "does not evaluate options of NixOS"),
+        ("{ services.nginx.enable = true; }", None),
+    ],
+)
+def test_options_of_nix(text: str, reason: str | None) -> None:
+    unparsed = read({"host.nix": text}).document["unparsed"]
+    assert (reason in unparsed["host.nix"]) if reason else unparsed == {}
+
+
+def test_working_directory() -> None:
+    """There etcd creates the data directory if no setting names it."""
+    (found,) = members("etcd.service", "[Service]\nWorkingDirectory=/var/lib/etcd\nExecStart=etcd --name a\n")
+    assert found["silent"] == ["data_dir"]

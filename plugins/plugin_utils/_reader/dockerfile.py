@@ -1,0 +1,116 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read Dockerfiles: the etcd that the image starts, with the variables that it sets. Whoever runs the image may set more."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    Command,
+    find_etcd,
+    is_image,
+    split_words,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE, Variable
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
+
+_FILE = re.compile(r"(^|/)((docker|container)file(\.[\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
+_FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
+_INSTRUCTION = re.compile(r"^(ENV|ENTRYPOINT|CMD)\s+(.+)$", re.IGNORECASE)
+
+
+class _Stage(NamedTuple):
+    """One stage of a build: its image, and the instructions that configure what it starts."""
+
+    image: str
+    source: Logical
+    instructions: list[tuple[str, str, Logical]]
+
+
+def is_dockerfile(path: str, text: str) -> bool:
+    """Tell whether a file is a Dockerfile, by its name and its first instruction."""
+    return _FILE.search(path) is not None and re.search(r"^FROM\s", text, re.MULTILINE | re.IGNORECASE) is not None
+
+
+def member_of(lines: list[Line]) -> dict[str, Any] | None:
+    """Return the member that the image starts; None if it starts something else."""
+    stages = _stages(lines)
+    if not stages:
+        return None
+    stage = stages[-1]
+    last = {name: (value, source) for name, value, source in stage.instructions if name != "ENV"}
+    variables = [
+        variable
+        for name, value, source in stage.instructions
+        if name == "ENV"
+        for variable in _variables(value, source)
+    ]
+    image = _base(stages)
+    command = _command(last, image, variables)
+    if command is None:
+        return None
+    source = next((last[name][1] for name in ("CMD", "ENTRYPOINT") if name in last), None)
+    found = member.build("Dockerfile", command, source, variables)
+    if image is not None:
+        found["image"] = image
+        found["where"]["etcd_version"] = list(stage.source.place("FROM"))
+    # `docker run` and Compose may add flags and variables.
+    return {**found, "silent": ["extra_config"]}
+
+
+def _stages(lines: list[Line]) -> list[_Stage]:
+    stages: list[_Stage] = []
+    for logical in logical_lines(lines, comments="#"):
+        opening = _FROM.match(logical.text)
+        instruction = _INSTRUCTION.match(logical.text)
+        if opening:
+            stages.append(_Stage(opening[1], logical, []))
+        elif instruction and stages:
+            stages[-1].instructions.append((instruction[1].upper(), instruction[2].strip(), logical))
+    return stages
+
+
+def _base(stages: list[_Stage]) -> str | None:
+    """Return the image of etcd that the last stage is made of, None for another one. A placeholder in the tag stays unknown."""
+    image = stages[-1].image
+    return image if is_image(image) else None
+
+
+def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables: list[Variable]) -> Command | None:
+    """Return the command line of ENTRYPOINT and CMD. An image of etcd without either runs etcd."""
+    words = [word for name in ("ENTRYPOINT", "CMD") if name in last for word in _words(last[name][0])]
+    values = {variable.name: variable.value for variable in variables}
+    found = find_etcd(words, values)
+    if found is not None:
+        return found
+    if image is None:
+        return None
+    if words and words[0].startswith("-"):
+        return Command(("etcd", *words))
+    is_configured = any(SERVER_VARIABLE.match(name) for name in values)
+    return Command(("etcd",)) if is_configured and not words else None
+
+
+def _words(value: str) -> list[str]:
+    """Split an instruction in the form of a list or of a shell's command."""
+    if value.startswith("["):
+        try:
+            return [str(word) for word in json.loads(value)]
+        except ValueError:
+            return split_words(value.strip("[]").replace(",", " "))
+    return split_words(value)
+
+
+def _variables(value: str, source: Logical) -> list[Variable]:
+    """Return the variables of ENV NAME=VALUE … or of the older ENV NAME VALUE."""
+    words = split_words(value)
+    if words and "=" not in words[0]:
+        name, _blank, rest = value.partition(" ")
+        return [Variable(name, rest.strip(), *source.place(name))]
+    pairs = [word.partition("=") for word in words]
+    return [Variable(name, text, *source.place(name)) for name, equals, text in pairs if equals]

@@ -1,0 +1,26 @@
+# METADATA
+# title: Values of charts in resources
+# description: |
+#   The values that a resource passes to a Helm chart: HelmChart and HelmChartConfig of k3s, HelmRelease of Flux, Application of Argo CD.
+package headroom.formats.chart_values
+
+# Each is a document of its own, as a values file is.
+documents(resource) := [values |
+	some place in _places[resource.kind]
+	some values in _values(object.get(resource, place, null))
+	is_object(values)
+]
+
+_places := {
+	"HelmChart": [["spec", "valuesContent"]],
+	"HelmChartConfig": [["spec", "valuesContent"]],
+	"HelmRelease": [["spec", "values"]],
+	"Application": [["spec", "source", "helm", "values"], ["spec", "source", "helm", "valuesObject"]],
+}
+
+_values(given) := [given] if {
+	is_object(given)
+} else := [yaml.unmarshal(given)] if {
+	is_string(given)
+	yaml.is_valid(given)
+} else := []

@@ -1,0 +1,24 @@
+package headroom_test.formats.chart_values
+
+import data.headroom.formats.chart_values
+
+_values := {"replicaCount": 2, "autoCompactionRetention": "1h"}
+
+resources := [
+	[{"kind": "HelmChart", "spec": {"valuesContent": "replicaCount: 2\nautoCompactionRetention: 1h\n"}}, [_values]],
+	[{"kind": "HelmChartConfig", "spec": {"valuesContent": "replicaCount: 2\nautoCompactionRetention: 1h\n"}}, [_values]],
+	[{"kind": "HelmRelease", "spec": {"values": _values}}, [_values]],
+	[{"kind": "Application", "spec": {"source": {"helm": {"valuesObject": _values}}}}, [_values]],
+	[{"kind": "Application", "spec": {"source": {"helm": {"values": json.marshal(_values)}}}}, [_values]],
+	[{"kind": "HelmChart", "spec": {"valuesContent": "{{ template }}: {"}}, []],
+	[{"kind": "HelmChart", "spec": {"valuesContent": "text"}}, []],
+	[{"kind": "HelmChart", "spec": {"valuesContent": 5}}, []],
+	[{"kind": "HelmChart"}, []],
+	[{"kind": "Pod", "spec": {"values": _values}}, []],
+]
+
+test_documents[note] if {
+	some [resource, expected] in resources
+	note := json.marshal(resource)
+	chart_values.documents(resource) == expected
+}

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dockerfiles whose image starts etcd, and those whose image starts something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+URLS = "http://0.0.0.0:2379"
+ENTRYPOINT = f"""\
+FROM golang:1.23 AS build
+CMD etcd --name wrong
+FROM --platform=linux/amd64 quay.io/coreos/etcd:v3.4.3
+ENV ETCD_LISTEN_CLIENT_URLS={URLS} \\
+    ETCD_UNSAFE_NO_FSYNC=true
+ENV ETCD_NAME a b
+ENTRYPOINT ["/usr/local/bin/etcd"]
+CMD ["--advertise-client-urls={URLS}", "--data-dir=/data"]
+"""
+
+
+def member(text: str, path: str = "Dockerfile") -> dict[str, Any]:
+    (found,) = read({path: text}).document["files"]
+    return found["contents"]["headroom_member"]
+
+
+def test_entrypoint_and_command() -> None:
+    found = member(ENTRYPOINT)
+    assert found["image"] == "quay.io/coreos/etcd:v3.4.3"
+    assert found["command"] == ["etcd", f"--advertise-client-urls={URLS}", "--data-dir=/data"]
+    assert found["environment"] == {
+        "ETCD_LISTEN_CLIENT_URLS": URLS,
+        "ETCD_UNSAFE_NO_FSYNC": "true",
+        "ETCD_NAME": "a b",
+    }
+    assert found["where"]["ETCD_UNSAFE_NO_FSYNC"] == ["Dockerfile", 5]
+    assert found["where"]["etcd_version"] == ["Dockerfile", 3]
+    assert found["silent"] == ["extra_config"]
+
+
+@pytest.mark.parametrize("path", ["etcd.Dockerfile", "build/Dockerfile.etcd", "Containerfile"])
+def test_names(path: str) -> None:
+    assert member(f"FROM alpine\nCMD etcd --listen-client-urls {URLS}\n", path)["image"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("FROM quay.io/coreos/etcd:v3.5.1\nCMD ['--name', 'a']\n", ["etcd", "--name", "a"]),
+        (f"FROM quay.io/coreos/etcd:v3.5.1\nENV ETCD_LISTEN_CLIENT_URLS={URLS}\n", ["etcd"]),
+        ('FROM alpine\nENV NODE=a\nCMD ["sh", "-c", "etcd --name $NODE"]\n', ["etcd", "--name", "a"]),
+    ],
+)
+def test_commands(text: str, words: list[str]) -> None:
+    assert member(text)["command"] == words
+
+
+def test_downloaded_release() -> None:
+    text = "FROM alpine\nRUN curl -LO https://x/etcd/releases/download/v3.5.0/etcd-v3.5.0-linux-amd64.tar.gz\nCMD etcd --name a\n"
+    assert member(text)["release"] == "3.5.0"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM scratch\nCOPY a /a\n",
+        "FROM quay.io/coreos/etcd:v3.5.1\nCOPY a /a\n",
+        "FROM quay.io/coreos/etcd:v3.5.1\nENV ETCD_LISTEN_CLIENT_URLS=x\nENTRYPOINT /start.sh\n",
+        "FROM alpine\nENV ETCD_INITIAL_CLUSTER=x\nCMD /start.sh\n",
+    ],
+)
+def test_other_images(text: str) -> None:
+    """A start script that is not shown may set anything, so nothing is judged; nor is the file about etcd's settings in a form that is not known."""
+    found = read({"Dockerfile": text})
+    assert found.document["files"] == []
+    assert found.document["unparsed"] == {}
+    assert found.passed_over == {"Dockerfile": "its image does not start etcd by itself"}
