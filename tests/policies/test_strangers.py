@@ -188,7 +188,7 @@ CASES: dict[str, Case] = {
             )
         },
         {
-            "disk/data_dir_unset": "in the directory in which it is started",
+            "disk/data_dir_unset": "in the directory where it starts",
             "security/plain_metrics": "http://0.0.0.0:2381 serves metrics over plain HTTP",
         },
         {"security/plain_http"},

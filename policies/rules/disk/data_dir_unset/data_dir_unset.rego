@@ -1,7 +1,7 @@
 # METADATA
 # title: The data directory is set
 # description: |
-#   Without data-dir etcd creates a folder in the directory in which it is started: / for a unit of systemd, a layer of the
+#   Without data-dir etcd creates a folder in the directory where it starts: / for a unit of systemd, a layer of the
 #   container that is deleted with it, or wherever somebody ran a script. Started from elsewhere, it begins with an empty database.
 # custom:
 #   id: disk/data_dir_unset
@@ -27,7 +27,7 @@ problems contains result.problem(profile, "data-dir", text) if {
 _started_in := {
 	"compose": "the container, and loses it with the container",
 	"manifest": "the container, and loses it with the container",
-	"config file": "the directory in which it is started",
-	"script": "the directory in which it is started",
+	"config file": "the directory where it starts",
+	"script": "the directory where it starts",
 	"systemd unit": "/, where systemd starts it",
 }
