@@ -35,7 +35,7 @@ DEFECTS = {
         {"memory/limit_below_estimate", "memory/quota_over_memory", "memory/snapshot_count", "memory/gomemlimit_unset"},
     ),
     "compaction_off": ("compaction/off", set()),
-    "timings": ("topology/election_ratio", {"compaction/bare_hours", "memory/quota_unset"}),
+    "timings": ("topology/election_ratio", {"memory/quota_unset"}),
     "realtime": ("disk/realtime_priority", set()),
     "limit_below_quota": (
         "memory/quota_over_memory",
