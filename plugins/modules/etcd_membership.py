@@ -2,18 +2,19 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add a member as a learner, promote it once it has caught up, or remove a member."""
+"""Add a member as a learner, promote it once it has caught up, move it to another peer URL, or remove it."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_membership
-short_description: Add, promote or remove a member of an etcd cluster
+short_description: Add, promote, move or remove a member of an etcd cluster
 version_added: 0.3.0
 description:
   - With O(state=learner) it adds a member as a learner, which does not vote, and returns what its configuration has to list.
   - With O(state=promoted) it waits until the learner has caught up within O(max_lag) raft entries, and makes it a voting member. etcd itself
     promotes a learner that has nine tenths of the leader's raft index, however many entries are missing.
+  - With O(state=moved) it changes the peer URL of a member in the cluster.
   - With O(state=absent) it removes a member, after it has moved the leadership away from it.
   - Before each request all other voting members have to be healthy and no more than O(max_lag) entries behind, and the alarm C(NOSPACE) must not
     be set. A member that is down may be removed while the others have a majority.
@@ -32,10 +33,12 @@ options:
   state:
     description: What to make sure of.
     type: str
-    choices: [learner, promoted, absent]
+    choices: [learner, promoted, moved, absent]
     required: true
   peer_url:
-    description: Peer URL of the member. Required with O(state=learner) and O(state=promoted), since a learner that has not started has no name.
+    description:
+      - Peer URL of the member. Required with O(state=learner) and O(state=promoted), since a learner that has not started has no name.
+      - With O(state=moved), the URL at which the others are to reach the member from now on. It must restart with that URL at once.
     type: str
   member_id:
     description: With O(state=absent), the id of the member in hexadecimal. Without it the member called O(name) is removed, whichever it is.
@@ -50,8 +53,8 @@ options:
     default: 500
   lock_seconds:
     description:
-      - Lifetime of the cluster's lock, which O(state=learner) acquires. O(state=promoted) renews it while it waits, and M(etcdops.headroom.etcd_member)
-        with C(state=serving) releases it. 0 takes no lock.
+      - Lifetime of the cluster's lock, which O(state=learner) and O(state=moved) acquire or renew. O(state=promoted) renews it while it waits, and
+        M(etcdops.headroom.etcd_member) with C(state=serving) releases it. 0 takes no lock.
       - With O(state=absent) the lock is held during the removal only.
     type: int
     default: 0
@@ -195,6 +198,8 @@ class Change:
             return membership_change.add_verdict(self.cluster, name, url, lag)
         if params["state"] == "promoted":
             return membership_change.promote_verdict(self.cluster, name, url, lag)
+        if params["state"] == "moved":
+            return membership_change.move_verdict(self.cluster, name, url, lag)
         return membership_change.remove_verdict(self.cluster, name, params["member_id"] or "", lag)
 
     def locked(self, verdict: Verdict) -> Verdict:
@@ -216,6 +221,8 @@ class Change:
             return self.move_leadership(verdict)
         if params["state"] == "learner":
             words = ["add", params["name"], "--learner", f"--peer-urls={params['peer_url']}"]
+        elif params["state"] == "moved":
+            words = ["update", verdict.member_id, f"--peer-urls={params['peer_url']}"]
         else:
             words = ["promote" if params["state"] == "promoted" else "remove", verdict.member_id]
         # One endpoint: etcdctl would repeat a request whose answer was lost at the next one.
@@ -286,14 +293,14 @@ def main() -> None:
             **CONNECTION_ARGUMENTS,
             **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
-            "state": {"type": "str", "choices": ["learner", "promoted", "absent"], "required": True},
+            "state": {"type": "str", "choices": ["learner", "promoted", "moved", "absent"], "required": True},
             "peer_url": {"type": "str"},
             "member_id": {"type": "str"},
             "timeout": {"type": "int", "default": 120},
             "max_lag": {"type": "int", "default": 500},
             "journal_lines": {"type": "int", "default": 30},
         },
-        required_if=[("state", "learner", ["peer_url"]), ("state", "promoted", ["peer_url"])],
+        required_if=[("state", state, ["peer_url"]) for state in ("learner", "promoted", "moved")],
         supports_check_mode=True,
     )
     try:

@@ -38,19 +38,38 @@ def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
     )
 
 
-def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
-    """Return the members with data whose name or peer URL in the cluster is not that of the inventory.
+def moving_hosts(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the hosts whose members the cluster knows by another peer URL: ``etcdctl member update`` tells it the new one.
 
-    etcd keeps both in its data: a member with another peer URL in its configuration starts, and nobody reaches it.
+    members: as ``topology.form_clusters`` has them. Only those that ``mismatch_problems`` allows to move.
+    """
+    return {
+        member["host"]
+        for member in members
+        if member["has_data"]
+        for found in [_listed(view, member["name"])]
+        if found and member["peer_url"] not in found["peer_urls"]
+    }
+
+
+def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
+    """Return the members with data whose name or peer URL in the cluster is not that of the inventory, and cannot become it.
+
+    etcd keeps both in its data: a member with another peer URL in its configuration starts, and nobody reaches it. A majority can
+    change the URL, but not the name.
     members: as ``topology.form_clusters`` has them, with ``peer_url`` and, in place of a view, ``configured_peer_url``: that
     of the config file on the host.
     """
     return [problem for member in members if member["has_data"] for problem in _mismatches(view, member, where)]
 
 
+def _listed(view: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    return next((item for item in view.get("members", []) if item["name"] == name), None)
+
+
 def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) -> list[str]:
     listed = view.get("members", [])
-    found = next((item for item in listed if item["name"] == member["name"]), None)
+    found = _listed(view, member["name"])
     if listed and found is None:
         names = ", ".join(item["name"] or item["id"] for item in listed)
         return [
@@ -58,10 +77,24 @@ def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) 
             "etcd_name to the name that the member has there"
         ]
     urls = found["peer_urls"] if found else [member.get("configured_peer_url") or member["peer_url"]]
-    if member["peer_url"] in urls:
+    obstacle = "" if member["peer_url"] in urls else _obstacle_to_move(view, member, urls)
+    if not obstacle:
         return []
     return [
-        f"{where}: its members reach {member['name']} at {', '.join(urls)}, but the inventory makes that {member['peer_url']}. Set "
-        f"etcd_address and etcd_peer_port of {member['host']} back, or move one member at a time: etcdctl member update "
-        f"{found['id'] if found else 'ID'} --peer-urls={member['peer_url']}, then site.yml at once"
+        f"{where}: its members reach {member['name']} at {', '.join(urls)}, but the inventory makes that {member['peer_url']}, and {obstacle}"
     ]
+
+
+def _obstacle_to_move(view: Mapping[str, Any], member: Mapping[str, Any], urls: Iterable[str]) -> str:
+    """Return why the cluster cannot take the member's new peer URL, with the fix; empty if it can."""
+    back = f"Set etcd_address, etcd_peer_address and etcd_peer_port of {member['host']} back"
+    if any(url.partition(":")[0] != member["peer_url"].partition(":")[0] for url in urls):
+        return "TLS cannot be switched on or off in a running cluster. Set etcd_tls_enabled back"
+    if not view.get("members") or not view["quorum"]["ok"]:
+        return f"only a cluster with quorum can change it. {back}, and run site.yml first"
+    owner = next((item for item in view["members"] if member["peer_url"] in item["peer_urls"]), None)
+    if owner:
+        return f"that is where its members reach {owner['name'] or owner['id']}. {back}; to swap two addresses, move one member to a third one first"
+    if (_listed(view, member["name"]) or {}).get("role") == "learner":
+        return f"it is a learner, whose URL etcd cannot change safely before 3.5.31 and 3.6.12. {back}, and complete the change of members first"
+    return ""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decide whether a member may be added as a learner, promoted or removed now. Pure.
+"""Decide whether a member may be added as a learner, promoted, moved to another peer URL or removed now. Pure.
 
 Each verdict is made from a new answer of the cluster, directly before the request.
 """
@@ -86,6 +86,27 @@ def promote_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) ->
         return _wait(f"{name} is {this.lag} raft entries behind, more than {max_lag}", this.id)
     if not this.healthy:
         return _wait(f"{name} is not healthy: {this.health_error}", this.id)
+    return _others_problem(cluster, this.id, max_lag) or Verdict(member_id=this.id)
+
+
+def move_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Verdict:
+    """Decide whether the peer URL of a member may be changed now.
+
+    From then on the others connect to the new URL, so the member must restart with it at once, and they must do without it.
+    """
+    problem = _unreachable(cluster)
+    if problem:
+        return problem
+    this = cluster.member(name)
+    if this is None:
+        return Verdict(reason=f"the cluster has no member named {name}; it was removed: run the playbook again")
+    if this.peer_urls == [peer_url]:
+        return Verdict(done=True, member_id=this.id)
+    if not this.votes:
+        return Verdict(member_id=this.id, reason=f"{name} is a learner; promote or remove it first")
+    owner = next((member for member in cluster.members if peer_url in member.peer_urls), this)
+    if owner is not this:
+        return Verdict(member_id=this.id, reason=f"{peer_url} is the peer URL of {owner.name or owner.id}")
     return _others_problem(cluster, this.id, max_lag) or Verdict(member_id=this.id)
 
 

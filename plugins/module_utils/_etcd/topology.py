@@ -8,48 +8,17 @@ Linear in the number of hosts: an inventory may have thousands of clusters.
 
 from __future__ import annotations
 
-import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import address_problems, member_urls
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
 
 
 class TopologyError(ValueError):
     """Hosts that cannot form their clusters; the text lists every problem and its fix."""
-
-
-def host_in_url(address: str) -> str:
-    """Return an address as URLs contain it: IPv6 in brackets, anything else unchanged."""
-    try:
-        return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
-    except ValueError:
-        return address
-
-
-def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
-    """Return the URLs that a member advertises, and those on which it listens.
-
-    etcd binds to IP addresses only, so a member with a DNS name listens on every IPv4 address, and on a host with
-    ``only_ipv6`` on every address ([::] accepts IPv4 too). Source: ``VerifyBootstrap`` and ``checkBindURLs`` in
-    server/embed/config.go, 3.5 to 3.7.
-    """
-    scheme = "https" if member["tls"] else "http"
-    name, client, peer = host_in_url(member["address"]), member["client_port"], member["peer_port"]
-    try:
-        ipaddress.ip_address(member["address"])
-        clients, peers = [name, "127.0.0.1"], name
-    except ValueError:
-        peers = "[::]" if member.get("only_ipv6") else "0.0.0.0"
-        clients = [peers]
-    return {
-        "client_url": f"{scheme}://{name}:{client}",
-        "peer_url": f"{scheme}://{name}:{peer}",
-        "listen_client_urls": ",".join(f"{scheme}://{address}:{client}" for address in dict.fromkeys(clients)),
-        "listen_peer_urls": f"{scheme}://{peers}:{peer}",
-    }
 
 
 def duplicate_problems(members: Iterable[Mapping[str, Any]], what: str, where: str) -> list[str]:
@@ -68,18 +37,20 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     """Group members into clusters, by cluster name.
 
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
-    ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
+    ``peer_address`` (that the other members use, if it is not ``address``), ``listen_addresses`` (IP addresses; empty, the advertised one and
+    loopback), ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
     seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
     ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what the playbooks that change members were asked
     for; empty for the others), ``identity`` and ``comparison`` (of the members' hashes, where one host compared them) are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
-    Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs) of each cluster. The state is
+    Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs, and with ``moves``: whether the cluster has another peer URL
+    of the member, which the rolling update changes) of each cluster. The state is
     ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
     was formed; else ``new``. With a request there is also ``membership``: the plan.
 
     Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
-    an existing cluster, and for members whose name or peer URL changed.
+    an existing cluster, for members whose name changed, and for peer URLs that cannot be changed.
     """
     clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -121,6 +92,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         else:
             problems += empty_problems(own, views[cluster], where) if existing else []
             problems += membership.mismatch_problems(views[cluster], own, where)
+        moving = set() if requests[cluster] else membership.moving_hosts(views[cluster], own)
+        own = [{**member, "moves": member["host"] in moving} for member in own]
+        problems += address_problems(own)
         result[cluster] = {
             **({"membership": changes} if changes else {}),
             "state": "existing" if existing else "new",

@@ -23,20 +23,6 @@ def member(host, **other):
     }
 
 
-@pytest.mark.parametrize(
-    ("address", "client", "listen"),
-    [
-        ("10.0.0.1", "https://10.0.0.1:2379", "https://10.0.0.1:2379,https://127.0.0.1:2379"),
-        ("127.0.0.1", "https://127.0.0.1:2379", "https://127.0.0.1:2379"),
-        ("fd00::1", "https://[fd00::1]:2379", "https://[fd00::1]:2379,https://127.0.0.1:2379"),
-        ("n1.example.net", "https://n1.example.net:2379", "https://0.0.0.0:2379"),
-    ],
-)
-def test_urls(address, client, listen):
-    urls = topology.member_urls(member("n1", address=address))
-    assert (urls["client_url"], urls["listen_client_urls"]) == (client, listen)
-
-
 def view(*started, all_of=("n1", "n2", "n3"), ok=True):
     """What a member answers: all members by name, and the client URLs of those that have joined."""
     return {
@@ -53,21 +39,12 @@ def view(*started, all_of=("n1", "n2", "n3"), ok=True):
     }
 
 
+NO_QUORUM = view("n1", "n2", "n3", ok=False)
 NONE_ANSWERS = {"quorum": {"ok": False, "healthy": 0}, "members": []}
 
 
 def forming(host, answered=None, has_data=True):
     return member(host, has_data=has_data, forming=True, view=answered or {})
-
-
-def test_a_name_on_a_host_with_ipv6_only():
-    urls = topology.member_urls(member("n1", address="n1.example.net", only_ipv6=True))
-    assert (urls["listen_client_urls"], urls["listen_peer_urls"]) == ("https://[::]:2379", "https://[::]:2380")
-    assert topology.member_urls(member("n1", only_ipv6=True))["listen_peer_urls"] == "https://10.0.0.1:2380"
-
-
-def test_plain_urls():
-    assert topology.member_urls(member("n1", tls=False))["peer_url"] == "http://10.0.0.1:2380"
 
 
 def test_new_cluster():
@@ -98,9 +75,8 @@ def test_state(members, state):
 
 def deployed(host, address=None, **other):
     """A member with data whose cluster answers with the addresses of its deployment."""
-    return member(
-        host, has_data=True, view=view("n1", "n2", "n3"), **({"address": address} if address else {}), **other
-    )
+    answer = other.pop("view", view("n1", "n2", "n3"))
+    return member(host, has_data=True, view=answer, **({"address": address} if address else {}), **other)
 
 
 def test_members_that_are_where_the_cluster_has_them():
@@ -109,17 +85,61 @@ def test_members_that_are_where_the_cluster_has_them():
     assert topology.form_clusters([moved])["etcd"]["state"] == "existing"
 
 
+def moves(*members):
+    found = topology.form_clusters(list(members))["etcd"]["members"]
+    return [host for host, one in found.items() if one["moves"]]
+
+
+def test_members_that_move():
+    assert moves(deployed("n1"), deployed("n2", "10.9.9.2"), deployed("n3")) == ["n2"]
+    assert moves(*(deployed(host, peer_port=12380) for host in ("n1", "n2", "n3"))) == ["n1", "n2", "n3"]
+    assert moves(deployed("n1", peer_address="10.9.9.1"), deployed("n2"), deployed("n3")) == ["n1"]
+    assert moves(member("n1"), member("n2")) == []
+    # It has started there, whatever the host says now.
+    assert moves(*(deployed(host, host_addresses=["10.8.8.8"]) for host in ("n1", "n2", "n3"))) == []
+
+
+def test_a_learner_does_not_move():
+    answer = view("n1", "n2", "n3")
+    answer["members"][1]["role"] = "learner"
+    with pytest.raises(topology.TopologyError, match=r"10\.9\.9\.2:2380, and it is a learner"):
+        moves(deployed("n1", view=answer), deployed("n2", "10.9.9.2", view=answer), deployed("n3", view=answer))
+
+
 @pytest.mark.parametrize(
     ("members", "absent", "text"),
     [
         (
-            [deployed("n1"), deployed("n2", "10.9.9.2"), deployed("n3")],
+            [deployed("n2", "10.9.9.2", view=NO_QUORUM), deployed("n3", view=NO_QUORUM)],
             [],
-            r"members reach n2 at https://10\.0\.0\.2:2380, but the inventory makes that https://10\.9\.9\.2:2380\. "
-            "Set etcd_address and etcd_peer_port of n2 back, or .* member update",
+            r"members reach n2 at https://10\.0\.0\.2:2380, but the inventory makes that https://10\.9\.9\.2:2380, and only a cluster "
+            "with quorum can change it. Set etcd_address, etcd_peer_address and etcd_peer_port of n2 back, and run site.yml first",
         ),
-        ([deployed("n1"), deployed("n2", peer_port=12380), deployed("n3")], [], r"n2 at .*:2380, .*10\.0\.0\.2:12380"),
-        ([deployed("n1"), deployed("n2", tls=False), deployed("n3")], [], "n2 at https://.*makes that http://"),
+        (
+            [deployed("n1", "10.0.0.2", client_port=1), deployed("n2", "10.0.0.1", client_port=1), deployed("n3")],
+            [],
+            "and that is where its members reach n2. Set .* of n1 back; to swap two addresses, move one member to a third",
+        ),
+        (
+            [deployed("n1"), deployed("n2", tls=False), deployed("n3")],
+            [],
+            "n2 at https://.*makes that http://.*, and TLS cannot be switched",
+        ),
+        (
+            [member("n1", listen_addresses=["n1.example.net"])],
+            [],
+            "n1: etcd_listen_addresses has n1.example.net, which is not an IP address",
+        ),
+        (
+            [member("n1", host_addresses=["10.0.0.9"])],
+            [],
+            r"n1: etcd cannot listen on 10\.0\.0\.1, which is not an address of the host \(10\.0\.0\.9\)\. .* set etcd_listen_addresses",
+        ),
+        (
+            [member("n1", peer_address="10.1.0.1", host_addresses=["10.0.0.1"])],
+            [],
+            r"n1: etcd cannot listen on 10\.1\.0\.1",
+        ),
         (
             [deployed("n1", name="m1"), deployed("n2"), deployed("n3")],
             [],
@@ -129,7 +149,7 @@ def test_members_that_are_where_the_cluster_has_them():
         (
             [member("n1", has_data=True, configured_peer_url="https://10.1.1.1:2380")],
             [],
-            r"reach n1 at https://10\.1\.1\.1:2380, but the inventory makes that https://10\.0\.0\.1:2380",
+            r"reach n1 at https://10\.1\.1\.1:2380, but the inventory makes that https://10\.0\.0\.1:2380, and only a cluster with quorum",
         ),
         (
             [member("n1"), member("n2", name="n1")],

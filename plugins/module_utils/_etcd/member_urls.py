@@ -1,0 +1,93 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The URLs that a member advertises, and those on which it listens. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# As URLs contain them.
+EVERY_ADDRESS = ("0.0.0.0", "[::]")
+
+
+def host_in_url(address: str) -> str:
+    """Return an address as URLs contain it: IPv6 in brackets, anything else unchanged."""
+    try:
+        return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+    except ValueError:
+        return address
+
+
+def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
+    """Return the URLs that a member advertises, and those on which it listens.
+
+    member: see ``topology.form_clusters``. etcd binds to IP addresses only, so without ``listen_addresses`` a member with a DNS name listens on every
+    IPv4 address, and on a host with ``only_ipv6`` on every address ([::] accepts IPv4 too). Source: ``VerifyBootstrap`` and
+    ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
+    """
+    scheme = "https" if member["tls"] else "http"
+    client, peer = member["client_port"], member["peer_port"]
+    peer_address = member.get("peer_address") or member["address"]
+    clients, peers = _bind_addresses(member, member["address"]), _bind_addresses(member, peer_address)
+    if not set(clients) & set(EVERY_ADDRESS):
+        clients = [*clients, "127.0.0.1"]
+    return {
+        "client_url": f"{scheme}://{host_in_url(member['address'])}:{client}",
+        "peer_url": f"{scheme}://{host_in_url(peer_address)}:{peer}",
+        "listen_client_urls": ",".join(f"{scheme}://{address}:{client}" for address in dict.fromkeys(clients)),
+        "listen_peer_urls": ",".join(f"{scheme}://{address}:{peer}" for address in dict.fromkeys(peers)),
+    }
+
+
+def _bind_addresses(member: Mapping[str, Any], advertised: str) -> list[str]:
+    """Return the addresses to listen on, as URLs contain them."""
+    given = member.get("listen_addresses") or []
+    if given:
+        return [host_in_url(address) for address in given]
+    if _is_address(advertised):
+        return [host_in_url(advertised)]
+    return ["[::]" if member.get("only_ipv6") else "0.0.0.0"]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def address_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the addresses to listen on that etcd could not bind to. Those of a member that has started there are not looked at.
+
+    members: with ``moves``, and with ``host_addresses``: the addresses of the host, empty if they are unknown.
+    """
+    problems = []
+    for member in members:
+        names = [address for address in member.get("listen_addresses") or [] if not _is_address(address)]
+        problems += [
+            f"{member['host']}: etcd_listen_addresses has {name}, which is not an IP address; etcd binds to nothing else"
+            for name in names
+        ]
+        own = {ipaddress.ip_address(address) for address in member.get("host_addresses") or []}
+        if names or not own or (member["has_data"] and not member["moves"]):
+            continue
+        wanted = [ipaddress.ip_address(address) for address in _addresses_to_bind(member)]
+        foreign = [
+            address for address in wanted if not (address.is_unspecified or address.is_loopback or address in own)
+        ]
+        problems += [
+            f"{member['host']}: etcd cannot listen on {address}, which is not an address of the host ({', '.join(sorted(map(str, own)))}). If it is "
+            "translated to one of them (NAT) or comes and goes, set etcd_listen_addresses to the host's own"
+            for address in dict.fromkeys(foreign)
+        ]
+    return problems
+
+
+def _addresses_to_bind(member: Mapping[str, Any]) -> list[str]:
+    """Return the IP addresses of the URLs to listen on."""
+    advertised = [member["address"], member.get("peer_address") or member["address"]]
+    return member.get("listen_addresses") or [address for address in advertised if _is_address(address)]

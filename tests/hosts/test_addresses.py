@@ -1,0 +1,108 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running members get other addresses and ports, while a client writes a key every 50 ms, and although the play is killed."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+
+import pytest
+import yaml
+from cluster import ETCDCTL
+from test_membership import SCENARIO, command, inventory, members, play, started, unchanged
+from writing import writing
+
+from bench.common.lab import addresses
+
+HOSTS = ("etcd-1", "etcd-2", "etcd-3")
+
+
+@pytest.fixture(scope="module")
+def second_address(site):
+    """Give etcd-2 a second address in the lab's network, as a network for the members would."""
+    found = ipaddress.ip_interface(
+        site.on("etcd-2", "ip -o -4 addr show scope global | awk '{print $4; exit}'").strip()
+    )
+    other = found + 100
+    site.on(
+        "etcd-2",
+        f"ip addr replace {other.ip}/{found.network.prefixlen} dev $(ip -o -4 route get 192.0.2.1 | sed 's/.* dev //; s/ .*//')",
+    )
+    return str(other.ip)
+
+
+def described(folder, peer_port, **of_hosts):
+    """Return the inventories of the three hosts with variables of their own."""
+    path = folder / "addresses.yml"
+    hosts = {host: of_hosts.get(host.replace("-", ""), {}) for host in HOSTS}
+    path.write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": {"etcd_peer_port": peer_port}}}))
+    return f"{SCENARIO},{path}"
+
+
+def peer_urls(site):
+    found = json.loads(site.on("etcd-1", f"{ETCDCTL} member list -w json"))["members"]
+    return {one["name"]: one["peerURLs"] for one in found}
+
+
+def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, second_address):
+    if len(members(site)) == 1:
+        assert play(site, "scale", inventory(tmp_path, *HOSTS)).code == 0
+    moved = described(
+        tmp_path,
+        2390,
+        etcd2={"etcd_peer_address": second_address},
+        etcd3={"etcd_listen_addresses": ["0.0.0.0"]},
+    )
+    before = peer_urls(site)
+    foretold = play(site, "site", moved, "--check")
+    assert foretold.code == 0 and set(foretold.changed.values()) != {0}, foretold.output
+    assert peer_urls(site) == before
+    with writing():
+        # The cluster knows the new URL of the first member, which still runs with the old one.
+        site.kill_at("Write the configuration file", *command("playbooks/site.yml", moved))
+        half = peer_urls(site)
+        assert sum(half[name] != before[name] for name in HOSTS) == 1, half
+        run = play(site, "site", moved)
+        assert run.code == 0, run.output
+    own = {**addresses(), "etcd-2": second_address}
+    assert peer_urls(site) == {name: [f"https://{own[name]}:2390"] for name in HOSTS}
+    listening = site.on("etcd-3", "ss -Hltn | awk '{print $4}'")
+    assert "0.0.0.0:2390" in listening and "0.0.0.0:2379" in listening
+    again = play(site, "site", moved)
+    assert unchanged(again), again.output
+
+
+def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_address):
+    before = started(site, *HOSTS), peer_urls(site)
+    own = addresses()
+    for variables, text in (
+        (
+            {"etcd2": {"etcd_peer_address": "203.0.113.7"}},
+            "etcd-2: etcd cannot listen on 203.0.113.7, which is not an address of the host",
+        ),
+        (
+            {"etcd2": {"etcd_listen_addresses": ["etcd-2"]}},
+            "etcd-2: etcd_listen_addresses has etcd-2, which is not an IP address",
+        ),
+        (
+            {"etcd1": {"etcd_address": own["etcd-3"], "etcd_client_port": 2479}},
+            "that is where its members reach etcd-3",
+        ),
+    ):
+        base = {"etcd2": {"etcd_peer_address": second_address}, "etcd3": {"etcd_listen_addresses": ["0.0.0.0"]}}
+        run = play(site, "site", described(tmp_path, 2390, **{**base, **variables}))
+        assert run.code != 0 and text in " ".join(run.output.split()), run.output
+        assert set(run.changed.values()) <= {0}
+    assert (started(site, *HOSTS), peer_urls(site)) == before
+
+
+def test_the_members_move_back(site, tmp_path):
+    with writing():
+        run = play(site, "site", described(tmp_path, 2380))
+        assert run.code == 0, run.output
+    assert peer_urls(site) == {
+        name: [f"https://{address}:2380"] for name, address in addresses().items() if name in HOSTS
+    }
+    assert unchanged(play(site, "site", inventory(tmp_path, *HOSTS)))
