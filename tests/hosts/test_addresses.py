@@ -19,7 +19,7 @@ from bench.common.lab import addresses
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def second_address(site):
     """Give etcd-2 a second address in the lab's network, as a network for the members would."""
     found = ipaddress.ip_interface(
