@@ -81,6 +81,11 @@ class Cluster:
         found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
         return {one.get("name") or one["peerURLs"][0]: bool(one.get("isLearner")) for one in found}
 
+    def peer_urls(self, name: str) -> list[str]:
+        """Return the peer URLs that the cluster has of a member."""
+        found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
+        return [url for one in found if one.get("name") == name for url in one["peerURLs"]]
+
     def start(self, name: str, initial_cluster: str) -> Member:
         """Start a member that joins, with what the module returned."""
         peers = {pair.split("=")[0]: int(pair.rsplit(":", 1)[1]) - 1 for pair in initial_cluster.split(",")}
@@ -179,6 +184,31 @@ def test_members_are_not_changed_while_another_one_is_down(three: Cluster) -> No
     three.start("m3", added["initial_cluster"])
     assert three.module("m3", "promoted")["changed"]
     assert three.listed() == {"m1": False, "m2": False, "m3": False}
+
+
+@pytest.mark.parametrize("version", releases())
+def test_a_member_moves_to_another_peer_url(version: str, tmp_path: Path) -> None:
+    cluster = Cluster(version, tmp_path, 3)
+    with cluster.stack:
+        wanted = f"http://127.0.0.1:{PORT + 101}"
+        would = cluster.module("m1", "moved", peer_url=wanted, _ansible_check_mode=True)
+        assert would["changed"] and cluster.peer_urls("m1") == [cluster.peer_url("m1")]
+        taken = cluster.module("m1", "moved", peer_url=cluster.peer_url("m2"))
+        assert taken["failed"] and taken["msg"].endswith(f"{cluster.peer_url('m2')} is the peer URL of m2")
+        assert cluster.module("m1", "moved", peer_url=wanted)["changed"]
+        assert not cluster.module("m1", "moved", peer_url=wanted)["changed"]
+        cluster.members["m1"].stop()
+        moved = Member(version, tmp_path, PORT + 100, name="m1")
+        cluster.members["m1"] = moved
+        cluster.stack.callback(moved.stop)
+        moved.start()
+        moved.wait_ready()
+        assert cluster.peer_urls("m1") == [wanted]
+        # The others reach it there: it votes although one of them is down, and then nobody may move.
+        cluster.members["m3"].stop()
+        cluster.ctl("put", "key", "value")
+        refused = cluster.module("m2", "moved", peer_url=f"http://127.0.0.1:{PORT + 111}", timeout=1)
+        assert refused["failed"] and "not healthy: m3" in refused["msg"]
 
 
 def test_a_learner_of_somebody_else_and_a_taken_name_are_refused(three: Cluster) -> None:
