@@ -4,8 +4,8 @@ SHELL := /bin/sh
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
-  bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lint bench-maintenance bench-maintenance-quick bench-memory bench-memory-quick \
-  bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick bench-world
+  bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lint bench-maintenance bench-maintenance-quick bench-memory \
+  bench-memory-quick bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick bench-world
 
 # Headings of `make help` begin with `##@`.
 help: ## list the targets
@@ -54,6 +54,9 @@ requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHO
 	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
 
 ##@ Measure
+bench-audit: setup-bench-audit ## audit known workloads and planted defects on real etcd; write the table of docs/audit.md (10 minutes)
+	@$(RUN) python -m bench.audit.run
+
 bench-chaos: setup-bench-chaos ## kill and disturb every operation on lab hosts; write docs/reliability.md (four hours at most, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-chaos ANSIBLE_INVENTORY=inventory,lab/inventory.py,bench/chaos/inventory \
 	  python -m bench.chaos.run $(MINUTES:%=--minutes %) && python -m bench.chaos.report

@@ -41,6 +41,7 @@ NEEDS = {
     "storage-evidence": PYTHON,
     "bench-model": PYTHON,
     "bench-site": DEPLOY,
+    "bench-audit": (*PYTHON, *THREE_ETCDS, "conftest"),
     "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6"),

@@ -50,7 +50,7 @@ def add_process(entry: dict[str, Any], process: Mapping[str, Any]) -> dict[str, 
             "silent": [],
         }
     environment = {name: value for name, value in process["environment"].items() if name != "ETCD_INITIAL_CLUSTER"}
-    command = ["etcd", *_without(process["command"][1:], _MEASURED), *measured]
+    command = ["etcd", *_effective(process["command"][1:], _MEASURED), *measured]
     return {**entry, **added, "command": command, "environment": environment, "silent": []}
 
 
@@ -62,18 +62,17 @@ def _parsed(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _without(words: Sequence[str], flag: str) -> list[str]:
-    """Return a command line without a flag and its value."""
-    kept = []
-    skips = False
+def _effective(words: Sequence[str], dropped: str) -> list[str]:
+    """Return a command line without a flag and its value. Of a flag that is given twice etcd takes the last."""
+    found: dict[str, list[str]] = {}
+    flag = ""
     for word in words:
-        if skips:
-            skips = False
-        elif word in (f"--{flag}", f"-{flag}"):
-            skips = True
-        elif not word.startswith((f"--{flag}=", f"-{flag}=")):
-            kept.append(word)
-    return kept
+        if word.startswith("-"):
+            flag = word.lstrip("-").partition("=")[0]
+            found.pop(flag, None)
+        found.setdefault(flag, []).append(word)
+    found.pop(dropped, None)
+    return [word for group in found.values() for word in group]
 
 
 def _facts(process: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -53,4 +53,14 @@ def setting_lines(measured: Mapping[str, Any], processes: Sequence[Process], pla
 def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[str]:
     """Return the end of the audit's text."""
     rows = memory_rows(measured, processes, plan)
-    return ["  measured and planned memory", *table_lines(rows), *setting_lines(measured, processes, plan)]
+    lines = ["  measured and planned memory", *table_lines(rows), *setting_lines(measured, processes, plan)]
+    return lines + problem_lines(processes)
+
+
+def problem_lines(processes: Sequence[Process]) -> list[str]:
+    """Return which processes could not be read, and why."""
+    return [
+        f"  not read: etcd with PID {process['pid']} on {process['hostname']}: {process['problem']}"
+        for process in processes
+        if process["problem"]
+    ]

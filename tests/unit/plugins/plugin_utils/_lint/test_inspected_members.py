@@ -53,6 +53,12 @@ def test_flags_and_variables_are_those_of_the_process_and_the_cluster_that_of_to
     }
 
 
+def test_of_a_repeated_flag_the_last_counts() -> None:
+    words = ["etcd", "--name=b", "--quota-backend-bytes", "1", "-name", "a", "--pre-vote", "--quota-backend-bytes=2"]
+    found = added(command=words)["command"]
+    assert found == ["etcd", "-name", "a", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=x,b=y"]
+
+
 def test_a_config_file_replaces_flags() -> None:
     found = added(config_file="/etc/etcd.yml", config="name: a\ninitial-cluster: a=x\nquota-backend-bytes: 9\n")
     assert (found["command"], found["environment"]) == (["etcd"], {"GOGC": "50"})

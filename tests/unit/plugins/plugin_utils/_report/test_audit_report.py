@@ -47,6 +47,9 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
         "command": ["etcd", "--name=a"],
         "environment": {},
         "config_file": "",
+        "problem": "",
+        "pid": 9,
+        "hostname": "host",
         "supervisor": {"kind": kind, "unit": "etcd.service", "container": "1f", "engine": "docker"},
         "memory": {"rss_anon": 40 << 20, "rss_peak": 60 << 20, "memory_limit": 1 << 30},
         **changed,
@@ -84,6 +87,11 @@ def test_measured_memory_stands_beside_the_plan() -> None:
     assert lines[2].split()[:7] == ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"]
     assert lines[3].split()[:5] == ["b", "-", "50.0", "MiB", "-"]
     assert "  planned settings for a" in lines and not any("for b" in line for line in lines)
+
+
+def test_a_process_that_could_not_be_read_is_named() -> None:
+    lines = page_lines(MEASURED, [a_process(problem="run as root")], PLAN)
+    assert lines[-1] == "  not read: etcd with PID 9 on host: run as root"
 
 
 def test_the_files_name_the_denials_first() -> None:
