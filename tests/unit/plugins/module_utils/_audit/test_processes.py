@@ -18,7 +18,7 @@ STATUS = "VmHWM:\t 300 kB\nVmRSS:\t 200 kB\nRssAnon:\t 90 kB\n"
 
 
 def add(root: Path, pid: int, comm: str, words: list[str], cgroup: str = UNIT) -> Path:
-    """Add a process, whose own root is a folder with a data directory and a file that is no certificate."""
+    """Add a process, whose own root is a folder with a data directory and a text file in place of a certificate."""
     folder = root / "proc" / str(pid)
     (folder / "root" / "data").mkdir(parents=True)
     (folder / "root" / "server.crt").write_text("nothing")
