@@ -199,7 +199,7 @@ def test_a_cluster_without_a_majority_is_judged(tmp_path: Path) -> None:
         for member in members[1:]:
             member.stop()
         time.sleep(4)
-        done = audit(members[0].endpoint)
+        done = audit(members[0].endpoint, request_timeout=4)
     assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
     assert "live/unhealthy" in rules(done), done.stdout
     assert re.search(r"DENY live/unhealthy: .*m0.*", done.stdout), done.stdout
