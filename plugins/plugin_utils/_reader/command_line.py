@@ -36,6 +36,10 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SWITCH = re.compile(r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all)(=.*)?|-[ditP]+)$")
 
 
+# etcd answers these and exits.
+_QUESTION = re.compile(r"^--?(version|help|h)$")
+
+
 class Command(NamedTuple):
     """etcd's command line: its words, and what the container around it adds."""
 
@@ -81,7 +85,7 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
         if _SHELL.match(word) and any(re.match(r"^-\w*c$", item) for item in words[position + 1 : position + 3]):
             return find_etcd(split_words(words[-1]), variables)
     for position, word in enumerate(words):
-        if _EXECUTABLE.match(word) and _is_command(words, position):
+        if _EXECUTABLE.match(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
             return Command(("etcd", *_until_end(words[position + 1 :])))
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
     if first is not None and any(SERVER_FLAG.match(word) for word in words):
@@ -98,6 +102,11 @@ def _is_command(words: list[str], position: int) -> bool:
     if following.startswith("-"):
         return position == 0 or not words[position - 1].startswith("-")
     return _NOTHING.match(following) is not None and (position == 0 or _RUNS.match(words[position - 1]) is not None)
+
+
+def _asks(words: list[str]) -> bool:
+    """Tell whether the arguments only ask etcd for its version or for help."""
+    return any(_QUESTION.match(word) for word in words[:1])
 
 
 def _until_end(words: list[str]) -> list[str]:

@@ -16,11 +16,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     is_image,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE, Variable
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
 
 _FILE = re.compile(r"(^|/)((docker|container)file(\.[\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
+_ARGUMENT = re.compile(r"^ARG\s+(\w+)=(\S+)\s*$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))")
 _INSTRUCTION = re.compile(r"^(ENV|ENTRYPOINT|CMD)\s+(.+)$", re.IGNORECASE)
 
 
@@ -54,6 +56,9 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     command = _command(last, image, variables)
     if command is None:
         return None
+    if len(command.words) == 1 and last:
+        # A script starts it, and reads variables in its own way.
+        variables = []
     source = next((last[name][1] for name in ("CMD", "ENTRYPOINT") if name in last), None)
     found = member.build("Dockerfile", command, source, variables)
     if image is not None:
@@ -65,14 +70,23 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
 
 def _stages(lines: list[Line]) -> list[_Stage]:
     stages: list[_Stage] = []
+    arguments: dict[str, str] = {}
     for logical in logical_lines(lines, comments="#"):
         opening = _FROM.match(logical.text)
         instruction = _INSTRUCTION.match(logical.text)
+        argument = _ARGUMENT.match(logical.text)
         if opening:
-            stages.append(_Stage(opening[1], logical, []))
+            stages.append(_Stage(_filled(opening[1], arguments), logical, []))
+        elif argument and not stages:
+            arguments[argument[1]] = unquote(argument[2])
         elif instruction and stages:
             stages[-1].instructions.append((instruction[1].upper(), instruction[2].strip(), logical))
     return stages
+
+
+def _filled(image: str, arguments: dict[str, str]) -> str:
+    """Fill the defaults of ARG into an image. Who builds it may pass others."""
+    return _PLACEHOLDER.sub(lambda found: arguments.get(found[1] or found[3], found[2] or found[0]), image)
 
 
 def _base(stages: list[_Stage]) -> str | None:
@@ -92,8 +106,7 @@ def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables:
         return None
     if words and words[0].startswith("-"):
         return Command(("etcd", *words))
-    is_configured = any(SERVER_VARIABLE.match(name) for name in values)
-    return Command(("etcd",)) if is_configured and not words else None
+    return Command(("etcd",))
 
 
 def _words(value: str) -> list[str]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, ini, member, script, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, ini, member, nix, script, unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
@@ -30,7 +30,6 @@ _DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|exa
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 # Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
-_NIX_OPTIONS = re.compile(r"\bservices\.etcd\b|^\s*(services\s*=\s*\{[^}]*\b)?etcd\s*=\s*\{", re.MULTILINE)
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -157,7 +156,10 @@ class _Reader:
         written, own = script.split_script(file.lines)
         for inner in written:
             self._add_inner(Text(file.path, inner.target, inner.lines))
-        self.files += [_member(file.path, found) for found in script.members_of(own)]
+        members = script.members_of(own)
+        # Only the release that it downloads is known of a service whose unit is elsewhere.
+        service = script.served_elsewhere(own) if file.path in self._releases and not written and not members else None
+        self.files += [_member(file.path, found) for found in [*members, *([service] if service else [])]]
 
     def _add_dockerfile(self, file: Text) -> None:
         found = dockerfile.member_of(file.lines)
@@ -168,16 +170,18 @@ class _Reader:
 
     def _add_nix(self, file: Text) -> None:
         """Read the texts in a module of NixOS, such as cloud-config. What its options mean, only Nix knows."""
-        for lines in _nix_texts(file.lines):
+        for lines in nix.texts_of(file.lines):
             self._add_inner(Text(file.path, "", lines))
-        if _NIX_OPTIONS.search(file.text):
+        if nix.has_options(file.text):
             self.unparsed[file.path] = (
                 "headroom-lint does not evaluate options of NixOS; lint the unit that they become"
             )
 
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
-        if not _mention(inner.text) and not _is_configuration(inner) and not _is_resource(inner):
+        if not (
+            _mention(inner.text) or _is_configuration(inner) or _is_resource(inner) or unit.starts_etcd(inner.text)
+        ):
             return
         if _DOCUMENT.search(inner.target) and not _is_configuration(inner) and not _is_resource(inner):
             return
@@ -210,7 +214,8 @@ class _Reader:
             if found is not None:
                 self.files.append(_member(parts[0].path, found))
             else:
-                self.passed_over.update({part.path: "it starts no etcd" for part in parts})
+                # A unit inside another file says nothing about the rest of that file.
+                self.passed_over.update({part.path: "it starts no etcd" for part in parts if part.path == part.target})
         for file in self._environments:
             if id(file) not in used:
                 self.files.append(_member(file.path, member.from_environment(read_environment(file.lines))))
@@ -269,27 +274,6 @@ def _is_resource(inner: Text) -> bool:
         and _RESOURCE.search(inner.text) is not None
         and re.search(r"etcd|cluster-init", inner.text) is not None
     )
-
-
-def _nix_texts(lines: list[Line]) -> list[list[Line]]:
-    """Return the indented strings of a file in Nix, from '' to '', with several lines each."""
-    texts: list[list[Line]] = []
-    body: list[Line] | None = None
-    for line in lines:
-        marks = len(re.findall(r"(?<!')''(?!['$\\])", line.text))
-        if body is None and marks % 2:
-            body = []
-        elif body is not None and marks % 2:
-            texts.append(_dedented(body))
-            body = None
-        elif body is not None:
-            body.append(line)
-    return [text for text in texts if text]
-
-
-def _dedented(lines: list[Line]) -> list[Line]:
-    margin = min((len(line.text) - len(line.text.lstrip()) for line in lines if line.text.strip()), default=0)
-    return [line._replace(text=line.text[margin:]) for line in lines]
 
 
 def _mention(text: str) -> str:

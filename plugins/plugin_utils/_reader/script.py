@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    Command,
     expand,
     find_etcd,
     split_words,
@@ -24,6 +25,12 @@ _ASSIGNMENT = re.compile(
     r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
 )
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
+
+
+_STARTS_SERVICE = re.compile(
+    r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
+    r"|service\s+etcd\s+(?:re)?start|/etc/(?:rc\.d/)?init\.d/etcd\s+(?:re)?start|update-rc\.d\s+etcd)(?=\s|;|&|$)"
+)
 
 
 class Written(NamedTuple):
@@ -76,6 +83,15 @@ def _expand(line: Line, constants: dict[str, str]) -> Line:
     return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
 
 
+def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
+    """Return a member without settings for a script that starts etcd as a service whose unit is another file; None for other scripts."""
+    started = next((line for line in own if _STARTS_SERVICE.match(line.text)), None)
+    if started is None:
+        return None
+    found = member.build("script", Command(("etcd",)), None, [])
+    return {**found, "silent": ["extra_config"]}
+
+
 def members_of(own: list[Line]) -> list[dict[str, Any]]:
     """Return the members that a script starts itself."""
     constants = _constants(own)
@@ -91,7 +107,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         words = split_words(logical.text)
         command = find_etcd(words, constants)
         # A bare `etcd` is also a word of a loop or of a message.
-        if command is None or not any(word.startswith("-") for word in command.words[1:]):
+        if command is None or not (command.image or any(word.startswith("-") for word in command.words[1:])):
             continue
         before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]

@@ -46,6 +46,11 @@ def is_unit(text: str) -> bool:
     return re.search(r"^\[Service\]\s*$", text, re.MULTILINE) is not None
 
 
+def starts_etcd(text: str) -> bool:
+    """Tell whether a text is a unit that starts etcd, whatever sets its flags."""
+    return is_unit(text) and re.search(r"^ExecStart=(.*[\s/\"'])?etcd(\s|[\"']|$)", text, re.MULTILINE) is not None
+
+
 def read_directives(lines: Iterable[Line]) -> list[Directive]:
     """Return the directives of the section [Service], in their order."""
     found: list[Directive] = []

@@ -49,7 +49,7 @@ _words(service) := command_line.words([object.get(service, "entrypoint", ""), ob
 
 _statement(service) := statement_builder.build("compose", object.union_n([
 	{
-		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), environment)),
+		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), _words(service), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
 	},
 	container.release(object.get(service, "image", null)),

@@ -16,16 +16,28 @@ environment(variables) := [{"name": name, "form": "env", "spelling": name, "valu
 ]
 
 # Without the variables that an image's own scripts read, such as Bitnami's ETCD_ROOT_PASSWORD.
-environment_of_image(reference, variables) := [entry |
+environment_of_image(reference, command, variables) := [entry |
 	some entry in environment(variables)
-	not _is_read_by_image(reference, entry.spelling)
+	not _is_read_by_image(reference, command, entry.spelling)
 ]
 
-_is_read_by_image(reference, name) if {
-	is_string(reference)
-	contains(reference, "bitnami")
+_is_read_by_image(reference, command, name) if {
+	_has_scripts(reference, command)
 	not spelling.is_known(null, "env", name)
 }
+
+_has_scripts(reference, _) if contains(reference, "bitnami")
+
+# Somebody's own image of etcd, whose command is not shown.
+_has_scripts(reference, command) if {
+	contains(reference, "/")
+	not regex.match(_published, reference)
+	not _names_etcd(command)
+}
+
+_names_etcd(command) if command_line.executable(command) >= 0
+
+_published := `(^|/)(coreos|etcd-development|google_containers|google-containers)/etcd|^(k8s\.gcr\.io|registry\.k8s\.io)/`
 
 # Name → [canonical name, why its value is unknown].
 inherited(variables) := {name: [statement_builder.canonical_name({"form": "env", "spelling": name}), "it is passed on from where this file is used"] |

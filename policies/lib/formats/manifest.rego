@@ -49,7 +49,7 @@ _environment(spec) := object.union_n([{name: value} |
 
 _statement(document, spec) := statement_builder.build("manifest", object.union_n([
 	{
-		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), environment)),
+		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), _words(spec), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
 		"kubernetes": _serves_kubernetes(document),
 		"silent": _silent(spec),

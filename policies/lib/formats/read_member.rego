@@ -22,7 +22,7 @@ import data.headroom.units
 statements(member) := {member.name: statement_builder.build(member.format, object.union_n([
 	{
 		"given": array.concat(
-			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.environment)),
+			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.command, member.environment)),
 			config_file.given(object.get(member, "config", {})),
 		),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},

@@ -94,6 +94,18 @@ canonical_name(entry) := name if {
 	name := spelling.setting(null, entry.form, entry.spelling)
 } else := entry.spelling
 
+# NAME=URL of each member, with placeholders for a name, a host or a port at most: so many members there are.
+_lists_peers(entry) if {
+	regex.match(_peers, entry.value)
+	canonical_name(entry) == "initial_cluster"
+}
+
+_peers := sprintf(`^\s*%s(\s*,\s*%s)*[\s,]*$`, [_peer, _peer])
+
+_peer := sprintf(`(\$\w+|\$[({]\w+[)}]|[\w.-])+=%s`, [_peer_url])
+
+_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|[\w.:\[\]-])+/?`
+
 # Why a placeholder has no value yet.
 filled_in := "filled in at deployment"
 
@@ -101,5 +113,12 @@ filled_in := "filled in at deployment"
 _doubt(entry) := filled_in if {
 	is_string(entry.value)
 	not regex.match(_urls, entry.value)
+	not _lists_peers(entry)
 	regex.match(`\$[({A-Za-z_]|\{\{|\{%|__[A-Z][A-Z0-9_]*__|<[A-Za-z][\w .-]*>`, replace(entry.value, "$$", ""))
+}
+
+# A word in capitals, which a script replaces.
+_doubt(entry) := filled_in if {
+	regex.match(`^[A-Z][A-Z0-9_]*$`, sprintf("%v", [entry.value]))
+	canonical_name(entry) == "initial_cluster"
 }

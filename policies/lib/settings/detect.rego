@@ -167,7 +167,7 @@ is_deployed(name) if files.listed[name][group[name]]
 is_deployed(name) if {
 	has_variables(name)
 	not has_no_inventory_file(name)
-	not _is_template(name)
+	not _is_of_strangers(name)
 }
 
 is_deployed(name) if {
@@ -179,16 +179,10 @@ is_deployed(name) if {
 # Its hosts may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
 
-# headroom-lint sees all hosts, and an empty group may mean that the playbook's etcd is optional.
+# headroom-lint sees all hosts. An empty group of another role may mean that its etcd is optional, or that the hosts come from elsewhere.
 _is_of_strangers(name) if {
 	files.reader.files
 	format[name] != "headroom"
-}
-
-# An inventory without any hosts is there to be copied.
-_is_template(name) if {
-	_is_of_strangers(name)
-	count(inventory.members[name].all) == 0
 }
 
 # Whether an inventory sets a variable of a server, or names the group of the members.

@@ -21,6 +21,9 @@ deny contains finding if some finding in result.findings("memory/raft_log_share"
 
 problems contains result.assuming(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile)) if {
 	some profile in estimates.profiles
+
+	# Without a workload, the size of the values would be a guess.
+	count(profile.etcd.workload) > 0
 	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille

@@ -267,6 +267,38 @@ test_variables_of_the_image if {
 	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given} == {"ETCD_SNAPSHOT_COUNT", "GOGC"}
 }
 
+# Nor does etcd see those that the scripts of somebody's own image read, unless the command is etcd's.
+images_of_others := [
+	[{"image": "someone/etcd:latest"}, {"ETCD_SNAPSHOT_COUNT"}],
+	[{"image": "someone/etcd:latest", "command": "etcd --name a"}, {"ETCD_BOOTSTRAP_NAMES", "ETCD_SNAPSHOT_COUNT"}],
+	[{"image": "quay.io/coreos/etcd:v3.5.1"}, {"ETCD_BOOTSTRAP_NAMES", "ETCD_SNAPSHOT_COUNT"}],
+	[{"image": "registry.k8s.io/etcd:3.5.1"}, {"ETCD_BOOTSTRAP_NAMES", "ETCD_SNAPSHOT_COUNT"}],
+	[{"image": "etcd:3.5.1"}, {"ETCD_BOOTSTRAP_NAMES", "ETCD_SNAPSHOT_COUNT"}],
+]
+
+test_variables_of_images_of_others[note] if {
+	some [image, expected] in images_of_others
+	note := json.marshal(image)
+	service := object.union(image, {"environment": {"ETCD_BOOTSTRAP_NAMES": "a", "ETCD_SNAPSHOT_COUNT": "5"}})
+	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given; entry.form == "env"} == expected
+}
+
+# Placeholders for hosts and names leave the number of members known; a list in a placeholder does not.
+initial_clusters := [
+	["a=http://${IP}:2380", set(), 1],
+	["${NAME}=https://$IP:2380,b=https://$(B):${PORT},", set(), 2],
+	["a=https://10.0.0.1:2380,$OTHERS", {"--initial-cluster"}, 2],
+	["{% for h in hosts %}{{ h }}=http://{{ h }}:2380,{% endfor %}", {"--initial-cluster"}, 1],
+	["CLUSTER_URL", {"--initial-cluster"}, 1],
+]
+
+test_initial_cluster[value] if {
+	some [value, unknown, members] in initial_clusters
+	found := compose.statements({"services": {"x": {"image": "etcd:v3.5.1", "command": ["etcd", "--initial-cluster", value]}}}).x
+	object.keys(found.unknown) == unknown
+	found.members == members
+}
+
 test_compose_passes_on if {
 	service := {"image": "etcd:v3.5.1", "environment": ["ETCD_SNAPSHOT_COUNT", 5]}
 	object.keys(compose.statements({"services": {"x": service}}).x.unknown) == {"ETCD_SNAPSHOT_COUNT"}

@@ -93,7 +93,14 @@ def test_recovery_in_a_script() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["systemctl status etcd --no-pager", "sudo useradd -r etcd -s /bin/false", "cd etcd --"]
+    "line",
+    [
+        "systemctl status etcd --no-pager",
+        "/opt/etcd/etcd --version",
+        "etcd -h",
+        "sudo useradd -r etcd -s /bin/false",
+        "cd etcd --",
+    ],
 )
 def test_other_commands_about_etcd(line: str) -> None:
     assert members("a.sh", f"#!/bin/sh\n{line}\n") == []
@@ -188,3 +195,51 @@ def test_working_directory() -> None:
     """There etcd creates the data directory if no setting names it."""
     (found,) = members("etcd.service", "[Service]\nWorkingDirectory=/var/lib/etcd\nExecStart=etcd --name a\n")
     assert found["silent"] == ["data_dir"]
+
+
+DOWNLOAD = "ETCD_VER=v3.4.2\ncurl -LO https://github.com/etcd-io/etcd/releases/download/${ETCD_VER}/etcd-${ETCD_VER}-linux-amd64.tar.gz\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("systemctl enable etcd", 1),
+        ("sudo systemctl --now enable kubelet etcd.service", 1),
+        ("service etcd restart", 1),
+        ("/etc/init.d/etcd start", 1),
+        ("update-rc.d etcd defaults", 1),
+        ("systemctl stop etcd", 0),
+        ("systemctl start etcd-backup", 0),
+        ("etcd --version", 0),
+    ],
+)
+def test_service_of_a_script(line: str, count: int) -> None:
+    """A script downloads etcd and starts a unit that is in another file: only the release is known."""
+    found = members("install.sh", f"#!/bin/sh\n{DOWNLOAD}{line}\n")
+    assert [(each["release"], each["silent"]) for each in found] == [("3.4.2", ["extra_config"])] * count
+    assert members("install.sh", f"#!/bin/sh\n{line}\n") == []
+
+
+def test_container_without_arguments() -> None:
+    (found,) = members(
+        "start.sh",
+        "docker kill etcd\ndocker run -d --restart always \\\n  --name etcd -p 2379:2379 bitnami/etcd:3.4.15\n",
+    )
+    assert found["image"] == "bitnami/etcd:3.4.15"
+
+
+def test_unit_without_flags_in_a_script() -> None:
+    """The script writes the unit's variables as well."""
+    text = (
+        "#!/bin/bash\ncat <<EOF | sudo tee /etc/etcd/etcd.env\nETCD_NAME=a\nETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379\nEOF\n"
+        "cat << EOF | sudo tee /etc/systemd/system/etcd.service\n[Service]\nEnvironmentFile=/etc/etcd/etcd.env\nExecStart=/usr/local/bin/etcd\nEOF\n"
+    )
+    (found,) = members("install.sh", text)
+    assert (found["format"], found["environment"]["ETCD_NAME"]) == ("systemd unit", "a")
+
+
+def test_other_units_in_a_script() -> None:
+    text = "#!/bin/bash\ncat <<EOF > /etc/systemd/system/x.service\n[Service]\nExecStart=/usr/bin/etcdctl get x\nEOF\n"
+    reading = read({"install.sh": text})
+    assert reading.document["files"] == []
+    assert reading.passed_over == {"install.sh": "it configures no etcd"}
