@@ -163,7 +163,7 @@ def test_the_leader_is_replaced_on_request(site, folder):
 
 
 @pytest.mark.campaign
-def test_three_members_become_five_and_then_three_without_the_leader(site, folder):
+def test_three_members_become_five(site, folder):
     five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     before = started(site, "etcd-1", "etcd-2", "etcd-3")
     with writing(5):
@@ -171,6 +171,26 @@ def test_three_members_become_five_and_then_three_without_the_leader(site, folde
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     assert started(site, "etcd-1", "etcd-2", "etcd-3") == before, "members that stay do not restart"
+
+
+@pytest.mark.campaign
+def test_two_of_five_are_replaced_in_one_run_that_is_killed(site, folder):
+    five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    with writing(5):
+        for host in ("etcd-2", "etcd-4"):
+            site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
+        killed_at(site, "Promote the learner once it has caught up", "replace", five, etcd_replace="etcd-2,etcd-4")
+        assert list(members(site).values()).count(True) == 1
+        run = play(site, "replace", five, etcd_replace="etcd-2,etcd-4")
+        assert run.code == 0, run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    again = play(site, "site", five)
+    assert unchanged(again), again.output
+
+
+@pytest.mark.campaign
+def test_five_members_become_three_without_the_leader(site, folder):
+    before = started(site, "etcd-1", "etcd-2", "etcd-3")
     site.on("etcd-1", f"{ETCDCTL} --endpoints {url_of(leader(site))} move-leader {member_id(site, 'etcd-5')}")
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     refused = play(site, "scale", three)
