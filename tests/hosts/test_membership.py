@@ -179,7 +179,9 @@ def test_two_of_five_are_replaced_in_one_run_that_is_killed(site, folder):
     with writing(5):
         for host in ("etcd-2", "etcd-4"):
             site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
-        killed_at(site, "Write the configuration file for the first start", "replace", five, etcd_replace="etcd-2,etcd-4")
+        killed_at(
+            site, "Write the configuration file for the first start", "replace", five, etcd_replace="etcd-2,etcd-4"
+        )
         assert list(members(site).values()).count(True) == 1
         run = play(site, "replace", five, etcd_replace="etcd-2,etcd-4")
         assert run.code == 0, run.output

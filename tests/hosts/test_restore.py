@@ -80,6 +80,10 @@ WRONG = {
         {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": "/var/backups/none.db"},
         r"/var/backups/none\.db is neither on etcd-1, etcd-2, etcd-3 nor on the controller",
     ),
+    "no backup of Headroom's": (
+        {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": "/etc/hostname"},
+        r"/etc/hostname\s+on\s+etcd-1\s+lacks\s+/etc/hostname\.json\s+and\s+/etc/hostname\.sha256,",
+    ),
 }
 
 
