@@ -151,6 +151,10 @@ def _standing(
             f"playbooks/replace.yml -e etcd_replace={name}"
         ), None
     problems = membership.mismatch_problems(view, [host], where)
+    if membership.moving_hosts(view, [host]):
+        problems = [
+            f"{where}: {name} is to move to {host['peer_url']}: change one thing at a time, and run site.yml first, which moves it"
+        ]
     return (problems[0] if problems else ""), None
 
 

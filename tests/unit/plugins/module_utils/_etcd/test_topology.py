@@ -272,6 +272,11 @@ def test_without_a_request_the_error_names_the_playbooks():
         ([member("n1", has_data=True, view=answered("n1"))], {"replace": "n9"}, "etcd_replace names n9"),
         ([member("n1", has_data=True, view=answered("n1"))], {"remove": 5}, "etcd_scale_remove is 5"),
         ([member("n1", has_data=True), member("n2")], {"version": "3.7.3"}, "no member answers"),
+        (
+            [member("n1", has_data=True, peer_port=2390, view=answered("n1")), member("n2"), member("n3")],
+            {"version": "3.7.3"},
+            r"n1 is to move to https://10\.0\.0\.1:2390: change one thing at a time, and run site\.yml first",
+        ),
     ],
 )
 def test_requests_that_cannot_be_met(hosts, request_, text):
