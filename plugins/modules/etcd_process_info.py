@@ -37,7 +37,7 @@ EXAMPLES = r"""
 RETURN = r"""
 processes:
   description:
-    - The processes by PID. Sizes are bytes, null where there is no limit or the kernel does not say.
+    - The processes by PID. Sizes are bytes. They are null if there is no limit, or if the kernel does not report the figure.
     - RV(ignore:problem) says what could not be read; empty if everything could.
     - The kind of a supervisor is C(service) (a systemd unit), C(container), C(pod) or C(process) (started by hand or by a script).
   returned: success

@@ -14,11 +14,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_with import StartedWith, read_start
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_with import (
+    LARGEST_FILE,
+    StartedWith,
+    read_start,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
     CertificateError,
     parse_pem,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import mount_of, parse_mountinfo
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.owners import find_by_name, read_owner
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
@@ -29,7 +34,6 @@ _MEMORY = (
 _CERTIFICATES = (
     "cert-file", "trusted-ca-file", "client-cert-file", "peer-cert-file", "peer-trusted-ca-file", "peer-client-cert-file",
 )  # fmt: skip
-_LARGEST_FILE = 1 << 20
 _DENIED = "its /proc/PID/environ and /proc/PID/root may not be read: run as root (become)"
 # Parts of a control group's path → the engine.
 _ENGINES = (("docker", "docker"), ("libpod", "podman"), ("crio", "cri-o"), ("containerd", "containerd"))
@@ -76,7 +80,7 @@ def _disks(started: StartedWith) -> dict[str, dict[str, Any]]:
     paths = {"data": started.setting("data-dir") or f"{started.setting('name') or 'default'}.etcd"}
     if started.setting("wal-dir"):
         paths["wal"] = started.setting("wal-dir")
-    mounts = parse_mountinfo(_text(f"{started.folder}/mountinfo"))
+    mounts = parse_mountinfo(read_text(f"{started.folder}/mountinfo", LARGEST_FILE))
     found = {}
     for name, path in paths.items():
         inside = os.path.normpath(os.path.join(started.cwd, path))
@@ -103,18 +107,9 @@ def _certificates(started: StartedWith, now: float) -> list[dict[str, Any]]:
             continue
         one: dict[str, Any] = {"flag": flag, "path": path, "days_left": None, "not_after": None, "problem": ""}
         try:
-            validity = parse_pem(_text(started.path(path)))
+            validity = parse_pem(read_text(started.path(path), LARGEST_FILE))
             one.update(days_left=validity.days_left(now), not_after=validity.date())
         except CertificateError as error:
             one["problem"] = str(error)
         found.append(one)
     return found
-
-
-def _text(path: str) -> str:
-    """Return the beginning of a file, empty if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(_LARGEST_FILE)
-    except OSError:
-        return ""

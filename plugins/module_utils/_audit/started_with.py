@@ -9,8 +9,11 @@ import os
 import re
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import read_text
+
 HIDDEN = "***"
-_LARGEST_FILE = 1 << 20
+# Of a file that may be anything, no more than its beginning is read.
+LARGEST_FILE = 1 << 20
 _GO = ("GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS")
 _SECRET = re.compile(r"passw|secret", re.IGNORECASE)
 # User and password in a URL.
@@ -50,12 +53,12 @@ class StartedWith:
 
 def read_start(folder: str) -> StartedWith:
     """Read what a process was started with. ``folder``: its folder in /proc. Never fails: what cannot be read is empty."""
-    words = [hide(word) for word in _hide_values(_raw(f"{folder}/cmdline").split("\0"))]
+    words = [hide(word) for word in _hide_values(read_text(f"{folder}/cmdline", LARGEST_FILE).split("\0"))]
     while words and not words[-1]:
         words.pop()
     readable = os.access(f"{folder}/environ", os.R_OK)
     environment = {}
-    for entry in _raw(f"{folder}/environ").split("\0"):
+    for entry in read_text(f"{folder}/environ", LARGEST_FILE).split("\0"):
         name, _equals, value = entry.partition("=")
         if name.startswith("ETCD_") or name in _GO:
             environment[name] = HIDDEN if _SECRET.search(name) else hide(value)
@@ -67,7 +70,7 @@ def read_start(folder: str) -> StartedWith:
     config = flag_value(words, "config-file") or environment.get("ETCD_CONFIG_FILE", "")
     if not config:
         return started
-    text = _raw(started.path(config))
+    text = read_text(started.path(config), LARGEST_FILE)
     problem = "" if text else f"its config file {config} cannot be read"
     return StartedWith(folder, words, environment, cwd, readable, config, hide_lines(text), problem)
 
@@ -134,11 +137,3 @@ def _hide_values(words: list[str]) -> list[str]:
         else:
             found.append(word)
     return found
-
-
-def _raw(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(_LARGEST_FILE)
-    except OSError:
-        return ""

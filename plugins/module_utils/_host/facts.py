@@ -87,11 +87,11 @@ def run(command: Sequence[str]) -> tuple[int, str]:
     return (124, "") if done.returncode is None else (done.returncode, done.stdout)
 
 
-def read_text(path: str) -> str:
-    """A file's text, or nothing where it cannot be read."""
+def read_text(path: str, limit: int = -1) -> str:
+    """A file's text, or nothing where it cannot be read. limit: the most characters to read, all if negative."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
+            return stream.read(limit)
     except OSError:
         return ""
 

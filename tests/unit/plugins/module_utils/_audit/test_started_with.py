@@ -31,7 +31,7 @@ peer-transport-security:
 def folder_of_process(tmp_path: Path) -> Path:
     """Return a process's folder in /proc whose root is the folder ``root`` in it."""
     (tmp_path / "root" / "etc").mkdir(parents=True)
-    (tmp_path / "cwd").symlink_to("/work")
+    (tmp_path / "cwd").symlink_to("/srv")
     return tmp_path
 
 
@@ -47,7 +47,7 @@ def test_flags_win_over_variables_and_no_password_is_returned(folder: Path) -> N
     start(folder, [*words, "--discovery-secret=hunter2"], environment)
     found = read_start(str(folder))
     assert (found.setting("name"), found.setting("data-dir"), found.setting("wal-dir")) == ("m1", "data", "")
-    assert found.path("data") == f"{folder}/root/work/data"
+    assert found.path("data") == f"{folder}/root/srv/data"
     assert "hunter2" not in repr(found) and "AWS_KEY" not in found.environment
     assert found.words[2:] == [
         "--discovery-password",
