@@ -153,13 +153,26 @@ def test_the_leader_is_replaced_on_request(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     name = leader(site)
     with writing():
+        # The new member is promoted and healthy: it is not replaced again.
+        killed_at(
+            site,
+            "Wait until the member serves with its settings",
+            "replace",
+            three,
+            etcd_replace=name,
+            etcd_replace_healthy=True,
+        )
+        promoted = member_id(site, name)
         run = play(site, "replace", three, etcd_replace=name, etcd_replace_healthy=True)
-        assert run.code == 0, run.output
+        assert run.code == 0 and f"{name} was replaced already" in " ".join(run.output.split()), run.output
+        assert member_id(site, name) == promoted
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3") and leader(site) != name
     kept = site.on(name, "ls -d /var/lib/etcd/data.before-*/member/snap/db /var/lib/etcd-wal/member/wal.before-*")
     assert len(kept.split()) == 2, "the old data is kept aside"
     again = play(site, "site", three)
     assert unchanged(again), again.output
+    once_more = play(site, "replace", three, "--check", etcd_replace=name, etcd_replace_healthy=True)
+    assert f"{name}: remove {name} ({promoted})" in " ".join(once_more.output.split()), once_more.output
 
 
 @pytest.mark.campaign

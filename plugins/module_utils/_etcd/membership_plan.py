@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_integrity
@@ -67,7 +68,8 @@ def plan(
     """Plan the change of a cluster.
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
-    (what ``read_identity`` found on the host). comparison: of the members' hashes, for ``membership_integrity``.
+    (what ``read_identity`` found on the host) and ``replacing`` (the
+    SHA-256 of the mark that an interrupted replacement left there). comparison: of the members' hashes, for ``membership_integrity``.
     """
     compared = comparison or {}
     members, wanted = view.get("members", []), list(hosts)
@@ -138,7 +140,10 @@ def _standing(
             return f"{where}: {host['host']} holds {_foreign(identity, view)}; {_aside_advice(host)}", None
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
-        if own and _is_well(entry) and not request.replace_healthy and not membership_integrity.differs(compared, name):
+        well = own and _is_well(entry) and not membership_integrity.differs(compared, name)
+        if well and _was_replaced(host, entry):
+            return "", None
+        if well and not request.replace_healthy:
             return (
                 f"{where}: {name} is healthy{membership_integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
                 "same, confirm it with -e etcd_replace_healthy=true"
@@ -160,6 +165,14 @@ def _standing(
 
 def _is_well(entry: Mapping[str, Any]) -> bool:
     return bool(entry["healthy"]) and "CORRUPT" not in entry.get("alarms", [])
+
+
+def _was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
+    """Say whether an interrupted run replaced the member already: its mark on the host has the id of another one.
+
+    ``replacing`` of the host is the SHA-256 of the mark, empty without one.
+    """
+    return host.get("replacing", "") not in ("", sha256(entry["id"].encode()).hexdigest())
 
 
 def _foreign(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
@@ -316,6 +329,13 @@ def _describe(result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str
         f"move the leadership away from {removal.name} if it leads, and remove it ({removal.id})"
         for removal in result.removes
         if not removal.down
+    ]
+    lines += [
+        f"{host['name']} was replaced already, by a run that did not end; this run completes the rest. To replace it once more, run the playbook again"
+        for host in hosts
+        for entry in view["members"]
+        if host["name"] in request.replace and host["host"] not in result.joins
+        if entry["name"] == host["name"] and _was_replaced(host, entry)
     ]
     gone = [name for name in request.remove if name not in [removal.name for removal in result.removes]]
     lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join
@@ -138,6 +140,23 @@ def test_a_healthy_member_is_replaced_on_request_only():
     found = plan(THREE, hosts, replace=["n2"], replace_healthy=True)
     assert (found.problems, found.removes) == ([], []), "it stays until its turn"
     assert found.joins == {"n2": Join("n2", remove="id-n2", aside=True)}
+
+
+@pytest.mark.parametrize(
+    ("replaced", "alarms", "replaces"),
+    [("", [], True), ("n2", [], True), ("another", [], False), ("another", ["CORRUPT"], True)],
+    ids=["no mark", "killed before the removal", "killed after the promotion", "corrupt again"],
+)
+@pytest.mark.parametrize("healthy", [True, False])
+def test_an_interrupted_replacement_is_not_begun_again(replaced, alarms, replaces, healthy):
+    members = (LEADER, member("n2", alarms=alarms), member("n3"))
+    mark = {"n2": THREE[1]["id"], "another": "beef", "": ""}[replaced]
+    hosts = own("n1", "n2", "n3")
+    hosts[1]["replacing"] = sha256(mark.encode()).hexdigest() if mark else ""
+    found = plan(members, hosts, replace=["n2"], replace_healthy=healthy)
+    assert bool(found.joins) == (replaces and (healthy or bool(alarms)))
+    assert bool(found.problems) == (replaces and not found.joins)
+    assert any("n2 was replaced already" in line for line in found.lines) == (not replaces)
 
 
 def test_two_of_five_are_replaced_in_one_run():
