@@ -17,6 +17,7 @@ from writing import writing
 from bench.common.lab import addresses
 
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
+TLS_CTL = ETCDCTL.rpartition(":")[0]
 
 
 @pytest.fixture
@@ -42,8 +43,15 @@ def described(folder, peer_port, **of_hosts):
 
 
 def peer_urls(site):
-    found = json.loads(site.on("etcd-1", f"{ETCDCTL} member list -w json"))["members"]
-    return {one["name"]: one["peerURLs"] for one in found}
+    return {one["name"]: one["peerURLs"] for one in listed(site)}
+
+
+def listed(site, port=2379):
+    return json.loads(site.on("etcd-1", f"{TLS_CTL}:{port} member list -w json"))["members"]
+
+
+def client_ports(site, port):
+    return {url.rpartition(":")[2] for one in listed(site, port) for url in one["clientURLs"]}
 
 
 def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, second_address):
@@ -107,4 +115,28 @@ def test_the_members_move_back(site, tmp_path):
     assert peer_urls(site) == {
         name: [f"https://{address}:2380"] for name, address in addresses().items() if name in HOSTS
     }
+    assert unchanged(play(site, "site", inventory(tmp_path, *HOSTS)))
+
+
+def test_the_client_port_of_running_members_changes(site, tmp_path):
+    def with_port(port):
+        path = tmp_path / "port.yml"
+        path.write_text(yaml.safe_dump({"etcd": {"hosts": dict.fromkeys(HOSTS), "vars": {"etcd_client_port": port}}}))
+        return f"{SCENARIO},{path}"
+
+    if len(members(site)) == 1:
+        assert play(site, "scale", inventory(tmp_path, *HOSTS)).code == 0
+    with writing(more_ports=[2479]):
+        # The first member has its new configuration, and runs with the old one.
+        site.kill_at("Write the systemd unit", *command("playbooks/site.yml", with_port(2479)))
+        assert client_ports(site, 2379) == {"2379"}
+        run = play(site, "site", with_port(2479))
+        assert run.code == 0, run.output
+        assert client_ports(site, 2479) == {"2479"}
+        assert unchanged(play(site, "site", with_port(2479)))
+        # The timers' program asks at the new port.
+        found = [json.loads(site.on(host, "headroom integrity || true"))["result"] for host in HOSTS]
+        assert sorted(found) == ["done", "skipped", "skipped"]
+        back = play(site, "site", with_port(2379))
+        assert back.code == 0, back.output
     assert unchanged(play(site, "site", inventory(tmp_path, *HOSTS)))

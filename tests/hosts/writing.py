@@ -24,11 +24,18 @@ ENOUGH = 100  # writes
 
 
 @contextmanager
-def writing(members=3):
-    """Write throughout, and assert that no acknowledged write is lost, and that none failed while a majority of the members and the disk served."""
+def writing(members=3, more_ports=()):
+    """Write throughout, and assert that no acknowledged write is lost, and that none failed while a majority of the members and the disk served.
+
+    more_ports: client ports that members have for a part of the time.
+    """
     began = time.time()
     prefix = f"/writing/{uuid4().hex}/"
-    client = Client(prefix, urls(), connect)
+    reached = [
+        *urls(),
+        *(f"{url.rpartition(':')[0]}:{port}" for port in more_ports for url in urls()),
+    ]
+    client = Client(prefix, reached, connect)
     client.record.members = members
     client.start()
     try:
@@ -36,7 +43,7 @@ def writing(members=3):
         time.sleep(1)
     finally:
         record = client.stop()
-    lost = record.lost(read_back(prefix, urls(), connect()), lambda _write: True)
+    lost = record.lost(read_back(prefix, reached, connect()), lambda _write: True)
     failed, without_majority = record.failed()
     print(
         f"{len(record.writes)} writes, {failed} failed, {without_majority} more without a majority, {len(lost)} lost, "

@@ -61,12 +61,17 @@ def _is_address(text: str) -> bool:
 
 
 def address_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the addresses to listen on that etcd could not bind to. Those of a member that has started there are not looked at.
+    """Return the addresses and ports to listen on that etcd could not bind to. The addresses of a member that has started there are not looked at.
 
     members: with ``moves``, and with ``host_addresses``: the addresses of the host, empty if they are unknown.
     """
     problems = []
     for member in members:
+        shared = set(member["listen_client_urls"].split(",")) & set(member["listen_peer_urls"].split(","))
+        problems += [
+            f"{member['host']}: etcd cannot listen on {url} for clients and peers; give etcd_client_port and etcd_peer_port different values"
+            for url in sorted(shared)
+        ]
         names = [address for address in member.get("listen_addresses") or [] if not _is_address(address)]
         problems += [
             f"{member['host']}: etcd_listen_addresses has {name}, which is not an IP address; etcd binds to nothing else"

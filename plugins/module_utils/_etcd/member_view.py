@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import unreachable_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
@@ -32,8 +34,17 @@ def describe_member_in_quorum(params: dict[str, Any], seconds: float) -> dict[st
         time.sleep(ELECTION_PAUSE)
 
 
+def former_endpoints(endpoints: list[str], settings: Mapping[str, Any]) -> list[str]:
+    """Return where the process on this host listens by its start line, on loopback: its client port may be about to change."""
+    ports = {urlsplit(url).port for url in settings.get("listen_client_urls") or []}
+    own = urlsplit(endpoints[0])
+    return [f"{own.scheme}://{own.hostname}:{port}" for port in sorted(filter(None, ports)) if port != own.port]
+
+
 def describe_member(params: dict[str, Any]) -> dict[str, Any]:
     """Return the cluster, the name of the member on this host, and its process.
+
+    A cluster that does not answer at ``endpoints`` is asked where the process on this host listens.
 
     params: those of CONNECTION_ARGUMENTS, data_dir and wal_dir. An unreachable cluster is a result. Raises EtcdctlError
     for invalid parameters.
@@ -45,5 +56,11 @@ def describe_member(params: dict[str, Any]) -> dict[str, Any]:
         cluster, answered_by = unreachable_cluster(str(error)), ""
     unit = show(params["unit"], link.timeout)
     process = describe_local_member(unit, link, endpoints[0], params["data_dir"], params["wal_dir"])
+    former = [] if cluster.members else former_endpoints(endpoints, process.get("settings", {}))
+    if former:
+        try:
+            cluster, answered_by = observe_cluster(link, former)
+        except EtcdctlError as error:
+            cluster = unreachable_cluster(str(error))
     member = process.get("settings", {}).get("name") or (answered_by if len(endpoints) == 1 else "")
     return {"cluster": cluster.as_dict(), "member": member, "process": process}

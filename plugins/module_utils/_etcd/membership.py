@@ -52,6 +52,19 @@ def moving_hosts(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) 
     }
 
 
+def former_client_urls(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the client URLs of members that the cluster still has and the inventory has not: they answer there until their turn."""
+    known = list(members)
+    names, wanted = {member["name"] for member in known}, {member["client_url"] for member in known}
+    return [
+        url
+        for found in view.get("members", [])
+        if found["name"] in names
+        for url in found["client_urls"]
+        if url not in wanted
+    ]
+
+
 def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
     """Return the members with data whose name or peer URL in the cluster is not that of the inventory, and cannot become it.
 

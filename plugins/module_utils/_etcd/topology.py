@@ -44,8 +44,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     for; empty for the others), ``identity`` and ``comparison`` (of the members' hashes, where one host compared them) are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
-    Returns ``state``, ``initial_cluster`` and ``members`` (by host, with their URLs, and with ``moves``: whether the cluster has another peer URL
-    of the member, which the rolling update changes) of each cluster. The state is
+    Returns ``state``, ``initial_cluster``, ``former_client_urls`` (at which members answer until their update) and ``members`` (by host, with their
+    URLs, and with ``moves``: whether the cluster has another peer URL of the member, which the rolling update changes) of each cluster. The state is
     ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
     was formed; else ``new``. With a request there is also ``membership``: the plan.
 
@@ -98,6 +98,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         result[cluster] = {
             **({"membership": changes} if changes else {}),
             "state": "existing" if existing else "new",
+            "former_client_urls": membership.former_client_urls(views[cluster], own),
             "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
             "members": {member["host"]: member for member in own},
         }

@@ -99,6 +99,22 @@ def test_members_that_move():
     assert moves(*(deployed(host, host_addresses=["10.8.8.8"]) for host in ("n1", "n2", "n3"))) == []
 
 
+def test_members_answer_at_their_former_client_port_until_their_update():
+    former = view("n1", "n2", "n3", "n4", all_of=("n1", "n2", "n3", "n4"))
+    hosts = [member(host, has_data=True, client_port=2479, view=former) for host in ("n1", "n2", "n3")]
+    formed = topology.form_clusters(hosts)["etcd"]
+    assert formed["former_client_urls"] == [f"https://10.0.0.{number}:2379" for number in (1, 2, 3)]
+    unchanged = [deployed("n1"), deployed("n2"), deployed("n3")]
+    assert topology.form_clusters(unchanged)["etcd"]["former_client_urls"] == []
+
+
+def test_clients_and_peers_need_ports_of_their_own():
+    with pytest.raises(
+        topology.TopologyError, match=r"n1: etcd cannot listen on https://10\.0\.0\.1:2380 for clients and peers"
+    ):
+        topology.form_clusters([member("n1", client_port=2380)])
+
+
 def test_a_learner_does_not_move():
     answer = view("n1", "n2", "n3")
     answer["members"][1]["role"] = "learner"
