@@ -4,8 +4,9 @@ SHELL := /bin/sh
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
-  bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lint bench-maintenance bench-maintenance-quick bench-memory \
-  bench-memory-quick bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick bench-world
+  bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lifecycle-kills bench-lint bench-maintenance bench-maintenance-quick \
+  bench-memory bench-memory-quick bench-memory-random bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick \
+  bench-world
 
 # Headings of `make help` begin with `##@`.
 help: ## list the targets
@@ -71,6 +72,9 @@ bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, a
 bench-lifecycle: setup-bench-lifecycle ## time an upgrade; upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (30 minutes)
 	@$(RUN) python -m bench.lifecycle.run
 	@$(RUN) export HEADROOM_CAMPAIGN=yes && python tests/run.py "molecule lifecycle" && python tests/run.py "molecule membership"
+
+bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write the table of docs/lifecycle.md (eight hours, or MINUTES=…)
+	@$(RUN) LAB_NAME=bench-lifecycle-kills python -m bench.lifecycle.kills $(MINUTES:%=--minutes %) && python -m bench.lifecycle.report
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md
 	@$(RUN) python -m bench.lint.run --write

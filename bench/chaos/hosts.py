@@ -52,9 +52,9 @@ def in_network(host: str, *words: str) -> None:
     subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
 
 
-def urls() -> list[str]:
-    """Return the members' client URLs."""
-    return [f"https://{address}:{PORT}" for address in addresses().values()]
+def urls(members: Sequence[str] = ()) -> list[str]:
+    """Return the client URLs of members, by default of all hosts."""
+    return [f"https://{address}:{PORT}" for host, address in addresses().items() if not members or host in members]
 
 
 def statuses() -> dict[str, dict[str, object]]:
@@ -84,16 +84,17 @@ def follower() -> str:
     return max(set(addresses()) - {leader()})
 
 
-def healthy() -> bool:
-    """Return whether every member accepts writes."""
-    listed = f"etcdctl {TLS} --command-timeout 3s --endpoints {','.join(urls())} endpoint health 2>&1 || true"
-    return inside(next(iter(addresses())), listed, check=False).count("is healthy") == len(addresses())
+def healthy(members: Sequence[str] = ()) -> bool:
+    """Return whether every member accepts writes. members: by default all hosts."""
+    asked = urls(members)
+    listed = f"etcdctl {TLS} --command-timeout 3s --endpoints {','.join(asked)} endpoint health 2>&1 || true"
+    return inside(next(iter(addresses())), listed, check=False).count("is healthy") == len(asked)
 
 
-def wait_healthy(seconds: float) -> bool:
+def wait_healthy(seconds: float, members: Sequence[str] = ()) -> bool:
     """Wait until every member accepts writes; return whether that happened in time."""
     end = time.monotonic() + seconds
-    while not healthy():
+    while not healthy(members):
         if time.monotonic() > end:
             return False
         time.sleep(0.5)
@@ -125,9 +126,10 @@ def play_quietly(words: Sequence[str]) -> None:
         raise RuntimeError(f"ansible-playbook {' '.join(words)}:\n{done.stdout}{done.stderr}")
 
 
-def rebuild() -> None:
-    """Replace the lab's hosts by bare ones."""
-    play_quietly(["lab/destroy.yml", "-e", f"lab_name={STATE.name}"])
-    play_quietly(["lab/create.yml", "-e", f"lab_name={STATE.name}"])
+def rebuild(**variables: object) -> None:
+    """Replace the lab's hosts by bare ones. variables: of lab/vars.yml."""
+    given = ["-e", json.dumps({"lab_name": STATE.name, **variables})]
+    play_quietly(["lab/destroy.yml", *given])
+    play_quietly(["lab/create.yml", *given])
     for host in addresses():
         inside(host, "install -d -m 0700 /var/backups/etcd")

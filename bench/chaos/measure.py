@@ -23,6 +23,7 @@ from bench.common.lab import PROJECT
 MEASURED = ("plugins", "roles", "playbooks", "site.yml")
 WARM_SECONDS = 2.0
 HEALTHY_SECONDS = 60.0
+EARLY = "the run ended before the kill"
 
 
 def connect() -> ssl.SSLContext | None:
@@ -51,6 +52,7 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
     operation.prepare(lab, number)
     prefix = f"/chaos/{uuid4().hex}/"
     client = Client(prefix, hosts.urls(), connect)
+    client.record.members = operation.voters or client.record.members
     injection = Injection(BY_NAME[case.fault]) if case.fault in BY_NAME else None
     client.start()
     try:
@@ -63,7 +65,7 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
             injection.finish()
         following = operation.again(lab) if first.code != 0 else None
         last = following or first
-        healthy = hosts.wait_healthy(HEALTHY_SECONDS)
+        healthy = hosts.wait_healthy(HEALTHY_SECONDS, lab.members())
         last_site = play.run(lab.words())
         time.sleep(1.0)
     finally:
@@ -132,7 +134,7 @@ def _last_said(outcome: Outcome) -> str:
 def _problem(case: Case, first: Outcome, injection: Injection | None) -> str:
     """Return why the case is none: the play ended before the kill, or the fault did not begin."""
     if case.fault == KILL and first.code is not None:
-        return "the run ended before the kill"
+        return EARLY
     if injection and (injection.problem or not injection.began):
         return injection.problem or "the run ended before the fault"
     return ""

@@ -14,6 +14,7 @@ from bench.chaos import hosts, play
 from bench.chaos.client import Write
 from bench.chaos.faults import Injection
 from bench.chaos.play import Outcome, Point
+from bench.common.lab import addresses
 
 BACKUPS = "/var/backups/etcd"
 
@@ -40,7 +41,11 @@ class Lab:
         for _ in range(2):
             if play.run(self.words()).unchanged:
                 break
-        return hosts.wait_healthy(30)
+        return hosts.wait_healthy(30, self.members())
+
+    def members(self) -> tuple[str, ...]:
+        """Return the hosts that have a member now."""
+        return tuple(addresses())
 
 
 class Operation:
@@ -51,6 +56,8 @@ class Operation:
     point: Point | None = None
     moments: tuple[float, ...] = ()
     killable = True
+    # The smallest number of voting members during the operation, which decides how many are a majority; 0: all hosts.
+    voters = 0
     # The client has a cluster to write to when the operation begins.
     serves_before = True
 

@@ -22,6 +22,10 @@ LIMIT = 900.0
 LONGEST_SAYING = 300
 
 
+# In place of a task's name: the first result with a change.
+ANY = "*"
+
+
 @dataclass(frozen=True)
 class Point:
     """A moment of a play: `after` seconds after the nth task of a name has begun."""

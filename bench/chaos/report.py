@@ -230,7 +230,7 @@ def main() -> int:
     parser.add_argument("--print", action="store_true", dest="only_print", help="print the tables, write nothing")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
     arguments = parser.parse_args()
-    machine, rows, traces = results.read(arguments.results)
+    machine, rows, traces = results.read(arguments.results, Row)
     if not rows:
         sys.exit(f"{arguments.results} has no results: run `make bench-chaos` first")
     text = document(machine, rows, traces)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from bench.chaos.cases import Case
 from bench.chaos.play import Point, Step
@@ -67,22 +68,29 @@ class _Task:
     seconds: float
 
 
+AnyRow = TypeVar("AnyRow", bound=Row)
 ROWS, TASKS = "cases.csv", "tasks.csv"
 
 
-def write(folder: Path, head: Mapping[str, str], rows: Sequence[Row], traces: Mapping[str, Sequence[Step]]) -> None:
-    """Write all cases, and the tasks of the undisturbed runs."""
+def write(
+    folder: Path,
+    head: Mapping[str, str],
+    rows: Sequence[Row],
+    traces: Mapping[str, Sequence[Step]],
+    kind: type[Row] = Row,
+) -> None:
+    """Write all cases, and the tasks of the undisturbed runs. kind: of the rows."""
     tasks = [
         asdict(_Task(operation, step.point.task, step.point.nth, step.action, step.changed, step.seconds))
         for operation, steps in traces.items()
         for step in steps
     ]
     write_table(folder / TASKS, {"order": "as they begin"}, column_names(_Task), tasks)
-    write_table(folder / ROWS, head, column_names(Row), [asdict(row) for row in rows])
+    write_table(folder / ROWS, head, column_names(kind), [asdict(row) for row in rows])
 
 
-def read(folder: Path) -> tuple[dict[str, str], list[Row], dict[str, list[Step]]]:
-    """Return the machine, the cases and the tasks; all empty if there is no file yet."""
+def read(folder: Path, kind: type[AnyRow]) -> tuple[dict[str, str], list[AnyRow], dict[str, list[Step]]]:
+    """Return the machine, the cases as rows of this kind, and the tasks; all empty if there is no file yet."""
     if not (folder / ROWS).exists():
         return {}, [], {}
     head, rows = read_table(folder / ROWS)
@@ -92,4 +100,4 @@ def read(folder: Path) -> tuple[dict[str, str], list[Row], dict[str, list[Step]]
         traces.setdefault(task.operation, []).append(
             Step(Point(task.task, task.nth), task.action, task.changed, task.seconds)
         )
-    return head, [parse_row(Row, row) for row in rows], traces
+    return head, [parse_row(kind, row) for row in rows], traces

@@ -61,7 +61,7 @@ class Campaign:
             one.name: one for one in (make() for make in OPERATIONS) if not operations or one.name in operations
         }
         self.lab = Lab()
-        _, self.rows, self.traces = results.read(folder)
+        _, self.rows, self.traces = results.read(folder, Row)
         self.settled = False
         # Cases that could not be set up: another campaign tries them again.
         self.skipped: set[Case] = set()

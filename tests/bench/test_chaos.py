@@ -270,10 +270,10 @@ MACHINE = {"cores": "2", "memory": "8 GiB", "kernel": "6.1", "filesystem": "ext4
 
 
 def test_files_keep_what_was_measured(tmp_path: Path) -> None:
-    assert results.read(tmp_path) == ({}, [], {})
+    assert results.read(tmp_path, results.Row) == ({}, [], {})
     rows = [a_row(), a_row(fault="disk full", at="", said='a "b", c | d', code="2", converged=False)]
     results.write(tmp_path, MACHINE, rows, {"change": STEPS})
-    assert results.read(tmp_path) == (MACHINE, rows, {"change": STEPS})
+    assert results.read(tmp_path, results.Row) == (MACHINE, rows, {"change": STEPS})
 
 
 def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> None:
@@ -324,4 +324,4 @@ def test_the_page_says_what_was_run_and_what_was_not() -> None:
 
 @pytest.mark.skipif(not (report.measuring.RESULTS / results.ROWS).exists(), reason="`make bench-chaos` was not run")
 def test_the_page_is_what_the_files_say() -> None:
-    assert report.PAGE.read_text() == report.document(*results.read(report.measuring.RESULTS))
+    assert report.PAGE.read_text() == report.document(*results.read(report.measuring.RESULTS, results.Row))

@@ -12,16 +12,11 @@ import pytest
 from cluster import ETCDCTL, TLS
 from test_membership import inventory, leader, member_id, members, play, started, unchanged, url_of, voters
 
+from bench.common.damage import damage_script
+
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 VALUE = "the-value-that-is-damaged"
-DATABASE = "/var/lib/etcd/data/member/snap/db"
 METRICS = "/var/tmp/headroom.prom"
-FLIP = f"""
-path = {DATABASE!r}
-content = open(path, 'rb').read()
-assert content.count(b'{VALUE}')
-open(path, 'r+b').write(content.replace(b'{VALUE}', b'{VALUE.swapcase()}'))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +26,7 @@ def three(tmp_path_factory):
 
 def damage(site, host):
     """Change a value in the database of a stopped member. Its start has no initial check, which would refuse it."""
-    program = FLIP.replace("\n", "; ").strip("; ")
-    site.on(
-        host,
-        f'systemctl stop etcd && sed -i s/,InitialCorruptCheck=true// /etc/etcd/etcd.yml && python3 -c "{program}" && systemctl start etcd',
-    )
+    site.on(host, damage_script(VALUE))
     deadline = time.monotonic() + 60
     while site.on(host, f"{ETCDCTL} endpoint health >/dev/null 2>&1 && echo yes || echo no") != "yes":
         assert time.monotonic() < deadline

@@ -45,6 +45,7 @@ NEEDS = {
     "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
+    "bench-lifecycle-kills": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-world": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),

@@ -3,7 +3,7 @@
 Enabled and steered by environment variables, so that the playbooks under test stay as they are:
 
     HEADROOM_CHAOS_TRACE   the file for the trace: one JSON object for each task that begins, and one for each result with a change
-    HEADROOM_CHAOS_TASK    the name of a task
+    HEADROOM_CHAOS_TASK    the name of a task; *: any, at its first result with a change
     HEADROOM_CHAOS_NTH     which task of that name, from 1
     HEADROOM_CHAOS_AFTER   seconds after it has begun at which the play is killed, so that modules are at work on the hosts
     HEADROOM_CHAOS_ACTION  kill: kill the play's process group at that moment; hold: wait until the file TRACE.go exists
@@ -71,6 +71,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_runner_on_ok(self, result: Any) -> None:
         if result._result.get("changed"):
             self._write({"changed": result._host.get_name()})
+            if self.action == "kill" and self.stop_at[0] == "*":
+                self.stop_at = ("", 0)
+                threading.Timer(self.after, _kill).start()
 
     def _hold(self) -> None:
         """Wait for the harness, which has begun the fault when it creates the file."""

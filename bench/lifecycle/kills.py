@@ -1,0 +1,138 @@
+"""Kill every operation of a cluster's life at random points, and record what a client lost and whether the next run recovers.
+
+    make bench-lifecycle-kills MINUTES=60
+
+Five lab hosts are used for all cases. In each of ten rounds every operation is run once, and killed (SIGKILL to its whole process group) at a
+random moment between its first change of a host and its end. After the kill the same command runs again; at last `site.yml` runs once more, which
+should change nothing. A run that ends before its kill counts as undisturbed, and says how long the operation takes; the kill is drawn again. The
+client is that of `make bench-chaos`: a unique key each 50 ms through all hosts in turn, with a limit of 2 s.
+
+Each result is saved at once, and the next campaign goes on with the cases that are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from bench.chaos import results
+from bench.chaos.cases import KILL, UNDISTURBED, Case
+from bench.chaos.hosts import play_quietly
+from bench.chaos.measure import EARLY, measure
+from bench.chaos.play import ANY, Point, Step
+from bench.chaos.run import line
+from bench.common.lab import PROJECT, STATE
+from bench.common.machine import facts
+from bench.common.signals import exit_on_signals
+from bench.lifecycle.lab import LifecycleLab
+from bench.lifecycle.operations import OPERATIONS, Change
+
+RESULTS = PROJECT / "bench" / "lifecycle"
+KILLS = 10
+CASE_MINUTES = 4.0
+
+
+@dataclass(frozen=True)
+class Row(results.Row):
+    """What a case came to. number: of the kill, 0 without one; members: how they differ from the inventory's afterwards, empty if not."""
+
+    number: int
+    members: str
+
+
+def length(steps: Sequence[Step]) -> float:
+    """Return how long a run went on after its first task that changed something, in seconds."""
+    changing = [index for index, step in enumerate(steps) if step.changed]
+    return sum(step.seconds for step in steps[changing[0] + 1 :]) if changing else 0.0
+
+
+def next_kill(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, int] | None:
+    """Return the operation to kill next and the number of the kill, the rounds in their order. None if there is none."""
+    known = {(row.operation, row.number) for row in rows}
+    missing = ((name, number) for number in range(1, KILLS + 1) for name in names if (name, number) not in known)
+    return next(missing, None)
+
+
+def draw(name: str, number: int, seconds: float, seed: int) -> Case:
+    """Return a kill of an operation at a random moment of the seconds after its first change."""
+    share = random.Random(f"{seed} {name} {number}").random()
+    return Case(name, KILL, str(Point(ANY, after=max(0.1, round(share * seconds, 1)))))
+
+
+class Campaign:
+    """The lab, and the results so far."""
+
+    def __init__(self, folder: Path, names: Sequence[str], seed: int) -> None:
+        self.folder, self.seed = folder, seed
+        self.operations: dict[str, Change] = {one.name: one for one in (make() for make in OPERATIONS)}
+        self.names = [name for name in self.operations if not names or name in names]
+        self.lab = LifecycleLab()
+        _, self.rows, self.traces = results.read(folder, Row)
+        self.settled = False
+
+    def prepare(self) -> None:
+        """Make sure that there is a healthy cluster that site.yml leaves alone. Raises RuntimeError if there is none."""
+        if not self.settled and self.lab.resume():
+            self.settled = True
+        if not self.settled:
+            self.lab.rebuild()
+            self.settled = self.lab.settle()
+        if not self.settled:
+            raise RuntimeError("site.yml does not deploy a healthy cluster on new lab hosts")
+
+    def measure(self, name: str, number: int) -> Row:
+        """Kill an operation and save the result."""
+        operation = self.operations[name]
+        case = draw(name, number, length(self.traces.get(name, ())) or operation.seconds, self.seed)
+        self.prepare()
+        self.settled = False
+        self.lab.forget()
+        row, steps = measure(self.lab, operation, case, number)
+        self.settled = row.converged and row.unchanged
+        if self.settled:
+            self.lab.keep()
+        if row.problem == EARLY:
+            row, number = replace(row, fault=UNDISTURBED, at="", problem=""), 0
+            self.traces[name] = list(steps)
+            self.rows = [one for one in self.rows if (one.operation, one.number) != (name, 0)]
+        found = Row(**asdict(row), number=number, members=operation.difference())
+        self.rows.append(found)
+        results.write(self.folder, facts(PROJECT), self.rows, self.traces, Row)
+        return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=480.0, help="begin no case that would end later")
+    parser.add_argument("--operation", action="append", default=[], choices=[make().name for make in OPERATIONS])
+    parser.add_argument("--seed", type=int, default=1, help="of the points")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the results")
+    parser.add_argument("--keep", action="store_true", help="keep the lab and use it again next time")
+    arguments = parser.parse_args()
+    exit_on_signals()
+    end = time.monotonic() + 60 * arguments.minutes
+    campaign = Campaign(arguments.results, arguments.operation, arguments.seed)
+    try:
+        while kill := next_kill(campaign.rows, campaign.names):
+            if time.monotonic() + 60 * CASE_MINUTES > end:
+                print("cases are left: run this again to go on", flush=True)
+                break
+            try:
+                row = campaign.measure(*kill)
+            except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
+                sys.exit(f"{kill[0]} could not be measured: {error}")
+            print(f"{line(row)}; members: {row.members or 'right'}", flush=True)
+    finally:
+        if not arguments.keep:
+            play_quietly(["lab/destroy.yml", "-e", f"lab_name={STATE.name}"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

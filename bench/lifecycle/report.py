@@ -1,0 +1,133 @@
+"""Write what bench.lifecycle.kills measured into docs/lifecycle.md. `--check` writes nothing and exits 1 if the page is not current."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+
+from bench.chaos import results
+from bench.chaos.play import parse_point
+from bench.chaos.report import cut, ending, mark
+from bench.common.lab import PROJECT
+from bench.common.markdown import table
+from bench.lifecycle.kills import KILLS, RESULTS, Row
+from bench.lifecycle.operations import OPERATIONS
+
+PAGE = PROJECT / "docs" / "lifecycle.md"
+BEGIN, END = "<!-- begin: python -m bench.lifecycle.report -->\n", "<!-- end -->\n"
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """Return the table by operation."""
+    head = [
+        "operation",
+        "what runs",
+        "killed ",
+        "writes ",
+        "failed ",
+        "lost ",
+        "longest pause ",
+        "recovered ",
+        "unchanged ",
+        "members right ",
+    ]
+    lines = []
+    for operation in (make() for make in OPERATIONS):
+        of = [row for row in rows if row.operation == operation.name and row.number]
+        if not of:
+            continue
+        failed, lost = sum(row.failed for row in of), sum(row.lost for row in of)
+        counts = [
+            sum(row.converged for row in of),
+            sum(row.unchanged for row in of),
+            sum(not row.members for row in of),
+        ]
+        lines.append(
+            [
+                operation.name,
+                operation.about,
+                f"{len(of)} of {KILLS}",
+                f"{sum(row.writes for row in of):,}",
+                f"{mark(str(failed), not failed)} + {sum(row.failed_otherwise for row in of)}",
+                mark(str(lost), not lost),
+                f"{max(row.pause for row in of):.1f} s",
+                *(mark(f"{count} of {len(of)}", count == len(of)) for count in counts),
+            ]
+        )
+    return table(head, lines)
+
+
+def cases(rows: Sequence[Row]) -> list[str]:
+    """Return the table of all kills."""
+    head = [
+        "operation",
+        "killed after ",
+        "in the task",
+        "failed ",
+        "lost ",
+        "pause ",
+        "the next run",
+        "unchanged",
+        "members",
+        "load ",
+    ]
+    names = [make().name for make in OPERATIONS]
+    lines = [
+        [
+            row.operation,
+            f"{parse_point(row.at).after:.1f} s",
+            row.said.removeprefix("killed in: "),
+            f"{row.failed} + {row.failed_otherwise}",
+            str(row.lost),
+            f"{row.pause:.1f} s",
+            ending(row.next_code, row.next_said),
+            "yes" if row.unchanged else f"**no** ✗ {cut(row.last_said)}",
+            row.members or "right",
+            f"{row.load:.1f}",
+        ]
+        for row in sorted(rows, key=lambda row: (names.index(row.operation), row.number))
+        if row.number
+    ]
+    return table(head, lines)
+
+
+def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
+    """Return the section of the page."""
+    dates = sorted({row.date for row in rows})
+    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
+    return "\n".join(
+        [
+            f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}, "
+            "beside other tests (the load is in the table). failed: writes that nobody accepted within 2 s while a majority served + while none did.",
+            "",
+            *summary(rows),
+            "",
+            "Each kill, with the seconds after the first change of a host:",
+            "",
+            *cases(rows),
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
+    arguments = parser.parse_args()
+    machine, rows, _ = results.read(RESULTS, Row)
+    if not rows:
+        sys.exit(f"{RESULTS} has no results: run `make bench-lifecycle-kills` first")
+    page = PAGE.read_text(encoding="utf-8")
+    head, _, rest = page.partition(BEGIN)
+    wanted = f"{head}{BEGIN}{text(machine, rows)}{END}{rest.partition(END)[2]}"
+    if arguments.check:
+        if page != wanted:
+            print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.lifecycle.report`")
+        return int(page != wanted)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
