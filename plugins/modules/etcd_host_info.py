@@ -777,13 +777,12 @@ def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
     except ValueError as problem:
         return {"problems": [str(problem)]}
     units = {name: host_facts.file_facts(os.path.join(asked["unit_dir"], name)) for name in asked["unit_names"]}
-    timers = timer_states([name for name in units if name.endswith(".timer")])
     return {
         "problems": [],
         "differs": differs,
         "endpoints": endpoints,
         "units": {name: facts.get("sha256") for name, facts in units.items()},
-        "timers": {name: {**state, "changed": False} for name, state in timers.items()},
+        "timers": timer_states([name for name in units if name.endswith(".timer")]),
     }
 
 

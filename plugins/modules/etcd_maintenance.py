@@ -104,7 +104,7 @@ reload:
   type: bool
   returned: success
 timers:
-  description: Whether each timer among O(units) is enabled and active, whether it changed, and when it elapses next.
+  description: Whether each timer among O(units) is enabled and active, whether its files changed since systemd read them, and when it elapses next.
   type: dict
   returned: success
   sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}

@@ -100,6 +100,18 @@ def test_timers_are_on_every_host():
             assert on(host, f"systemctl is-enabled headroom-{operation}.timer").strip() == "enabled"
 
 
+def test_a_schedule_whose_play_was_killed_before_systemd_read_it_takes_effect(site):
+    unit = "/etc/systemd/system/headroom-defrag.timer"
+    killed = f"cp -a {unit} /tmp/wanted; sed -i 's/^OnCalendar=.*/OnCalendar=*-07-07 07:00/' {unit}; systemctl daemon-reload; mv /tmp/wanted {unit}"
+    on(HOSTS[0], f"{killed}; touch {unit}")
+    assert "-07-07 07:" in on(HOSTS[0], "systemctl list-timers --all --no-pager")
+    run = site.play("--tags", "maintenance")
+    assert run.code == 0 and run.changed[HOSTS[0]] > 0, run.output
+    assert re.search(r"-01-01 0\d:.*headroom-defrag\.timer", on(HOSTS[0], "systemctl list-timers --all --no-pager"))
+    again = site.play("--tags", "maintenance")
+    assert again.code == 0 and not any(again.changed.values()), again.output
+
+
 def test_check_mode_of_defrag_reports_its_decision():
     for host in HOSTS:
         found = headroom(host, "defrag --check")

@@ -87,10 +87,11 @@ class Comparison:
         return bool(self.changed or self.removed or self.directories)
 
     def timers(self) -> dict[str, dict[str, Any]]:
-        """Return the state of each timer among the units, and whether its unit changed."""
+        """Return the state of each timer among the units, and whether its unit changed or systemd has yet to read its file again."""
         names = [os.path.basename(path) for path in self.shown if path.endswith(".timer")]
         changed = {os.path.basename(path) for path in self.units}
-        return {name: {**state, "changed": name in changed} for name, state in timer_states(names).items()}
+        states = timer_states(names)
+        return {name: {**state, "changed": name in changed or state["changed"]} for name, state in states.items()}
 
     def diff(self) -> list[dict[str, str]]:
         """Return the differences as Ansible shows them; of the program only which files differ."""

@@ -87,13 +87,17 @@ def shortest_interval(times: list[datetime]) -> int | None:
 def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return whether each timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
 
-    Everything is false or empty where systemd does not answer.
+    ``changed`` says that systemd has yet to read the files of the timer and its service again, which a play that was killed
+    did not ask it to do. Everything is false or empty where systemd does not answer.
     """
     found: dict[str, dict[str, str]] = {}
     if names:
-        properties = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime")
+        properties = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload")
+        services = [_service(name) for name in names]
         try:
-            done = run_process(["systemctl", "show", *names, *(f"--property={item}" for item in properties)], 30)
+            done = run_process(
+                ["systemctl", "show", *names, *services, *(f"--property={item}" for item in properties)], 30
+            )
         except OSError:
             done = ProcessResult(None, "", "")
         for block in done.stdout.split("\n\n"):
@@ -104,6 +108,11 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
             "enabled": found.get(name, {}).get("UnitFileState") == "enabled",
             "active": found.get(name, {}).get("ActiveState") == "active",
             "next": found.get(name, {}).get("NextElapseUSecRealtime", ""),
+            "changed": any(found.get(unit, {}).get("NeedDaemonReload") == "yes" for unit in (name, _service(name))),
         }
         for name in names
     }
+
+
+def _service(timer: str) -> str:
+    return timer[: -len("timer")] + "service"
