@@ -24,7 +24,7 @@ options:
   state:
     description:
       - V(prepared) creates the directory of the next set and returns it. Write all files of the set there.
-      - V(staged) marks that set as complete.
+      - V(staged) writes O(certificates) and marks that set as complete.
       - V(active) switches to the set that is staged, if there is one. Restart the member afterwards.
     type: str
     choices: [prepared, staged, active]
@@ -39,6 +39,11 @@ options:
     type: list
     elements: str
     default: []
+  certificates:
+    description: Certificates that are written into the set with O(state=staged), as PEM by the name of the file. Owner and group are those of O(path),
+      the mode is 0644.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: Reports whether anything would be changed.
@@ -66,16 +71,17 @@ EXAMPLES = r"""
     copies: [client.crt, client.key]
   register: set
 
-- name: Write the server's certificate into it
-  ansible.builtin.copy:
-    dest: "{{ set.directory }}/server.crt"
-    src: server.crt
-    mode: "0644"
+- name: Create a key in it
+  community.crypto.openssl_privatekey:
+    path: "{{ set.directory }}/server.key"
 
-- name: Mark the set as complete
+- name: Write the certificates into the set and mark it as complete
   etcdops.headroom.etcd_tls_set:
     path: /etc/etcd/tls
     state: staged
+    certificates:
+      ca.crt: "{{ lookup('ansible.builtin.file', 'ca.crt') }}"
+      server.crt: "{{ lookup('ansible.builtin.file', 'server.crt') }}"
 
 - name: Switch to the set
   etcdops.headroom.etcd_tls_set:
@@ -104,6 +110,7 @@ def main() -> None:
             "path": {"type": "path", "required": True},
             "state": {"type": "str", "choices": ["prepared", "staged", "active"], "required": True},
             "copies": {"type": "list", "elements": "str", "default": []},
+            "certificates": {"type": "dict", "default": {}},
             "keep": {"type": "list", "elements": "str", "default": [], "no_log": False},
         },
         supports_check_mode=True,
@@ -116,7 +123,7 @@ def main() -> None:
         if state == "prepared" and not module.check_mode:
             certificate_sets.prepare(path, module.params["copies"], module.params["keep"])
         elif state == "staged" and not module.check_mode:
-            certificate_sets.complete(path)
+            certificate_sets.complete(path, module.params["certificates"])
         elif state == "active" and not module.check_mode:
             certificate_sets.activate(path)
     except OSError as problem:

@@ -21,9 +21,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path, write_atomically
 
 CURRENT = "current"
 NEXT = "next"
@@ -107,11 +107,18 @@ def prepare(directory: str, copies: Iterable[str], keep: Iterable[str]) -> str:
     return folder
 
 
-def complete(directory: str) -> bool:
-    """Mark the staged set as complete; return whether it was not. Raises OSError."""
+def complete(directory: str, certificates: Mapping[str, str] | None = None) -> bool:
+    """Write the last files of the staged set and mark it as complete; return whether it was not. Raises OSError.
+
+    certificates: texts of certificates by the names of their files, which everyone who may enter the directory may read.
+    """
     if is_staged(directory):
         return False
     folder = staging_directory(directory)
+    status = os.stat(directory)
+    for name, text in (certificates or {}).items():
+        write_atomically(os.path.join(folder, name), text)
+        os.chown(os.path.join(folder, name), status.st_uid, status.st_gid)
     for name in os.listdir(folder):
         sync_path(os.path.join(folder, name))
     sync_path(folder)

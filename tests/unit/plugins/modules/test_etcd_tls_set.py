@@ -30,9 +30,10 @@ def test_the_three_steps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     (folder / "server.crt").write_text("new")
     checked = run(capsys, tmp_path, "staged", _ansible_check_mode=True)
     assert checked["changed"] and not (tmp_path / "next").exists()
-    for state in ("staged", "active"):
-        assert run(capsys, tmp_path, state)["changed"] and not run(capsys, tmp_path, state)["changed"]
+    for state, more in (("staged", {"certificates": {"ca.crt": "the CA\n"}}), ("active", {})):
+        assert run(capsys, tmp_path, state, **more)["changed"] and not run(capsys, tmp_path, state, **more)["changed"]
     assert (tmp_path / "server.crt").read_text() == "new"
+    assert (tmp_path / "ca.crt").read_text() == "the CA\n" and (tmp_path / "ca.crt").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_missing_directory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
