@@ -40,6 +40,38 @@ options:
     description: Bytes of keys and values to read a second at most, or a size with a unit.
     type: str
     default: 4MB
+  prometheus_url:
+    description:
+      - A Prometheus server that scrapes the members, or one with its API, such as Thanos. The peaks of O(history) then take the place of lower figures of
+        the window.
+      - The members are found by the metric C(etcd_server_id); its labels select the other metrics.
+    type: str
+    default: ""
+    version_added: 0.3.0
+  prometheus_user:
+    description: The user for HTTP basic authentication, with O(prometheus_password).
+    type: str
+    default: ""
+    version_added: 0.3.0
+  prometheus_password:
+    description: The password of O(prometheus_user).
+    type: str
+    default: ""
+    version_added: 0.3.0
+  prometheus_token:
+    description: A bearer token, in place of a user.
+    type: str
+    default: ""
+    version_added: 0.3.0
+  prometheus_ca_cert:
+    description: The CA that signed the server's certificate, if the host does not trust it.
+    type: path
+    version_added: 0.3.0
+  history:
+    description: How far to look back, a number with C(d), C(h) or C(m), from 1m to 90d. A server that keeps less answers for what it has.
+    type: str
+    default: 7d
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
@@ -73,7 +105,8 @@ RETURN = r"""
 etcd_workload:
   description:
     - The measured workload, in bytes and counts, as M(etcdops.headroom.etcd_memory_plan) takes it. Figures that are unknown are left out.
-    - C(puts_per_second) is the mean of the window. Measure at the busiest time, or raise it to the peak that you know.
+    - C(puts_per_second) is the mean of the window. Give it O(prometheus_url) for the peak of the past, measure at the busiest time, or raise it to the
+      peak that you know.
   returned: success
   type: dict
   sample: {key_size: 41, keys: 20113, leases: 12, puts_per_second: 207, revisions_per_key: 3, tls: true, value_size: 1190, watch_streams: 96, watchers: 412}
@@ -95,6 +128,24 @@ rates:
   returned: success
   type: dict
   sample: {puts: 207.1, deletes: 3.2, ranges: 911.5, put_bytes: 254826.0, sent_bytes: 1803220.4, received_bytes: 268113.9}
+history:
+  description:
+    - What Prometheus knows of the cluster, null without O(prometheus_url). C(begin) and C(end) are those of the points that it has, C(step) seconds apart.
+    - C(puts) is the mean of a second, C(puts_peak) the highest of a step. C(put_size) is the mean bytes of a put, key included, C(put_size_peak) that of
+      the 10,000 puts in a row with the largest mean.
+    - C(highest) is the largest value of each gauge; C(revisions) are those between two compactions.
+  returned: success
+  type: dict
+  sample:
+    begin: "2026-11-16T08:00:00Z"
+    end: "2026-11-23T08:00:00Z"
+    step: 61
+    puts: 207.4
+    puts_peak: 812.5
+    puts_peak_at: "2026-11-20T14:03:11Z"
+    put_size: 1231
+    put_size_peak: 9120
+    highest: {keys: 20911, watchers: 431, watch_streams: 98, open_files: 91, revisions: 60211}
 sizes:
   description: Mean, percentiles and maximum of the sampled keys and values in bytes.
   returned: success
@@ -188,10 +239,17 @@ summary:
   elements: str
 """
 
+import json
 import random
 import time
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.urls import open_url
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import MeasureError
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import Ask, parse_length
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure import (
     Request,
     Timing,
@@ -204,6 +262,42 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 
+# 10,000 points take about 300 kB.
+MOST_BYTES = 8 << 20
+
+
+def prometheus(params: dict[str, Any]) -> Ask | None:
+    """Return the function that asks the Prometheus server, None without one. Raises MeasureError for invalid parameters."""
+    url = params["prometheus_url"].rstrip("/")
+    if not url:
+        return None
+    if not url.startswith(("http://", "https://")):
+        raise MeasureError(f"prometheus_url is {url!r}; write it like http://10.0.0.5:9090")
+    headers = {"Authorization": f"Bearer {params['prometheus_token']}"} if params["prometheus_token"] else {}
+
+    def ask(path: str, arguments: dict[str, str]) -> Any:
+        where = f"{url}/api/v1/{path}"
+        try:
+            answer = open_url(
+                where,
+                method="POST",
+                data=urlencode(arguments),
+                headers={"Content-Type": "application/x-www-form-urlencoded", **headers},
+                url_username=params["prometheus_user"] or None,
+                url_password=params["prometheus_password"] or None,
+                force_basic_auth=bool(params["prometheus_user"]),
+                ca_path=params["prometheus_ca_cert"],
+                timeout=30,
+            )
+            return json.loads(answer.read(MOST_BYTES))["data"]
+        except HTTPError as error:
+            said = error.read(500).decode(errors="replace").strip()
+            raise MeasureError(f"prometheus_url: {where} answered {error.code}: {said or error.reason}") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise MeasureError(f"prometheus_url: {where} does not answer as Prometheus does: {error}") from error
+
+    return ask
+
 
 def main() -> None:
     """Run the module."""
@@ -214,6 +308,12 @@ def main() -> None:
             "window": {"type": "float", "default": 10},
             "prefix": {"type": "str", "default": "", "no_log": False},
             "sample_size": {"type": "str", "default": "4MB"},
+            "prometheus_url": {"type": "str", "default": ""},
+            "prometheus_user": {"type": "str", "default": ""},
+            "prometheus_password": {"type": "str", "default": "", "no_log": True},
+            "prometheus_token": {"type": "str", "default": "", "no_log": True},
+            "prometheus_ca_cert": {"type": "path"},
+            "history": {"type": "str", "default": "7d"},
         },
         supports_check_mode=True,
     )
@@ -226,6 +326,8 @@ def main() -> None:
             sample_size=parse_size(params["sample_size"], "sample_size"),
             read_rate=parse_size(params["read_rate"], "read_rate"),
             prefix=params["prefix"].encode(errors="surrogateescape"),
+            ask=prometheus(params),
+            history=parse_length(params["history"]),
         )
         timing = Timing(time.monotonic, time.sleep, random.random)
         result = measure_workload(connection_from_params(params), request, timing)

@@ -1,4 +1,4 @@
-"""Debian packages: one step each for a group of packages that the same targets need, and promtool out of its package."""
+"""Debian packages: one step each for a group of packages that the same targets need, and Prometheus out of its package."""
 
 from __future__ import annotations
 
@@ -64,9 +64,12 @@ def image_step(name: str, purpose: str) -> Step:
     return Step(name, purpose, is_ready, lambda log: run(log, build, release))
 
 
-def promtool_step(purpose: str) -> Step:
-    """Return the step that unpacks promtool from Debian's package of Prometheus; installing the package would start a server."""
-    folder = CACHE / f"promtool-{os.uname().machine}"
+PROMETHEUS = ("prometheus", "promtool")
+
+
+def prometheus_step(purpose: str) -> Step:
+    """Return the step that unpacks Debian's package of Prometheus; installing it would start a server."""
+    folder = CACHE / f"prometheus-{os.uname().machine}"
 
     def is_ready() -> bool:
         return folder.is_dir() or not shutil.which("dpkg-deb")
@@ -74,18 +77,18 @@ def promtool_step(purpose: str) -> Step:
     def make(log: IO[str]) -> None:
         try:
             with complete_folder(folder) as part:
-                unpack_promtool(log, part)
+                unpack_prometheus(log, part)
         except StepFailed as failure:
-            # One check of many uses promtool, and skips its cases without it.
-            print(f"  promtool is not available, so the alert rules stay untested: {failure}")
+            # Two checks of many use it, and skip their cases without it.
+            print(f"  Prometheus is not available, so alert rules and the audit's history stay untested: {failure}")
 
     def links() -> dict[str, Path]:
-        return {"bin/promtool": folder / "promtool"} if folder.is_dir() else {}
+        return {f"bin/{name}": folder / name for name in PROMETHEUS} if folder.is_dir() else {}
 
-    return Step("promtool", purpose, is_ready, make, links)
+    return Step("prometheus", purpose, is_ready, make, links)
 
 
-def unpack_promtool(log: IO[str], folder: Path) -> None:
+def unpack_prometheus(log: IO[str], folder: Path) -> None:
     download = ["apt-get", "-q", "download", "prometheus"]
     try:
         run(log, *download, cwd=folder)
@@ -95,6 +98,7 @@ def unpack_promtool(log: IO[str], folder: Path) -> None:
         run(log, *download, cwd=folder)
     (archive,) = folder.glob("*.deb")
     run(log, "dpkg-deb", "-x", archive, folder / "unpacked")
-    (folder / "unpacked/usr/bin/promtool").rename(folder / "promtool")
+    for name in PROMETHEUS:
+        (folder / "unpacked/usr/bin" / name).rename(folder / name)
     shutil.rmtree(folder / "unpacked")
     archive.unlink()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.setup.debian import GROUPS, image_step, packages_step, promtool_step
+from tools.setup.debian import GROUPS, image_step, packages_step, prometheus_step
 from tools.setup.environment import venv_step
 from tools.setup.programs import PACKAGES, etcd_step, program_step
 from tools.setup.steps import Step
@@ -22,7 +22,7 @@ PURPOSES = {
     "load": "a load of puts that measures each second, for bench-maintenance",
     "lab-bullseye": "hosts with an older Debian, for tests",
     "lab-trixie": "hosts with a newer Debian, for tests",
-    "promtool": "tests of the alert rules",
+    "prometheus": "tests of the alert rules, and of the audit with the history of a Prometheus server",
 }
 # Debian packages by group; debian.GROUPS lists them.
 DEPLOY = ("python3-venv", "lab", "debootstrap", "venv", "lab-bookworm", "conftest", "etcd-3.7")
@@ -31,7 +31,7 @@ THREE_ETCDS = ("etcd-3.5", "etcd-3.6", "etcd-3.7")
 NEEDS = {
     "demo": DEPLOY,
     "demo-down": (*PYTHON, "lab"),
-    "check": (*PYTHON, "fio", "shellcheck", "encryption", "conftest", "opa", "vale", "promtool"),
+    "check": (*PYTHON, "fio", "shellcheck", "encryption", "conftest", "opa", "vale", "prometheus"),
     "test": (*GROUPS, *PURPOSES),
     "model": (*PYTHON, "conftest", "opa"),
     "bundle": (*PYTHON, "opa"),
@@ -65,7 +65,7 @@ def make_step(name: str) -> Step:
         return etcd_step(name, purpose)
     if name.startswith("lab-"):
         return image_step(name, purpose)
-    return {"venv": venv_step, "promtool": promtool_step}[name](purpose)
+    return {"venv": venv_step, "prometheus": prometheus_step}[name](purpose)
 
 
 def parts(names: list[str]) -> set[str]:

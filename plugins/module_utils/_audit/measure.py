@@ -8,7 +8,7 @@ Nothing is written. Keys are read from a follower if there is one, without a maj
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import (
@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.condition 
     describe_condition,
     read_certificates,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import Ask, History, read_history
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
     Reader,
     ReadError,
@@ -42,6 +43,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload i
     measured_workload,
     reference_member,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
@@ -55,6 +57,7 @@ class Request:
     """What to measure. ``window`` is in seconds, ``sample_size`` in bytes, ``read_rate`` in bytes a second.
 
     metrics_urls: where members serve metrics, in any order; those of their client URLs otherwise. prefix: which keys to sample.
+    ask: asks a Prometheus server for the past ``history`` seconds.
     """
 
     endpoints: list[str]
@@ -63,12 +66,16 @@ class Request:
     sample_size: int
     read_rate: int
     prefix: bytes = b""
+    ask: Ask | None = None
+    history: int = 0
 
 
 def measure_workload(connection: Connection, request: Request, timing: Timing) -> dict[str, Any]:
     """Measure a cluster's workload. Returns the result of etcd_workload_info. Raises MeasureError and EtcdctlError."""
     _check(request)
     cluster = answering_cluster(connection, request.endpoints)
+    ids = [member.id for member in cluster.members]
+    history = read_history(request.ask, ids, request.history, timing.now()) if request.ask else None
     earlier = scrape_members(connection, cluster, request.metrics_urls, timing.clock)
     timing.pause(request.window)
     later = scrape_members(connection, cluster, request.metrics_urls, timing.clock)
@@ -90,13 +97,14 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
     certificates = read_certificates(connection, cluster.members, now)
     tls = any(url.startswith("https://") for member in cluster.members for url in member.client_urls)
     measured = measured_workload(
-        Readings(members, sample, count_leases(connection, source.endpoint, later[source.id]), tls)
+        Readings(members, sample, count_leases(connection, source.endpoint, later[source.id]), tls, history)
     )
     return {
         "etcd_workload": measured.workload,
         "basis": measured.basis,
         "unknown": measured.unknown_list(),
         "rates": measured.rates,
+        "history": _describe_history(history),
         "sizes": measured.sizes,
         "sample": _describe_sample(sample, budget, source),
         "leader": cluster.leader,
@@ -173,6 +181,13 @@ def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> di
         "revision": read.revision,
         "problem": sample if isinstance(sample, str) else read.problem,
     }
+
+
+def _describe_history(history: History | None) -> dict[str, Any] | None:
+    if history is None:
+        return None
+    times = {name: format_utc(at) for name in ("begin", "end", "puts_peak_at") if (at := getattr(history, name))}
+    return {**asdict(history), **times}
 
 
 def _describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:

@@ -8,12 +8,15 @@ A figure that could not be measured is left out of the workload and listed as un
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import LOG_ENTRIES, History
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import COUNTERS, Load, Scrape
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sizes import summarize
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 
 # With fewer puts in the window, the mean of all puts since the member started says more.
@@ -35,12 +38,13 @@ class MemberReading:
 
 @dataclass(frozen=True)
 class Readings:
-    """All measurements. ``sample`` and ``leases`` are the reason if they could not be read."""
+    """All measurements. ``sample`` and ``leases`` are the reason if they could not be read, ``history`` is None if none was asked for."""
 
     members: list[MemberReading]
     sample: Sample | str
     leases: int | str
     tls: bool
+    history: History | None = None
 
 
 @dataclass
@@ -75,6 +79,8 @@ def measured_workload(readings: Readings) -> Measured:
     _measure_writes(measured, reference)
     _measure_keys(measured, readings.sample, reference)
     _measure_watches(measured, readings.members)
+    if readings.history:
+        _raise_to_peaks(measured, readings.history)
     if isinstance(readings.leases, int):
         measured.know("leases", readings.leases, "the list of leases")
     else:
@@ -196,6 +202,29 @@ def _measure_watches(measured: Measured, members: list[MemberReading]) -> None:
             measured.know(name, most, f"{of}, which has most of them")
         else:
             measured.lack(name, _NO_METRICS)
+
+
+def _raise_to_peaks(measured: Measured, history: History) -> None:
+    """Replace figures of this moment by the highest of the past, where those are higher."""
+    span = f"from {format_utc(history.begin)} to {format_utc(history.end)} in Prometheus"
+    if history.puts_peak is not None and history.puts_peak_at is not None:
+        text = f"the peak {span}, at {format_utc(history.puts_peak_at)}, in steps of {history.step:.0f} s"
+        _raise(measured, "puts_per_second", math.ceil(history.puts_peak), text)
+    if history.put_size_peak is not None and "key_size" in measured.workload:
+        size = max(0, history.put_size_peak - measured.workload["key_size"])
+        _raise(measured, "value_size", size, f"the largest mean of {format_count(LOG_ENTRIES)} puts in a row {span}")
+    for name in ("keys", "watchers", "watch_streams"):
+        _raise(measured, name, history.highest.get(name, 0), f"the most {span}")
+    keys, kept = measured.workload.get("keys"), history.highest.get("revisions")
+    if keys and kept is not None:
+        text = f"at most {format_count(kept)} revisions between two compactions {span}"
+        _raise(measured, "revisions_per_key", round((keys + kept) / keys), text)
+
+
+def _raise(measured: Measured, name: str, value: int, basis: str) -> None:
+    if value > measured.workload.get(name, 0):
+        measured.unknown.pop(name, None)
+        measured.know(name, value, basis)
 
 
 def _explain_unmeasurable(measured: Measured, members: list[MemberReading]) -> None:

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_workload_info finds a burst of the past in a real Prometheus server that scrapes a real member."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_workload_info
+
+from bench.common.member import Member, binary, releases, running
+from bench.memory import load
+
+PORT, SERVER = 25910, "http://127.0.0.1:25990"
+VALUE, RATE, SECONDS = 3000, 50, 9
+CONFIG = """
+global: {{scrape_interval: 1s}}
+scrape_configs: [{{job_name: anything, static_configs: [{{targets: ["127.0.0.1:{port}"]}}]}}]
+"""
+
+
+@contextlib.contextmanager
+def prometheus(folder: Path) -> Iterator[None]:
+    """Run a server that scrapes the member each second, and wait until it has a scrape."""
+    if not shutil.which("prometheus"):
+        pytest.skip("Prometheus is not installed: the set-up takes it from Debian's package, where available")
+    (folder / "prometheus.yml").write_text(CONFIG.format(port=PORT))
+    command = ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb"]
+    log = (folder / "prometheus.log").open("wb")
+    server = subprocess.Popen([*command, f"--web.listen-address={SERVER.partition('://')[2]}"], stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while not scrapes():
+            assert server.poll() is None and time.monotonic() < deadline, (folder / "prometheus.log").read_text()
+            time.sleep(0.2)
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+        log.close()
+
+
+def scrapes() -> int:
+    """The number of scrapes that the server has."""
+    with contextlib.suppress(OSError):
+        with urllib.request.urlopen(f"{SERVER}/api/v1/query?query=count_over_time(etcd_server_id[10m])") as answer:
+            found = json.load(answer)["data"]["result"]
+            return int(found[0]["value"][1]) if found else 0
+    return 0
+
+
+def burst(member: Member) -> float:
+    """Put at a fixed rate, and return the rate that was kept."""
+    body = {"key": base64.b64encode(b"key").decode(), "value": base64.b64encode(bytes(VALUE)).decode()}
+    began = time.monotonic()
+    for number in range(RATE * SECONDS):
+        time.sleep(max(0.0, began + number / RATE - time.monotonic()))
+        load.gateway(member, "kv/put", body)
+    return RATE * SECONDS / (time.monotonic() - began)
+
+
+def measure(capsys: pytest.CaptureFixture[str], member: Member, **more: Any) -> dict[str, Any]:
+    """The result of the module."""
+    arguments = {"endpoints": [member.endpoint], "etcdctl_path": str(binary(member.version, "etcdctl")), "window": 1}
+    arguments.update(prometheus_url=SERVER, history="5m", request_timeout=15)
+    with patch_module_args({**arguments, **more}), pytest.raises(SystemExit):
+        etcd_workload_info.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def test_a_burst_before_the_measurement_is_the_peak(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    member = Member(releases()[-1], tmp_path, PORT)
+    with running([member]), prometheus(tmp_path):
+        rate = burst(member)
+        compaction = {"revision": RATE * SECONDS, "physical": True}
+        seen = scrapes()
+        while scrapes() < seen + 2:
+            time.sleep(0.2)
+        load.gateway(member, "kv/compaction", compaction)
+        seen = scrapes()
+        while scrapes() < seen + 2:
+            time.sleep(0.2)
+        found = measure(capsys, member)
+        without = measure(capsys, member, prometheus_url="")
+        unknown = measure(capsys, member, prometheus_url="http://127.0.0.1:25991")
+        strange = measure(capsys, member, prometheus_url=member.endpoint)
+        length = measure(capsys, member, history="a week")
+
+    workload, history = found["etcd_workload"], found["history"]
+    assert (
+        workload["puts_per_second"] == pytest.approx(rate, rel=0.15) and "the peak" in found["basis"]["puts_per_second"]
+    )
+    assert history["put_size_peak"] == pytest.approx(VALUE + 3, rel=0.01)
+    assert workload["revisions_per_key"] == pytest.approx(RATE * SECONDS + 1, rel=0.02)
+    assert without["etcd_workload"]["puts_per_second"] == 0 and without["history"] is None
+    assert without["etcd_workload"]["revisions_per_key"] < 5
+    assert "http://127.0.0.1:25991/api/v1/series does not answer" in unknown["msg"]
+    assert "/api/v1/series answered 404" in strange["msg"]
+    assert "history is 'a week'" in length["msg"] and "7d" in length["msg"]
+
+
+def test_a_server_that_does_not_scrape_the_members(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    member, other = (
+        Member(releases()[-1], tmp_path, PORT),
+        Member(releases()[-1], tmp_path / "other", PORT + 10, name="m2"),
+    )
+    with running([member, other]), prometheus(tmp_path):
+        found = measure(capsys, other)
+    assert found["failed"] and "Prometheus has no etcd_server_id of the members" in found["msg"]
