@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 
 from bench.chaos import play, report, results
+from bench.chaos.callback import headroom_chaos
 from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, parse_case, plan, within
 from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS
@@ -220,6 +224,15 @@ def test_operations_take_turns_in_an_order_that_the_seed_fixes() -> None:
     moments: dict[str, tuple[float, ...]] = {"change": (), "back up": (0.1, 0.5)}
     orders = [plan({"change": STEPS}, moments, seed) for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2] and set(orders[0]) == set(orders[2])
+
+
+def test_a_kill_reaches_processes_in_sessions_of_their_own() -> None:
+    with subprocess.Popen(["sh", "-c", "setsid sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout
+        sleeper = int(shell.stdout.readline())
+        found = headroom_chaos._descendants(os.getpid())
+        os.kill(sleeper, signal.SIGKILL)
+    assert {shell.pid, sleeper} <= found
 
 
 def test_the_sample_names_operations_and_faults() -> None:

@@ -61,11 +61,11 @@ def test_results_are_kept_for_the_next_campaign(tmp_path: Path) -> None:
 
 def test_the_tables_mark_what_went_wrong() -> None:
     rows = [
-        a_row(NAMES[0], 1),
+        a_row(NAMES[0], 1, failed=9, load=9.0),
         a_row(NAMES[0], 2, failed=3, members="etcd-2 is a learner", unchanged=False, last_said="a | b"),
     ]
-    found = "\n".join([*report.summary(rows), *report.cases(rows)])
-    assert "2 of 10" in found and "**3** ✗ + 2" in found and "**1 of 2** ✗" in found
+    found = "\n".join([*report.summary(rows, 2), *report.cases(rows)])
+    assert "2 of 10" in found and "**3** ✗ in 1" in found and "**1 of 2** ✗" in found
     assert "etcd-2 is a learner" in found and "Start the learner" in found and "a \\| b" in found
 
 
