@@ -9,7 +9,7 @@ comparison: ``hashes.Comparison`` as a dict; empty if the members were not compa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
@@ -28,6 +28,28 @@ def hash_note(comparison: Mapping[str, Any], name: str) -> str:
 def hash_lines(comparison: Mapping[str, Any]) -> list[str]:
     """Return the lines about the hashes for the plan."""
     return [f"Hashes: {hashes.describe(comparison)}"] if comparison else []
+
+
+def newest_record(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the newest record of the timer that compares the members, on any host; empty if none compared them."""
+    compared = [record for record in records if record and record.get("comparison")]
+    return max(compared, key=lambda record: str(record["started_at"]), default={})
+
+
+def record_problems(record: Mapping[str, Any], members: Iterable[str], where: str) -> list[str]:
+    """Return why no host may join: by the last comparison, the data that it would copy may be wrong. members: the names of those that stay."""
+    found = record.get("comparison") or {}
+    wrong = [name for name in found.get("differing", []) if name in members]
+    if found.get("verdict") == hashes.UNDECIDED:
+        remedy = "restore a backup that passed its drill (playbooks/restore.yml)"
+    elif wrong:
+        remedy = f"run playbooks/replace.yml -e etcd_replace={','.join(wrong)} first"
+    else:
+        return []
+    return [
+        f"{where}: the last comparison of the members ({record['started_at']}) says that {hashes.describe(found)}. A member that joins copies the data of "
+        f"another one: {remedy}. `headroom integrity` on the leader's host compares them again"
+    ]
 
 
 def hash_problems(comparison: Mapping[str, Any], replaced: Sequence[str], *, confirmed: bool, where: str) -> list[str]:

@@ -64,12 +64,14 @@ def plan(
     request: Request,
     where: str,
     comparison: Mapping[str, Any] | None = None,
+    record: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Plan the change of a cluster.
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
     (what ``read_identity`` found on the host) and ``replacing`` (the
-    SHA-256 of the mark that an interrupted replacement left there). comparison: of the members' hashes, for ``membership_integrity``.
+    SHA-256 of the mark that an interrupted replacement left there). comparison: of the members' hashes, and record: the last one of
+    its timer, for ``membership_integrity``.
     """
     compared = comparison or {}
     members, wanted = view.get("members", []), list(hosts)
@@ -97,6 +99,9 @@ def plan(
     result.problems += membership_integrity.hash_problems(
         compared, request.replace, confirmed=request.replace_healthy, where=where
     )
+    if result.joins and not request.replace:
+        staying = [str(member["name"]) for member in members if member["id"] in matched]
+        result.problems += membership_integrity.record_problems(record or {}, staying, where)
     result.lines = _describe(result, view, wanted, request)
     result.lines[2:2] = membership_integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.

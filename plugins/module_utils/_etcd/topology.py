@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import address_problems, member_urls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_integrity import newest_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
 
 
@@ -41,7 +42,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     loopback), ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
     seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
     ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what the playbooks that change members were asked
-    for; empty for the others), ``identity`` and ``comparison`` (of the members' hashes, where one host compared them) are for ``membership_plan``.
+    for; empty for the others), ``identity``, ``comparison`` (of the members' hashes, where one host compared them) and ``integrity_record`` (the last
+    one of the host's timer) are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster``, ``former_client_urls`` (at which members answer until their update) and ``members`` (by host, with their
@@ -57,6 +59,10 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         clusters[member["cluster"]].append({**member, **member_urls(member)})
     views = {
         cluster: membership.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()
+    }
+    records = {
+        cluster: newest_record([member.pop("integrity_record", {}) for member in own])
+        for cluster, own in clusters.items()
     }
     compared = [(member["cluster"], member.pop("comparison", {})) for own in clusters.values() for member in own]
     comparisons = {cluster: found for cluster, found in compared if found}
@@ -86,7 +92,13 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
         changes: dict[str, Any] = {}
         if requests[cluster]:
             changes = plan_members(
-                views[cluster], own, requests[cluster], where, comparisons.get(cluster), existing=existing
+                views[cluster],
+                own,
+                requests[cluster],
+                where,
+                comparisons.get(cluster),
+                records[cluster],
+                existing=existing,
             )
             problems += changes["problems"]
         else:
@@ -122,6 +134,7 @@ def plan_members(
     request: Mapping[str, Any],
     where: str,
     comparison: Mapping[str, Any] | None = None,
+    record: Mapping[str, Any] | None = None,
     *,
     existing: bool,
 ) -> dict[str, Any]:
@@ -130,7 +143,7 @@ def plan_members(
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
         return membership_plan.Plan(problems=[problem]).as_dict()
     try:
-        return membership_plan.plan(view, members, parse_request(request), where, comparison).as_dict()
+        return membership_plan.plan(view, members, parse_request(request), where, comparison, record).as_dict()
     except ValueError as error:
         raise TopologyError(str(error)) from error
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_integrity, membership_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
 
@@ -339,3 +339,29 @@ def test_a_dead_member_is_not_replaced_while_the_others_differ():
     request = Request(replace=["n3"])
     found = membership_plan.plan(view(LEADER, member("n2"), dead), own("n1", "n2", "n3"), request, "c", comparison)
     assert "restore a backup that passed its drill" in " ".join(found.problems)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "request_", "problem"),
+    [
+        (compared("differ", "n2"), {}, "run playbooks/replace.yml -e etcd_replace=n2 first"),
+        (SPLIT, {}, "restore a backup that passed its drill"),
+        (compared("agree"), {}, ""),
+        (compared("differ", "n9"), {}, ""),
+        (compared("differ", "n2"), {"replace": ["n4"]}, ""),
+    ],
+    ids=["differs", "no majority", "agrees", "of a member that left", "replace.yml compares by itself"],
+)
+def test_no_host_joins_after_a_comparison_that_failed(comparison, request_, problem):
+    record = membership_integrity.newest_record(
+        [
+            {},
+            {"result": "skipped", "started_at": "2026-11-23T00:00:00Z"},
+            {"started_at": "2026-11-22T00:00:00Z", "comparison": comparison},
+            {"started_at": "2026-11-15T00:00:00Z", "comparison": compared("undecided")},
+        ]
+    )
+    hosts = [*own("n1", "n2", "n3"), host("n4"), host("n5")]
+    found = membership_plan.plan(view(*THREE), hosts, Request(**request_), "cluster c", None, record)
+    assert [problem in text for text in found.problems] == ([True] if problem else [])
+    assert not membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(), "cluster c", None, record).problems
