@@ -70,6 +70,11 @@ def etcd_version(name: str) -> str:
     raise StepFailed(f"tools/{name}/go.mod does not require go.etcd.io/etcd/server/v3")
 
 
+def is_old_release(name: str) -> bool:
+    """Say whether tools/NAME pins a release by its patch version: only tests of refusals run it."""
+    return name.count(".") == 2
+
+
 def etcd_step(name: str, purpose: str) -> Step:
     """Return the step that builds and packs a release as upstream does: the archive with SHA256SUMS, and the programs in bin/."""
 
@@ -86,7 +91,8 @@ def etcd_step(name: str, purpose: str) -> Step:
             (folder / "SHA256SUMS").write_text(f"{sha256}  {archive.name}\n")
 
     def links() -> dict[str, Path]:
-        archives = {f"archives/v{etcd_version(name)}": built(name)}
+        folder = "old-archives" if is_old_release(name) else "archives"
+        archives = {f"{folder}/v{etcd_version(name)}": built(name)}
         on_path = {f"bin/{program}": built(name) / "bin" / program for program in ETCD_PACKAGES}
         return archives | (on_path if name == DEFAULT_ETCD else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.setup.debian import GROUPS, image_step, packages_step, prometheus_step
 from tools.setup.environment import venv_step
-from tools.setup.programs import PACKAGES, etcd_step, program_step
+from tools.setup.programs import PACKAGES, etcd_step, is_old_release, program_step
 from tools.setup.steps import Step
 
 # Two steps run side by side, in this order: the longest first, and one that compiles beside one that downloads.
@@ -18,6 +18,8 @@ PURPOSES = {
     "versitygw": "an S3-compatible store, for the tests of backups in a bucket",
     "etcd-3.6": "for tests and measurements of three releases of etcd",
     "etcd-3.5": "for tests and measurements of three releases of etcd",
+    "etcd-3.5.19": "a release that stores promoted learners wrongly, for tests of refusals",
+    "etcd-3.6.10": "a release before the floor of 3.7, for tests of refusals",
     "benchmark": "etcd's load generator, for tests and measurements",
     "load": "a load of puts that measures each second, for bench-maintenance",
     "lab-bullseye": "hosts with an older Debian, for tests",
@@ -28,11 +30,12 @@ PURPOSES = {
 DEPLOY = ("python3-venv", "lab", "debootstrap", "venv", "lab-bookworm", "conftest", "etcd-3.7")
 PYTHON = ("python3-venv", "venv")
 THREE_ETCDS = ("etcd-3.5", "etcd-3.6", "etcd-3.7")
+OLD_ETCDS = tuple(name for name in PURPOSES if is_old_release(name))
 NEEDS = {
     "demo": DEPLOY,
     "demo-down": (*PYTHON, "lab"),
     "check": (*PYTHON, "fio", "shellcheck", "encryption", "conftest", "opa", "vale", "prometheus"),
-    "test": (*GROUPS, *PURPOSES),
+    "test": (*GROUPS, *(name for name in PURPOSES if name not in OLD_ETCDS)),
     "model": (*PYTHON, "conftest", "opa"),
     "bundle": (*PYTHON, "opa"),
     "architecture": PYTHON,
@@ -44,7 +47,7 @@ NEEDS = {
     "bench-audit": (*PYTHON, *THREE_ETCDS, "conftest"),
     "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
-    "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
+    "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6", *OLD_ETCDS),
     "bench-lifecycle-kills": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-world": (*PYTHON, "conftest"),
