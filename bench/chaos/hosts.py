@@ -63,7 +63,7 @@ def statuses() -> dict[str, dict[str, object]]:
     for host in addresses():
         try:
             [answer] = json.loads(inside(host, f"{ETCDCTL} endpoint status -w json", check=False))
-        except ValueError:
+        except (ValueError, TypeError):  # etcdctl prints null if the member does not answer
             continue
         found[host] = answer["Status"]
     return found
