@@ -11,7 +11,7 @@ from bench.chaos import hosts, play
 from bench.chaos.faults import Injection
 from bench.chaos.operation import Lab
 from bench.chaos.play import Outcome
-from bench.chaos.plays import Play
+from bench.chaos.plays import Play, accept_refusal
 from bench.common.damage import damage_script
 from bench.common.member import releases
 from bench.lifecycle.lab import ALL, LifecycleLab
@@ -119,6 +119,9 @@ class Replace(Change):
 
     def variables(self) -> dict[str, Any]:
         return {"etcd_replace": ",".join(self.victims)}
+
+    def again(self, lab: Lab) -> Outcome:
+        return accept_refusal(self.run(lab))
 
     def followers(self, count: int) -> list[str]:
         """Return the last hosts of the cluster whose members do not lead."""
