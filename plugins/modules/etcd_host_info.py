@@ -640,6 +640,7 @@ def refuse_old_python() -> None:
 if sys.version_info[:2] < MIN_PYTHON:
     refuse_old_python()
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import (
@@ -810,7 +811,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         disk_checks=recorded_checks(asked["disk_checks"]),
     )
     if asked["data_dir"]:
-        config = host_facts.read_text(asked["config_file"]) if asked["config_file"] else ""
+        config = read_text(asked["config_file"]) if asked["config_file"] else ""
         member = wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config)
         identity = read_identity(member["wal_dirs"])
         facts["member"] = {**member, "identity": identity, **configured_facts(config, asked["data_dir"])}

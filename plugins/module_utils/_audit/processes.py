@@ -19,11 +19,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_wi
     StartedWith,
     read_start,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
     CertificateError,
     parse_pem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import mount_of, parse_mountinfo
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.owners import find_by_name, read_owner
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process

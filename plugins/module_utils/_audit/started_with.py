@@ -9,7 +9,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import read_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 
 HIDDEN = "***"
 # Of a file that may be anything, no more than its beginning is read.

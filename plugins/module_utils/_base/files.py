@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hash files, flush them to the disk, and replace them atomically."""
+"""Read and hash files, flush them to the disk, and replace them atomically."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ import os
 import tempfile
 
 CHUNK_BYTES = 1 << 20
+
+
+def read_text(path: str, limit: int = -1) -> str:
+    """Return a file's text, or nothing where it cannot be read. limit: the most characters to read, all if negative."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(limit)
+    except OSError:
+        return ""
 
 
 def sha256_of_file(path: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import effective_settings
@@ -33,7 +34,7 @@ def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
         free=free_space(data_dir),
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
-        available=parse_mem_available(_read_text("/proc/meminfo")),
+        available=parse_mem_available(read_text("/proc/meminfo")),
         go_limit=parse_gomemlimit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )
 
@@ -61,10 +62,3 @@ def parse_mem_available(text: str) -> int | None:
     """Return MemAvailable of /proc/meminfo in bytes, None if it is missing."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
     return int(found.group(1)) * 1024 if found else None
-
-
-def _read_text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError:
-        return ""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import Runner, content_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
 
@@ -59,14 +60,6 @@ def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
     return active, [name.strip("[]") for name in names]
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read().strip()
-    except OSError:
-        return ""
-
-
 def _names(path: str) -> list[str]:
     try:
         return sorted(os.listdir(path))
@@ -84,18 +77,18 @@ def queue_facts(number: str, sysfs: str = "/sys") -> dict[str, Any]:
     is_partition = os.path.exists(os.path.join(folder, "partition"))
     disk = os.path.dirname(folder) if is_partition else folder
     known = os.path.isdir(folder)
-    sectors, rotational = _read(f"{folder}/size"), _read(f"{disk}/queue/rotational")
-    active, schedulers = parse_scheduler(_read(f"{disk}/queue/scheduler"))
+    sectors, rotational = read_text(f"{folder}/size").strip(), read_text(f"{disk}/queue/rotational").strip()
+    active, schedulers = parse_scheduler(read_text(f"{disk}/queue/scheduler"))
     return {
         "name": os.path.basename(folder) if known else None,
         "disk": os.path.basename(disk) if known else None,
         "is_partition": is_partition,
         "size": int(sectors) * 512 if sectors.isdigit() else None,  # sysfs counts 512-byte sectors on every disk
-        "read_only": _read(f"{folder}/ro") == "1",
+        "read_only": read_text(f"{folder}/ro").strip() == "1",
         "rotational": rotational == "1" if rotational else None,
         "scheduler": active,
         "schedulers": schedulers,
-        "write_cache": _read(f"{disk}/queue/write_cache") or None,
+        "write_cache": read_text(f"{disk}/queue/write_cache").strip() or None,
         "partitions": [name for name in _names(folder) if os.path.exists(f"{folder}/{name}/partition")],
         "holders": _names(f"{folder}/holders"),
         "slaves": _names(f"{folder}/slaves"),
@@ -173,9 +166,9 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
 
 def read_swaps(proc: str = "/proc") -> list[str]:
     """The active swap areas."""
-    return parse_swaps(_read(f"{proc}/swaps"))
+    return parse_swaps(read_text(f"{proc}/swaps"))
 
 
 def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
     """The entries of the machine's fstab; empty where there is none."""
-    return parse_fstab(_read(path))
+    return parse_fstab(read_text(path))

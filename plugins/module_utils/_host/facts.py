@@ -87,15 +87,6 @@ def run(command: Sequence[str]) -> tuple[int, str]:
     return (124, "") if done.returncode is None else (done.returncode, done.stdout)
 
 
-def read_text(path: str, limit: int = -1) -> str:
-    """A file's text, or nothing where it cannot be read. limit: the most characters to read, all if negative."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(limit)
-    except OSError:
-        return ""
-
-
 def parse_os_release(text: str) -> dict[str, str | None]:
     """id, version, codename and family from os-release(5); family is debian, redhat, suse, arch, alpine or None."""
     values = {}

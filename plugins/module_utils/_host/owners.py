@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import queue_facts
 
 # Names that container engines give to control groups: an id of 64 hexadecimal digits, alone or in a scope's name.
@@ -55,15 +56,15 @@ def find_by_name(name: str, proc: str = "/proc") -> list[Candidate]:
     """Return the processes with this name (/proc/PID/comm, at most 15 characters), sorted by PID."""
     found = []
     for entry in os.listdir(proc):
-        if entry.isdigit() and _text(f"{proc}/{entry}/comm").strip() == name[:15]:
-            words = _text(f"{proc}/{entry}/cmdline").split("\0")
+        if entry.isdigit() and read_text(f"{proc}/{entry}/comm").strip() == name[:15]:
+            words = read_text(f"{proc}/{entry}/cmdline").split("\0")
             found.append(Candidate(int(entry), " ".join(words).strip(), read_owner(int(entry), proc)))
     return sorted(found, key=lambda candidate: candidate.pid)
 
 
 def read_owner(pid: int, proc: str = "/proc") -> Owner:
     """Return the unit or container of a process."""
-    return parse_owner(_text(f"{proc}/{pid}/cgroup"))
+    return parse_owner(read_text(f"{proc}/{pid}/cgroup"))
 
 
 def parse_owner(text: str) -> Owner:
@@ -143,7 +144,7 @@ def bottom(number: str, sysfs: str = "/sys", layers: int = MOST_LAYERS) -> list[
     facts = queue_facts(number, sysfs)
     below: list[tuple[str | None, str | None]] = []
     for slave in facts["slaves"] if layers else ():
-        below += bottom(_text(f"{sysfs}/class/block/{slave}/dev").strip(), sysfs, layers - 1)
+        below += bottom(read_text(f"{sysfs}/class/block/{slave}/dev").strip(), sysfs, layers - 1)
     return list(dict.fromkeys(below)) or [(facts["disk"], facts["scheduler"])]
 
 
@@ -178,11 +179,3 @@ def _names(path: str) -> list[str]:
         return os.listdir(path)
     except OSError:
         return []
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""

@@ -11,6 +11,7 @@ import re
 import socket
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 
 UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload,ExecStart"
@@ -29,24 +30,22 @@ def system_facts() -> dict[str, Any]:
         "machine": machine,
         "architecture": host_facts.GO_ARCHITECTURES.get(machine),
         "kernel": platform.release(),
-        "distribution": host_facts.parse_os_release(
-            host_facts.read_text("/etc/os-release") or host_facts.read_text("/usr/lib/os-release")
-        ),
+        "distribution": host_facts.parse_os_release(read_text("/etc/os-release") or read_text("/usr/lib/os-release")),
         "package_manager": managers[0] if managers else None,
         "python_version": platform.python_version(),
         "cpus": len(os.sched_getaffinity(0)),
-        **host_facts.parse_meminfo(host_facts.read_text("/proc/meminfo")),
+        **host_facts.parse_meminfo(read_text("/proc/meminfo")),
         "cgroup_version": host_facts.cgroup_version(),
         "systemd": {
             "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)
             "version": int(words[1]) if code == 0 and len(words) > 1 and words[1].isdigit() else None,
         },
-        "addresses": host_facts.parse_fib_trie(host_facts.read_text("/proc/net/fib_trie"))
-        + host_facts.parse_if_inet6(host_facts.read_text("/proc/net/if_inet6")),
+        "addresses": host_facts.parse_fib_trie(read_text("/proc/net/fib_trie"))
+        + host_facts.parse_if_inet6(read_text("/proc/net/if_inet6")),
         # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
         "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
         "default_ipv6": host_facts.lasting_ipv6(
-            host_facts.route_source(socket.AF_INET6, "2001:db8::1"), host_facts.read_text("/proc/net/if_inet6")
+            host_facts.route_source(socket.AF_INET6, "2001:db8::1"), read_text("/proc/net/if_inet6")
         ),
     }
 

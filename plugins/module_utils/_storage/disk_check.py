@@ -16,6 +16,7 @@ import tempfile
 import time
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals, restore_handlers
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, mounts
@@ -98,7 +99,7 @@ def locked_member_file(path: str, volume: Volume, locks: str = "/proc/locks") ->
 
     /proc/locks shows the locks of all processes to every user, including those in containers.
     """
-    locked = parse_locks(host_facts.read_text(locks))
+    locked = parse_locks(read_text(locks))
     if not locked:
         return None
     for pattern in LOCKED_FILES:
@@ -230,7 +231,7 @@ def recorded_check(
 
     Few samples can fail a disk under a low limit, but cannot pass it under a higher one.
     """
-    text = host_facts.read_text(record_file(state_dir, volume.identity, profile))
+    text = read_text(record_file(state_dir, volume.identity, profile))
     kept = storage_fio.load_record(text, volume.identity, profile)
     if not kept or not storage_verdict.is_conclusive(kept[0], limits):
         return None

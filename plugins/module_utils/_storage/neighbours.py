@@ -14,6 +14,8 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
+
 Disks = Callable[[str], Sequence[str]]
 
 _WRITES = os.O_WRONLY | os.O_RDWR
@@ -75,14 +77,6 @@ def _in_folders(service: Service, disks: Disks, root: str) -> Iterator[Neighbour
             yield Neighbour(service.name, folder, tuple(disks(_number(status))))
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""
-
-
 def detect_service(comm: str, cmdline: str) -> Service | None:
     """Return the service of a process, detected by its name or, for Java, by its command line."""
     for service in SERVICES:
@@ -102,15 +96,15 @@ def _written_files(process: str) -> Iterator[tuple[str, str]]:
             status, path = os.stat(f"{process}/fd/{name}"), os.readlink(f"{process}/fd/{name}")
         except OSError:
             continue
-        flags = _FLAGS.search(_read(f"{process}/fdinfo/{name}"))
+        flags = _FLAGS.search(read_text(f"{process}/fdinfo/{name}"))
         if stat.S_ISREG(status.st_mode) and flags and int(flags.group(1), 8) & _WRITES:
             yield _number(status), path
 
 
 def _in_processes(disks: Disks, proc: str) -> Iterator[Neighbour]:
     for pid in sorted(name for name in os.listdir(proc) if name.isdigit()):
-        comm = _read(f"{proc}/{pid}/comm").strip()
-        service = detect_service(comm, _read(f"{proc}/{pid}/cmdline") if comm == "java" else "")
+        comm = read_text(f"{proc}/{pid}/comm").strip()
+        service = detect_service(comm, read_text(f"{proc}/{pid}/cmdline") if comm == "java" else "")
         seen = set()
         for number, path in _written_files(f"{proc}/{pid}") if service else ():
             if service and number not in seen:

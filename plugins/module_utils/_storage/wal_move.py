@@ -24,11 +24,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import (
     drop_page_cache,
+    read_text,
     sha256_of_file,
     sync_path,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
 
 # etcd allocates a segment of 64 MB at a time (SegmentSizeBytes in server/storage/wal/wal.go), one ahead of need.
@@ -174,7 +174,7 @@ def move_problem(source: str, target: str, step: Step) -> str | None:
 
 def locked_file(folder: str) -> str | None:
     """Return a file of the log that a running etcd has locked, None if there is none."""
-    locked = disk_check.parse_locks(facts.read_text("/proc/locks"))
+    locked = disk_check.parse_locks(read_text("/proc/locks"))
     for name in glob.iglob(os.path.join(glob.escape(folder), "*.wal")):
         status = os.stat(name)
         if (f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}", status.st_ino) in locked:
