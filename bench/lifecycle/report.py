@@ -98,6 +98,8 @@ def cases(rows: Sequence[Row]) -> list[str]:
 def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
     """Return the section of the page."""
     dates = sorted({row.date for row in rows})
+    killed = {row.operation for row in rows if row.number}
+    missing = [name for name in (make().name for make in OPERATIONS) if name not in killed]
     commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     return "\n".join(
         [
@@ -107,6 +109,8 @@ def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
             "than an election takes.",
             "",
             *summary(rows, int(machine["cores"])),
+            "",
+            f"Not killed yet: {', '.join(missing) or 'none'}.",
             "",
             "Each kill, with the seconds after the first change of a host:",
             "",
