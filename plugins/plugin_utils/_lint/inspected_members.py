@@ -50,7 +50,7 @@ def add_process(entry: dict[str, Any], process: Mapping[str, Any]) -> dict[str, 
             "silent": [],
         }
     environment = {name: value for name, value in process["environment"].items() if name != "ETCD_INITIAL_CLUSTER"}
-    command = ["etcd", *_effective(process["command"][1:], _MEASURED), *measured]
+    command = ["etcd", *_without(process["command"][1:], _MEASURED), *measured]
     return {**entry, **added, "command": command, "environment": environment, "silent": []}
 
 
@@ -62,17 +62,16 @@ def _parsed(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _effective(words: Sequence[str], dropped: str) -> list[str]:
-    """Return a command line without a flag and its value. Of a flag that is given twice etcd takes the last."""
-    found: dict[str, list[str]] = {}
+def _without(words: Sequence[str], dropped: str) -> list[str]:
+    """Return a command line without a flag and its value."""
+    kept = []
     flag = ""
     for word in words:
         if word.startswith("-"):
             flag = word.lstrip("-").partition("=")[0]
-            found.pop(flag, None)
-        found.setdefault(flag, []).append(word)
-    found.pop(dropped, None)
-    return [word for group in found.values() for word in group]
+        if flag != dropped:
+            kept.append(word)
+    return kept
 
 
 def _facts(process: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

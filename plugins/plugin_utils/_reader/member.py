@@ -84,13 +84,13 @@ def _twice(words: tuple[str, ...]) -> dict[str, str]:
 
 
 def _name(words: tuple[str, ...]) -> str:
-    """Return the value of --name, if it is written out."""
+    """Return the value of the last --name, if it is written out."""
+    value = ""
     for word, after in zip(words, (*words[1:], "")):
         found = re.match(r"^--?name(?:=(.*))?$", word)
         if found:
             value = found[1] if found[1] is not None else after
-            return _written(value)
-    return ""
+    return _written(value)
 
 
 def _written(value: str) -> str:

@@ -85,9 +85,9 @@ runs_etcd(_, command) if {
 
 # The mounts (path → volume) that hold the data directory; undefined if there is none.
 mounts(flags, candidates) := found if {
-	some entry in flags
-	entry.spelling == "data-dir"
-	found := {path: volume | some path, volume in candidates; startswith(_folder(entry.value), _folder(path))}
+	directories := [entry.value | some entry in flags; entry.spelling == "data-dir"]
+	directory := directories[count(directories) - 1]
+	found := {path: volume | some path, volume in candidates; startswith(_folder(directory), _folder(path))}
 	count(found) > 0
 }
 

@@ -17,7 +17,24 @@ _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_bud
 
 # found: {given, unknown} and, if the file says so, {version or no_version, limit, workload, kubernetes, memlock, where, silent, facts, mounted,
 # groups, twice}.
-build(format, found) := {
+build(format, found) := _build(format, object.union(found, {
+	"given": [entry | some position, entry in found.given; last[_key(entry)] == position],
+	"twice": object.union(object.get(found, "twice", {}), _repeated(found.given, last)),
+})) if {
+	last := object.union_n([{_key(entry): position} | some position, entry in found.given])
+}
+
+_key(entry) := [entry.form, entry.spelling]
+
+# Canonical name → the places of a flag that is given again with another value. etcd takes the last one.
+_repeated(given, last) := object.union_n([{canonical_name(entry): places} |
+	some entry in given
+	key := _key(entry)
+	entry.value != given[last[key]].value
+	places := [other.name | some other in given; _key(other) == key]
+])
+
+_build(format, found) := {
 	"format": format,
 	"given": [entry | some entry in found.given; not entry.name in object.keys(doubts)],
 	"version": version,
@@ -32,7 +49,7 @@ build(format, found) := {
 	"facts": object.get(found, "facts", {}),
 	"mounted": object.get(found, "mounted", []),
 	"groups": object.get(found, "groups", []),
-	"twice": object.get(found, "twice", {}),
+	"twice": found.twice,
 } if {
 	version := _version(found)
 	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}

@@ -1,8 +1,8 @@
 # METADATA
 # title: Each setting is set once
 # description: |
-#   etcd exits if a setting is given both as a flag and in the environment. In other combinations, one of the two
-#   silently wins.
+#   etcd exits if a setting is given both as a flag and in the environment. Of a repeated flag, etcd silently takes the
+#   last value; in other combinations, too, one of the two silently wins.
 # custom:
 #   id: flags/twice
 #   severity: deny
@@ -22,7 +22,10 @@ problems contains result.problem(profile, profile.etcd.twice[settings[0]][0], te
 	text := sprintf("%s%s", [_text(settings[0], profile.etcd.twice), _others(array.slice(settings, 1, count(settings)))])
 }
 
-_text(setting, twice) := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(twice[setting]), concat(" and ", twice[setting])])
+# A flag given again and again has the same place.
+_text(setting, twice) := sprintf("%s is given %d times with different values, and etcd takes the last one", [twice[setting][0], count(twice[setting])]) if {
+	count({place | some place in twice[setting]}) == 1
+} else := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(twice[setting]), concat(" and ", twice[setting])])
 
 _others([]) := ""
 

@@ -80,6 +80,28 @@ test_same_variables if {
 	"2" in {entry.value | some entry in manifest.statements(pod).etcd.given}
 }
 
+_repeating := ["etcd", "--data-dir=/tmp/a", "--quota-backend-bytes", "1", "--name={{ name }}", "--pre-vote", "--quota-backend-bytes=2", "--name=n1", "--data-dir=/data/b", "--pre-vote"]
+
+# etcd takes the last of a repeated flag. The first may even be a placeholder.
+test_repeated_flags if {
+	document := {"services": {"x": {"image": "etcd:v3.5.18", "command": _repeating, "volumes": ["data:/data"]}}}
+	found := compose.statements(document).x
+	{[entry.name, entry.value] | some entry in found.given} == {["--data-dir", "/data/b"], ["--quota-backend-bytes", "2"], ["--name", "n1"], ["--pre-vote", "true"]}
+	found.unknown == {}
+	found.mounted == ["data_dir"]
+	some profile in clusters.profiles with input as [{"path": "compose.yml", "contents": document}]
+	profile.etcd.settings.quota_backend_bytes == 2
+	object.filter(profile.etcd.twice, {"quota_backend_bytes", "pre_vote"}) == {"quota_backend_bytes": ["--quota-backend-bytes", "--quota-backend-bytes"]}
+}
+
+# kubeadm passes a list of arguments on in its order.
+test_repeated_arguments if {
+	arguments := [{"name": "snapshot-count", "value": "5000"}, {"name": "snapshot-count", "value": "7000"}]
+	document := {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"local": {"extraArgs": arguments}}}
+	some profile in clusters.profiles with input as [{"path": "kubeadm.yml", "contents": document}]
+	profile.etcd.settings.snapshot_count == 7000
+}
+
 # A file beside an inventory is an inventory of its own.
 test_beside_an_inventory if {
 	both := [

@@ -53,10 +53,10 @@ def test_flags_and_variables_are_those_of_the_process_and_the_cluster_that_of_to
     }
 
 
-def test_of_a_repeated_flag_the_last_counts() -> None:
-    words = ["etcd", "--name=b", "--quota-backend-bytes", "1", "-name", "a", "--pre-vote", "--quota-backend-bytes=2"]
+def test_a_repeated_flag_stays_repeated() -> None:
+    words = ["etcd", "--quota-backend-bytes", "1", "-initial-cluster", "a=x", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=y"]
     found = added(command=words)["command"]
-    assert found == ["etcd", "-name", "a", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=x,b=y"]
+    assert found == ["etcd", "--quota-backend-bytes", "1", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=x,b=y"]
 
 
 def test_a_config_file_replaces_flags() -> None:

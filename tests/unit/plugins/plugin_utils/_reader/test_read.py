@@ -42,6 +42,11 @@ def members(texts: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     return [(entry["path"], entry["contents"]["headroom_member"]) for entry in files]
 
 
+def test_the_last_name_counts() -> None:
+    ((_path, found),) = members({"etcd.service": "[Service]\nExecStart=/usr/bin/etcd --name=a --data-dir=/d --name b\n"})
+    assert found["name"] == "b"
+
+
 def test_unit_with_drop_in_and_environment_file() -> None:
     unit, drop_in, environment = "sys/etcd.service", "sys/etcd.service.d/10-memory.conf", "etc/etcd/etcd.conf"
     ((path, found),) = members({drop_in: DROP_IN, environment: ENVIRONMENT, unit: UNIT})
