@@ -24,7 +24,7 @@ from .test_fuzz import lint
 
 NUMBER = int(os.environ.get("HEADROOM_MUTANTS", "150"))
 # Rules that deny what a file leaves out: they need only a file that deploys etcd.
-ABSENCES = {"compaction/off", "security/client_cert_auth", "topology/default_name", "inventory/no_members"}
+ABSENCES = {"security/client_cert_auth", "topology/default_name", "inventory/no_members"}
 # Rules that say that a file cannot be understood: a template where hosts belong is such a case.
 UNREADABLE = {"inventory/no_members", "inventory/refused_file", "memory/unreadable"}
 

@@ -9,6 +9,7 @@ import data.headroom.memory
 import data.headroom.memory.parse
 import data.headroom.minimal_plan
 import data.headroom.model
+import data.headroom.settings as member_settings
 
 # The settings that a member will run with: those that are pinned, then the plan's minimum or, without a plan, the release's defaults.
 _settings(profile) := minimal_plan.settings(
@@ -40,15 +41,19 @@ invalid := {profile: problems |
 	count(problems) > 0
 }
 
-# The end of a message: what an estimate assumes.
-assumptions(profile) := sprintf(", %s", [assumption(profile)])
-
+# What an estimate assumes.
 assumption(profile) := "even with the minimal plan" if {
 	profile.etcd.planned
 	count(model_settings(profile.etcd.settings)) == 0
 } else := "with the pinned settings and the minimal plan for the rest" if {
 	profile.etcd.planned
 } else := "with the settings given, etcd's defaults for the rest, and a modest workload where none is set"
+
+# Whether nothing states a workload, as in other roles' inventories and in files that configure etcd directly.
+assumes_workload(profile) if {
+	count(profile.etcd.workload) == 0
+	not member_settings.shows_everything(profile.etcd)
+} else := false
 
 # Only replaying the raft log at a restart exceeds the limit. An estimate has the larger figure of the two states, so the one for the running
 # member is computed here.

@@ -41,8 +41,22 @@ with_upgrade(solvable, version) := with_value(solvable, newest) if {
 # A problem that rests on an assumption, in words.
 assuming(problem, assumption) := object.union(problem, {"assumes": assumption})
 
+# A problem that rests on an assumed value, in words that end its text. unstated: whether no file states the value. Then a rule that denies only
+# warns.
+assuming_value(problem, assumption, unstated) := object.union(assuming(problem, assumption), {
+	"text": sprintf("%s, %s", [problem.text, assumption]),
+	"unstated": unstated,
+})
+
 # The findings of a rule that are not waived.
-findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
+findings(id, problems) := _open_findings(id, {problem | some problem in problems; not problem.unstated})
+
+# Those that rest on a value that no file states, as warnings.
+assumed(id, problems) := {object.union(finding, {"severity": "warn"}) |
+	some finding in _open_findings(id, {problem | some problem in problems; problem.unstated})
+}
+
+_open_findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
 	some key, hosts in _by_text(problems)
 	open := _open(hosts, _waived(id, key, hosts))
 }

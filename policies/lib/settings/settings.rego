@@ -16,6 +16,11 @@ is_unset(etcd, name) if {
 	not "extra_config" in etcd.unknown
 }
 
+# Only Headroom's own variables and a running member show that a setting is unset. Of other files, it is an assumption: the rest may be elsewhere.
+shows_everything(etcd) if not etcd.format
+
+shows_everything(etcd) if etcd.format == "running member"
+
 # No plan will choose the settings that are not pinned, so etcd's own defaults apply.
 is_unplanned(etcd) if {
 	not etcd.planned

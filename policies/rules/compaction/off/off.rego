@@ -2,7 +2,8 @@
 # title: Old revisions are compacted
 # description: |
 #   etcd keeps every revision of every key until it is compacted. Without compaction, the index and the database grow
-#   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself.
+#   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. Whether a file
+#   that is not for Headroom's roles shows everything is an assumption, so a retention that it leaves out is a warning.
 # custom:
 #   id: compaction/off
 #   severity: deny
@@ -18,10 +19,12 @@ import data.headroom.settings
 
 deny contains finding if some finding in result.findings("compaction/off", problems)
 
-problems contains result.problem(profile, about, text) if {
+warn contains finding if some finding in result.assumed("compaction/off", problems)
+
+problems contains problem if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
-	[about, text] := _off(profile.etcd)
+	problem := _off(profile)
 	not _compacted_by_client
 }
 
@@ -31,11 +34,22 @@ _compacted_by_client if {
 	regex.match(`etcdctl.{0,300}compact`, json.marshal(entry.contents))
 }
 
-_off(etcd) := [name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])] if {
-	value := etcd.settings.auto_compaction_retention
+_off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])) if {
+	value := profile.etcd.settings.auto_compaction_retention
 	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
-	name := etcd.names.auto_compaction_retention
-} else := ["etcd_auto_compaction_retention", "auto-compaction-retention is not set, and by default etcd keeps every revision ever written"] if {
-	settings.is_unplanned(etcd)
-	settings.is_unset(etcd, "auto_compaction_retention")
+	name := profile.etcd.names.auto_compaction_retention
+} else := _unset(profile) if {
+	settings.is_unplanned(profile.etcd)
+	settings.is_unset(profile.etcd, "auto_compaction_retention")
 }
+
+_unset(profile) := result.assuming_value(problem, "assuming that nothing outside this file sets it and no client compacts", true) if {
+	not settings.shows_everything(profile.etcd)
+	problem := _unset_problem(profile)
+} else := _unset_problem(profile)
+
+_unset_problem(profile) := result.problem(
+	profile,
+	"etcd_auto_compaction_retention",
+	"auto-compaction-retention is not set, and by default etcd keeps every revision ever written",
+)

@@ -20,6 +20,8 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/gomemlimit_range", problems)
 
+warn contains finding if some finding in result.assumed("memory/gomemlimit_range", problems)
+
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.gomemlimit
@@ -34,7 +36,7 @@ problems contains result.problem(profile, name, text) if {
 	])
 }
 
-problems contains result.problem(profile, name, text) if {
+problems contains problem if {
 	some profile in estimates.profiles
 	name := profile.etcd.names.gomemlimit
 	bytes := units.parse_size(profile.etcd.settings.gomemlimit)
@@ -49,4 +51,9 @@ problems contains result.problem(profile, name, text) if {
 		minimum,
 		units.format_size(live),
 	])
+	problem := _judged(profile, result.problem(profile, name, text))
 }
+
+_judged(profile, problem) := result.assuming_value(problem, estimates.assumption(profile), true) if {
+	estimates.assumes_workload(profile)
+} else := problem

@@ -3,7 +3,8 @@
 # description: |
 #   A member that reaches its limit is killed. At the next start it replays its log, which needs even more memory, and
 #   it is killed again. The estimate covers the heap at its peak, the start, the pages of the database that must stay in
-#   memory, and the kernel's share.
+#   memory, and the kernel's share. In a file without any workload, a modest one is assumed, and the finding is a
+#   warning.
 # custom:
 #   id: memory/limit_below_estimate
 #   severity: deny
@@ -19,7 +20,9 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/limit_below_estimate", problems)
 
-problems contains result.assuming(result.problem(profile, profile.etcd.limit.name, text), estimates.assumption(profile)) if {
+warn contains finding if some finding in result.assumed("memory/limit_below_estimate", problems)
+
+problems contains result.assuming_value(problem, estimates.assumption(profile), estimates.assumes_workload(profile)) if {
 	some profile in estimates.profiles
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least
@@ -28,14 +31,14 @@ problems contains result.assuming(result.problem(profile, profile.etcd.limit.nam
 
 	# memory/restart_spike reports those.
 	not estimates.fails_only_at_restart(profile)
-	text := sprintf("etcd %s needs %s at its peak (%s) but has %s (%s)%s", [
+	text := sprintf("etcd %s needs %s at its peak (%s) but has %s (%s)", [
 		profile.etcd.version,
 		required,
 		_largest(profile.estimate.components),
 		available,
 		profile.etcd.limit.name,
-		estimates.assumptions(profile),
 	])
+	problem := result.problem(profile, profile.etcd.limit.name, text)
 }
 
 # The two largest parts of the heap, which explain the figure.

@@ -20,7 +20,9 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/quota_over_memory", problems)
 
-problems contains result.problem(profile, object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name), text) if {
+warn contains finding if some finding in result.assumed("memory/quota_over_memory", problems)
+
+problems contains problem if {
 	some profile in estimates.profiles
 	quota := _bytes(profile.estimate.settings.quota_backend_bytes, profile)
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
@@ -35,7 +37,15 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 		limit,
 		profile.etcd.limit.name,
 	])
+	about := object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name)
+	problem := _judged(profile, quota, result.problem(profile, about, text))
 }
+
+# A quota over the whole limit is too large for any heap.
+_judged(profile, quota, problem) := result.assuming_value(problem, estimates.assumption(profile), true) if {
+	quota <= profile.etcd.limit.bytes
+	estimates.assumes_workload(profile)
+} else := problem
 
 # Without a release, for example, there is no estimate, but a quota over the whole limit is too large for any.
 problems contains result.problem(profile, name, text) if {

@@ -19,7 +19,7 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
-problems contains result.assuming(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile)) if {
+problems contains result.assuming_value(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile), false) if {
 	some profile in estimates.profiles
 
 	# Without a workload, the size of the values would be a guess.
@@ -27,13 +27,12 @@ problems contains result.assuming(result.problem(profile, _about(profile.etcd), 
 	bytes := profile.estimate.components.raft_log
 	limit := profile.etcd.limit.bytes
 	bytes * 1000 > limit * threshold.raft_log_share_permille
-	text := sprintf("the raft log takes up to %s (%s) of %s (%s), over the limit of %d %%%s", [
+	text := sprintf("the raft log takes up to %s (%s) of %s (%s), over the limit of %d %%", [
 		units.format_size(bytes),
 		memory.raft_log_reason(profile.estimate),
 		units.format_size(limit),
 		profile.etcd.limit.name,
 		floor(threshold.raft_log_share_permille / 10),
-		estimates.assumptions(profile),
 	])
 }
 

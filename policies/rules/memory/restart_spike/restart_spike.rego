@@ -3,7 +3,7 @@
 # description: |
 #   Since 3.6, snapshot-count no longer bounds memory while etcd runs, but a starting member replays up to that many WAL
 #   entries into memory at once. A member that fits while it runs can be killed at every start, and never recovers by
-#   itself.
+#   itself. In a file without any workload, the size of the values is assumed, and the finding is a warning.
 # custom:
 #   id: memory/restart_spike
 #   severity: deny
@@ -18,13 +18,15 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/restart_spike", problems)
 
-problems contains result.assuming(result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text), estimates.assumption(profile)) if {
+warn contains finding if some finding in result.assumed("memory/restart_spike", problems)
+
+problems contains result.assuming_value(problem, estimates.assumption(profile), estimates.assumes_workload(profile)) if {
 	some profile in estimates.profiles
 	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
 	settings.snapshot_count > settings.snapshot_catchup_entries
 	[required, limit] := units.format_sizes_distinctly(profile.estimate.memory_max_least, profile.etcd.limit.bytes)
-	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, over the limit of %s (%s); running takes %s%s", [
+	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, over the limit of %s (%s); running takes %s", [
 		units.format_count(settings.snapshot_count),
 		object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
 		units.format_size(profile.estimate.workload.value_size),
@@ -32,6 +34,6 @@ problems contains result.assuming(result.problem(profile, object.get(profile.etc
 		limit,
 		profile.etcd.limit.name,
 		units.format_size(profile.estimate.rss_anon_peak),
-		estimates.assumptions(profile),
 	])
+	problem := result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text)
 }

@@ -37,13 +37,10 @@ _cases(side) := {sprintf("%s/%s: %s", [topic, rule, note]): object.union(case, {
 	some note, case in cases.resolved(table, side)
 }
 
-# A rule either denies or warns, so one of the two is undefined.
-_findings(case) := found if {
-	found := data.headroom.rules[case.topic][case.rule].deny with input as cases.document(case) with time.now_ns as testing.noon
-}
-
-_findings(case) := found if {
-	found := data.headroom.rules[case.topic][case.rule].warn with input as cases.document(case) with time.now_ns as testing.noon
+# A rule that denies may also warn, of values that it assumes.
+_findings(case) := found.deny | found.warn if {
+	rule := data.headroom.rules[case.topic][case.rule] with input as cases.document(case) with time.now_ns as testing.noon
+	found := object.union({"deny": set(), "warn": set()}, object.filter(rule, {"deny", "warn"}))
 }
 
 # Figures of the memory model change when it is calibrated: a text with SIZE in it matches any size.
