@@ -54,9 +54,25 @@ def test_flags_and_variables_are_those_of_the_process_and_the_cluster_that_of_to
 
 
 def test_a_repeated_flag_stays_repeated() -> None:
-    words = ["etcd", "--quota-backend-bytes", "1", "-initial-cluster", "a=x", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=y"]
+    words = [
+        "etcd",
+        "--quota-backend-bytes",
+        "1",
+        "-initial-cluster",
+        "a=x",
+        "--pre-vote",
+        "--quota-backend-bytes=2",
+        "--initial-cluster=a=y",
+    ]
     found = added(command=words)["command"]
-    assert found == ["etcd", "--quota-backend-bytes", "1", "--pre-vote", "--quota-backend-bytes=2", "--initial-cluster=a=x,b=y"]
+    assert found == [
+        "etcd",
+        "--quota-backend-bytes",
+        "1",
+        "--pre-vote",
+        "--quota-backend-bytes=2",
+        "--initial-cluster=a=x,b=y",
+    ]
 
 
 def test_a_config_file_replaces_flags() -> None:

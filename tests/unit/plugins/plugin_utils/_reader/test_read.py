@@ -43,7 +43,9 @@ def members(texts: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_the_last_name_counts() -> None:
-    ((_path, found),) = members({"etcd.service": "[Service]\nExecStart=/usr/bin/etcd --name=a --data-dir=/d --name b\n"})
+    ((_path, found),) = members(
+        {"etcd.service": "[Service]\nExecStart=/usr/bin/etcd --name=a --data-dir=/d --name b\n"}
+    )
     assert found["name"] == "b"
 
 
