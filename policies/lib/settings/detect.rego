@@ -173,7 +173,7 @@ is_deployed(name) if {
 is_deployed(name) if {
 	some path, _ in inventory.opaque[name]
 	some section, _ in files.contents[path]
-	startswith(section, group[name])
+	split(section, ":")[0] == group[name]
 }
 
 # Its hosts may be members.
