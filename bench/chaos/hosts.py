@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.common.lab import PROJECT, STATE, addresses
@@ -126,10 +126,18 @@ def play_quietly(words: Sequence[str]) -> None:
         raise RuntimeError(f"ansible-playbook {' '.join(words)}:\n{done.stdout}{done.stderr}")
 
 
+def _given(variables: Mapping[str, object]) -> list[str]:
+    return ["-e", json.dumps({"lab_name": STATE.name, **variables})]
+
+
+def destroy(**variables: object) -> None:
+    """Remove the lab's hosts. variables: of lab/vars.yml, as the lab was made with."""
+    play_quietly(["lab/destroy.yml", *_given(variables)])
+
+
 def rebuild(**variables: object) -> None:
     """Replace the lab's hosts by bare ones. variables: of lab/vars.yml."""
-    given = ["-e", json.dumps({"lab_name": STATE.name, **variables})]
-    play_quietly(["lab/destroy.yml", *given])
-    play_quietly(["lab/create.yml", *given])
+    destroy(**variables)
+    play_quietly(["lab/create.yml", *_given(variables)])
     for host in addresses():
         inside(host, "install -d -m 0700 /var/backups/etcd")

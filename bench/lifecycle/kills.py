@@ -23,14 +23,14 @@ from pathlib import Path
 
 from bench.chaos import results
 from bench.chaos.cases import KILL, UNDISTURBED, Case
-from bench.chaos.hosts import play_quietly
+from bench.chaos.hosts import destroy
 from bench.chaos.measure import EARLY, measure
 from bench.chaos.play import ANY, Point, Step
 from bench.chaos.run import line
-from bench.common.lab import PROJECT, STATE
+from bench.common.lab import PROJECT
 from bench.common.machine import facts
 from bench.common.signals import exit_on_signals
-from bench.lifecycle.lab import LifecycleLab
+from bench.lifecycle.lab import MADE_WITH, LifecycleLab
 from bench.lifecycle.operations import OPERATIONS, Change
 
 RESULTS = PROJECT / "bench" / "lifecycle"
@@ -130,7 +130,7 @@ def main() -> int:
             print(f"{line(row)}; members: {row.members or 'right'}", flush=True)
     finally:
         if not arguments.keep:
-            play_quietly(["lab/destroy.yml", "-e", f"lab_name={STATE.name}"])
+            destroy(**MADE_WITH)
     return 0
 
 

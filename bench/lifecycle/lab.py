@@ -16,6 +16,7 @@ from bench.common.lab import PROJECT, STATE
 from bench.common.member import releases
 
 ALL = tuple(f"etcd-{number}" for number in range(1, 6))
+MADE_WITH: dict[str, object] = {"lab_hosts": ALL, "lab_volumes": {"data": "4G", "wal": "2G"}}
 INVENTORY = PROJECT / "bench" / "lifecycle" / "inventory"
 
 
@@ -46,7 +47,7 @@ class LifecycleLab(Lab):
     def rebuild(self) -> None:
         """Begin with one member on bare hosts."""
         self.wanted, self.release = ALL[:1], releases()[-1]
-        hosts.rebuild(lab_hosts=ALL, lab_volumes={"data": "4G", "wal": "2G"})
+        hosts.rebuild(**MADE_WITH)
 
     def keep(self) -> None:
         """Note that the cluster is as the inventory says, for the next campaign."""
