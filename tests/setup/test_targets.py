@@ -34,15 +34,20 @@ def test_help_lists_every_target_below_a_heading() -> None:
 @pytest.mark.parametrize(("name", "prerequisites"), [rule for rule in RULES if "setup-" in rule[1]])
 def test_a_target_sets_up_its_own_needs(name: str, prerequisites: str) -> None:
     assert prerequisites.split() == [f"setup-{name}"]
-    assert targets.parts([name]) <= targets.parts(["test"])
+    assert targets.parts([name]) <= targets.parts(["test"]) | set(targets.OLD_ETCDS)
 
 
 def test_the_demo_builds_etcd_and_conftest_only() -> None:
     assert targets.parts(["demo"]) - GROUPS.keys() == {"venv", "lab-bookworm", "conftest", "etcd-3.7"}
 
 
-def test_a_test_run_needs_every_part() -> None:
-    assert targets.parts(["test"]) == targets.PURPOSES.keys() | GROUPS.keys()
+def test_a_test_run_needs_every_part_but_old_releases() -> None:
+    assert targets.parts(["test"]) == (targets.PURPOSES.keys() | GROUPS.keys()) - set(targets.OLD_ETCDS)
+
+
+def test_old_releases_are_built_for_one_campaign() -> None:
+    assert targets.OLD_ETCDS
+    assert [name for name in targets.NEEDS if targets.parts([name]) & set(targets.OLD_ETCDS)] == ["bench-lifecycle"]
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
