@@ -87,7 +87,7 @@ def follower() -> str:
 def healthy(members: Sequence[str] = ()) -> bool:
     """Return whether every member accepts writes. members: by default all hosts."""
     asked = urls(members)
-    listed = f"etcdctl {TLS} --command-timeout 3s --endpoints {','.join(asked)} endpoint health 2>&1 || true"
+    listed = f"etcdctl {TLS} --command-timeout 3s --endpoints {','.join(asked)} endpoint health 2>&1"
     return inside(next(iter(addresses())), listed, check=False).count("is healthy") == len(asked)
 
 

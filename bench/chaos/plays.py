@@ -137,7 +137,8 @@ class Replace(Play):
 
 
 def accept_refusal(outcome: Outcome) -> Outcome:
-    """Return how replace.yml ended; well, if it found that the member was replaced already."""
-    if outcome.code and "there is no need to replace it" in " ".join(outcome.output.split()):
+    """Return the outcome of replace.yml, as a success if it refused because the member was replaced already."""
+    said = " ".join(outcome.output.split())
+    if outcome.code and "there is no need to replace it" in said:
         return replace(outcome, code=0, said="refused, since the member is healthy")
     return outcome

@@ -79,7 +79,7 @@ def write(
     traces: Mapping[str, Sequence[Step]],
     kind: type[Row] = Row,
 ) -> None:
-    """Write all cases, and the tasks of the undisturbed runs. kind: of the rows."""
+    """Write all cases, and the tasks of the undisturbed runs. kind: the class of the cases."""
     tasks = [
         asdict(_Task(operation, step.point.task, step.point.nth, step.action, step.changed, step.seconds))
         for operation, steps in traces.items()
@@ -90,7 +90,7 @@ def write(
 
 
 def read(folder: Path, kind: type[AnyRow]) -> tuple[dict[str, str], list[AnyRow], dict[str, list[Step]]]:
-    """Return the machine, the cases as rows of this kind, and the tasks; all empty if there is no file yet."""
+    """Return the machine, the cases and the tasks; all are empty if there is no file yet. kind: the class of the cases."""
     if not (folder / ROWS).exists():
         return {}, [], {}
     head, rows = read_table(folder / ROWS)

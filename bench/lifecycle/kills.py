@@ -2,7 +2,7 @@
 
     make bench-lifecycle-kills MINUTES=60
 
-Five lab hosts are used for all cases. In each of ten rounds every operation is run once, and killed (SIGKILL to its whole process group) at a
+Five lab hosts are used for all cases. In each of ten rounds every operation is run once, and killed with all its processes (SIGKILL) at a
 random moment between its first change of a host and its end. After the kill the same command runs again; at last `site.yml` runs once more, which
 should change nothing. A run that ends before its kill counts as undisturbed, and says how long the operation takes; the kill is drawn again. The
 client is that of `make bench-chaos`: a unique key each 50 ms through all hosts in turn, with a limit of 2 s.

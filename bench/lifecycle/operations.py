@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bench.chaos import hosts, play
@@ -190,37 +191,17 @@ class Rebuild(Replace):
         time.sleep(2)
 
 
-class _Release(Change):
+class Release(Change):
+    """upgrade.yml or downgrade.yml from one release to the next."""
+
+    def __init__(self, playbook: str, source: int, target: int) -> None:
+        self.playbook, self.source, self.target = playbook, source, target
+        series = [release.rpartition(".")[0] for release in releases()]
+        self.name = f"{playbook} {series[source]} to {series[target]}"
+        self.about = f"`{playbook}.yml`"
+
     def variables(self) -> dict[str, Any]:
         return {f"etcd_{self.playbook}_to": releases()[self.target]}
-
-
-class UpgradeOld(_Release):
-    """To the middle series."""
-
-    playbook, source, target = "upgrade", OLD, MIDDLE
-    name, about = "upgrade 3.5 to 3.6", "`upgrade.yml`"
-
-
-class Upgrade(_Release):
-    """To the newest series."""
-
-    playbook, source, target = "upgrade", MIDDLE, NEW
-    name, about = "upgrade 3.6 to 3.7", "`upgrade.yml`"
-
-
-class Downgrade(_Release):
-    """From the newest series."""
-
-    playbook, source, target = "downgrade", NEW, MIDDLE
-    name, about = "downgrade 3.7 to 3.6", "`downgrade.yml`"
-
-
-class DowngradeOld(_Release):
-    """To the oldest series."""
-
-    playbook, source, target = "downgrade", MIDDLE, OLD
-    name, about = "downgrade 3.6 to 3.5", "`downgrade.yml`"
 
 
 OPERATIONS: tuple[Callable[[], Change], ...] = (
@@ -231,8 +212,8 @@ OPERATIONS: tuple[Callable[[], Change], ...] = (
     ReplaceDead,
     ReplaceLeader,
     Rebuild,
-    Downgrade,
-    DowngradeOld,
-    UpgradeOld,
-    Upgrade,
+    partial(Release, "downgrade", NEW, MIDDLE),
+    partial(Release, "downgrade", MIDDLE, OLD),
+    partial(Release, "upgrade", OLD, MIDDLE),
+    partial(Release, "upgrade", MIDDLE, NEW),
 )

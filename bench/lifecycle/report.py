@@ -103,8 +103,8 @@ def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
     commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     return "\n".join(
         [
-            f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}, "
-            "beside other tests. failed: writes that nobody accepted within 2 s while a majority served (in the second table: + while none did). "
+            f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}. "
+            "failed: writes that nobody accepted within 2 s while a majority served (in the second table: + while none did). "
             f"Only kills at a load of {HIGHEST_LOAD} for each core at most are judged by them: on a busier machine members wait for a processor longer "
             "than an election takes.",
             "",

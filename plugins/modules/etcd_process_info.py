@@ -37,7 +37,8 @@ EXAMPLES = r"""
 RETURN = r"""
 processes:
   description:
-    - The processes by PID. Sizes are bytes. They are null if there is no limit, or if the kernel does not report the figure.
+    - One entry for each process, in the order of their PIDs. Sizes are in bytes.
+    - A size is null if there is no limit, or if the kernel does not report it.
     - RV(ignore:problem) says what could not be read; empty if everything could.
     - The kind of a supervisor is C(service) (a systemd unit), C(container), C(pod) or C(process) (started by hand or by a script).
   returned: success

@@ -10,8 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bench.chaos import results
 from bench.chaos.cases import KILL
 from bench.chaos.play import Point, Step, parse_point
@@ -37,7 +35,9 @@ def test_the_operations_are_killed_in_turn_until_each_has_its_kills() -> None:
     first, second = NAMES[:2]
     assert kills.next_kill([], NAMES) == (first, 1)
     assert kills.next_kill([a_row(first, 1)], NAMES) == (second, 1)
-    assert kills.next_kill([a_row(first, 1), a_row(second, 0)], NAMES) == (second, 1), "an undisturbed run is no kill"
+    assert kills.next_kill([a_row(first, 1), a_row(second, 0)], NAMES) == (second, 1), (
+        "an undisturbed run does not count as a kill"
+    )
     every = [a_row(name, number) for name in NAMES for number in range(1, kills.KILLS + 1)]
     assert kills.next_kill(every, NAMES) is None
     assert kills.next_kill(every[1:], NAMES) == (first, 1)
@@ -78,7 +78,6 @@ def test_a_value_is_damaged_in_the_database(tmp_path: Path) -> None:
     assert path.read_bytes() == b"key THE-VALUE key"
 
 
-@pytest.mark.skipif(not (kills.RESULTS / results.ROWS).exists(), reason="`make bench-lifecycle-kills` was not run")
 def test_the_page_has_the_measured_kills() -> None:
     machine, rows, _ = results.read(kills.RESULTS, Row)
     assert f"{report.BEGIN}{report.text(machine, rows)}{report.END}" in report.PAGE.read_text()

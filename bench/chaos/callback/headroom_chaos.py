@@ -6,7 +6,7 @@ Enabled and steered by environment variables, so that the playbooks under test s
     HEADROOM_CHAOS_TASK    the name of a task; *: any, at its first result with a change
     HEADROOM_CHAOS_NTH     which task of that name, from 1
     HEADROOM_CHAOS_AFTER   seconds after it has begun at which the play is killed, so that modules are at work on the hosts
-    HEADROOM_CHAOS_ACTION  kill: kill the play's process group at that moment; hold: wait until the file TRACE.go exists
+    HEADROOM_CHAOS_ACTION  kill: kill the play with all its processes at that moment; hold: wait until the file TRACE.go exists
 """
 
 from __future__ import annotations

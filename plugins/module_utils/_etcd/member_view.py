@@ -21,7 +21,7 @@ ELECTION_PAUSE = 0.5  # seconds between two questions while there is no quorum
 
 
 def describe_member_in_quorum(params: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Describe the member as ``describe_member`` does. While there is no quorum, ask again, for this many seconds at most.
+    """Return what ``describe_member`` returns. Without a quorum it is asked again until there is one, for ``seconds`` at most.
 
     Members that have just lost their leader elect another one: etcd's default election timeout is 1 s, and several
     candidates can need more than one round.

@@ -69,9 +69,8 @@ def plan(
     """Plan the change of a cluster.
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
-    (what ``read_identity`` found on the host) and ``replacing`` (the
-    SHA-256 of the mark that an interrupted replacement left there). comparison: of the members' hashes, and record: the last one of
-    its timer, for ``membership_integrity``.
+    (what ``read_identity`` found on the host) and ``replacing`` (the SHA-256 of the mark that an interrupted replacement left there).
+    comparison: of the members' hashes. record: of the last comparison by the timer. Both are for ``membership_integrity``.
     """
     compared = comparison or {}
     members, wanted = view.get("members", []), list(hosts)
