@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.common.lab import PROJECT, STATE
+from bench.common.processes import kill_with_descendants
 
 CALLBACKS = PROJECT / "bench" / "chaos" / "callback"
 # A play that waits for the lock of a killed play must outlive that lock's lease.
@@ -118,6 +119,7 @@ def environment(folder: Path) -> dict[str, str]:
     """Return the environment of a play that is recorded."""
     return {
         **os.environ,
+        "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{PROJECT}",  # for the callback
         "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_FORCE_COLOR": "0",
@@ -159,7 +161,7 @@ def run(
             pass
         finally:
             if process.poll() is None:  # too late, or this program is being stopped
-                os.killpg(process.pid, signal.SIGKILL)
+                kill_with_descendants(process.pid)
                 process.wait()
     said = output.read_text(errors="replace")
     steps = parse_trace(trace.read_text()) if trace.exists() else ()

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from bench.chaos import play, report, results
-from bench.chaos.callback import headroom_chaos
 from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, parse_case, plan, within
 from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS
@@ -25,6 +24,7 @@ from bench.chaos.play import Point, Step, changes, last_error, parse_point, pars
 from bench.chaos.plays import BUMP, Restore
 from bench.chaos.run import Campaign
 from bench.common.lab import PROJECT
+from bench.common.processes import descendants, kill_with_descendants
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
 
@@ -230,9 +230,10 @@ def test_a_kill_reaches_processes_in_sessions_of_their_own() -> None:
     with subprocess.Popen(["sh", "-c", "setsid sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True) as shell:
         assert shell.stdout
         sleeper = int(shell.stdout.readline())
-        found = headroom_chaos._descendants(os.getpid())
-        os.kill(sleeper, signal.SIGKILL)
-    assert {shell.pid, sleeper} <= found
+        found = descendants(os.getpid())
+        kill_with_descendants(shell.pid)
+        shell.stdout.read()  # ends when the last process that could write has ended
+    assert {shell.pid, sleeper} <= found and shell.returncode == -signal.SIGKILL
 
 
 def test_the_sample_names_operations_and_faults() -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from bench.common.lab import ssh_command
+from bench.common.processes import kill_with_descendants
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 INTO_TASK = 0.3  # seconds from the line that names a task until the task is under way on the hosts
@@ -78,7 +78,7 @@ class Site:
         return Run(done.returncode, done.stdout)
 
     def kill_at(self, task, *command):
-        """Run one of Ansible's commands, and kill it and its children when a task begins."""
+        """Run one of Ansible's commands, and kill it with all its processes when a task begins."""
         process = subprocess.Popen(
             command,
             cwd=PROJECT,
@@ -94,7 +94,7 @@ class Site:
             lines.append(line)
             if line.startswith("TASK") and task in line:
                 time.sleep(INTO_TASK)
-                os.killpg(process.pid, signal.SIGKILL)
+                kill_with_descendants(process.pid)
                 process.wait()
                 return
         raise AssertionError("".join(lines))

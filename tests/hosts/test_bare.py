@@ -12,13 +12,14 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import threading
 
 import pytest
 from cluster import ETCDCTL
 from conftest import PROJECT
+
+from bench.common.processes import kill_with_descendants
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +223,7 @@ def kill_site_at(task):
     )
     with play:
         reached = any(task in line for line in play.stdout)
-        os.killpg(play.pid, signal.SIGKILL)
+        kill_with_descendants(play.pid)
     assert reached, f"no task {task}"
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
+from bench.common.processes import kill_with_descendants
 
 PROJECT = Path(__file__).resolve().parents[2]
 PORT = 25890
@@ -68,12 +68,12 @@ def test_the_next_play_takes_the_lock_over(member: Member) -> None:
             with pytest.raises(subprocess.TimeoutExpired):
                 second.wait(10)
             assert held_by(member) == holder, "the first play runs"
-            os.killpg(first.pid, signal.SIGKILL)
+            kill_with_descendants(first.pid)
             killed = time.monotonic()
             # The second play knew the first one as running: it waits for the lease. A third one does not.
             with play(member, pause=2) as third:
                 output = third.communicate(timeout=60)[0]
-            os.killpg(second.pid, signal.SIGKILL)
+            kill_with_descendants(second.pid)
     assert third.returncode == 0, output
     assert held_by(member).split(":")[2] == str(third.pid)
     assert time.monotonic() - killed < LOCK_SECONDS / 4

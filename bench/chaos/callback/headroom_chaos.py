@@ -11,7 +11,6 @@ Enabled and steered by environment variables, so that the playbooks under test s
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -23,6 +22,8 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase  # type: ignore[import-untyped]
 
+from bench.common.processes import kill_descendants
+
 DOCUMENTATION = """
 name: headroom_chaos
 type: aggregate
@@ -33,23 +34,9 @@ description: Used by bench.chaos. Environment variables steer it.
 HOLD_SECONDS = 60
 
 
-def _descendants(ancestor: int) -> set[int]:
-    """Return the processes below a process: Ansible's workers have sessions of their own, and hang if they survive."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    found = {ancestor}
-    while more := {process for process, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {ancestor}
-
-
 def _kill() -> None:
     """Kill the play with all its processes on the controller."""
-    for process in _descendants(os.getpid()):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+    kill_descendants(os.getpid())
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
