@@ -133,7 +133,7 @@ history:
     - What Prometheus knows of the cluster, null without O(prometheus_url). C(begin) and C(end) are those of the points that it has, C(step) seconds apart.
     - C(puts) is the mean of a second, C(puts_peak) the highest of a step. C(put_size) is the mean bytes of a put, key included, C(put_size_peak) that of
       the 10,000 puts in a row with the largest mean.
-    - C(highest) is the largest value of each gauge; C(revisions) are those between two compactions.
+    - C(highest) is the largest value of each gauge; C(revisions) are those between two compactions, of C(revision_writes) puts and deletes in the mean.
   returned: success
   type: dict
   sample:
@@ -145,6 +145,7 @@ history:
     puts_peak_at: "2026-11-20T14:03:11Z"
     put_size: 1231
     put_size_peak: 9120
+    revision_writes: 1.0
     highest: {keys: 20911, watchers: 431, watch_streams: 98, open_files: 91, revisions: 60211}
 sizes:
   description: Mean, percentiles and maximum of the sampled keys and values in bytes.

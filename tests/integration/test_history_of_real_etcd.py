@@ -62,13 +62,14 @@ def scrapes() -> int:
 
 
 def burst(member: Member) -> float:
-    """Put at a fixed rate, and return the rate that was kept."""
-    body = {"key": base64.b64encode(b"key").decode(), "value": base64.b64encode(bytes(VALUE)).decode()}
+    """Put two keys in a transaction at a fixed rate, and return the puts a second."""
+    value = base64.b64encode(bytes(VALUE)).decode()
+    puts = [{"request_put": {"key": base64.b64encode(key).decode(), "value": value}} for key in (b"ke1", b"ke2")]
     began = time.monotonic()
     for number in range(RATE * SECONDS):
         time.sleep(max(0.0, began + number / RATE - time.monotonic()))
-        load.gateway(member, "kv/put", body)
-    return RATE * SECONDS / (time.monotonic() - began)
+        load.gateway(member, "kv/txn", {"success": puts})
+    return len(puts) * RATE * SECONDS / (time.monotonic() - began)
 
 
 def measure(capsys: pytest.CaptureFixture[str], member: Member, **more: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ LOG_ENTRIES = 10_000
 _UNITS = {"d": 86400, "h": 3600, "m": 60}
 _SHORTEST, _LONGEST = 60, 90 * 86400
 _HIGHEST = ("keys", "watchers", "watch_streams", "open_files")
-_RATES = ("puts", "put_bytes")
+_RATES = ("puts", "put_bytes", "deletes", "revision")
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class History:
     """What Prometheus knows of the cluster. begin, end, puts_peak_at: seconds since 1970. step: seconds of each point.
 
     puts: the mean of a second. puts_peak: the highest of a step. put_size: the mean bytes of a put, key included; put_size_peak: that of the
-    LOG_ENTRIES puts in a row with the largest mean. highest: the largest value of each gauge, by the names of NAMES, and ``revisions``, those since
-    a compaction. Figures are None, and gauges are missing, without points.
+    LOG_ENTRIES puts in a row with the largest mean. revision_writes: the mean puts and deletes of a revision, since a transaction has one revision.
+    highest: the largest value of each gauge, by the names of NAMES, and ``revisions``, those since a compaction. Figures are None, and gauges are
+    missing, without points.
     """
 
     begin: float
@@ -50,6 +51,7 @@ class History:
     puts_peak_at: float | None = None
     put_size: int | None = None
     put_size_peak: int | None = None
+    revision_writes: float = 1.0
     highest: dict[str, int] = field(default_factory=dict)
 
 
@@ -80,7 +82,7 @@ def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) 
         raise MeasureError("Prometheus has the members, but no rate of their puts: it has scraped them less than twice")
     times = [at for at, _value in rates["puts"]]
     peak_at, peak = max(rates["puts"], key=lambda point: point[1])
-    puts, sizes = _sum(rates["puts"]), _sum(rates["put_bytes"])
+    puts, sizes, deletes, revisions = (_sum(rates[name]) for name in _RATES)
     return History(
         begin=min(times),
         end=max(times),
@@ -90,6 +92,7 @@ def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) 
         puts_peak_at=peak_at,
         put_size=round(sizes / puts) if puts else None,
         put_size_peak=_largest_mean(rates["puts"], rates["put_bytes"], step),
+        revision_writes=max(1.0, (puts + deletes) / revisions) if revisions else 1.0,
         highest={name: round(max(value for _at, value in points)) for name, points in gauges.items() if points},
     )
 

@@ -217,7 +217,8 @@ def _raise_to_peaks(measured: Measured, history: History) -> None:
         _raise(measured, name, history.highest.get(name, 0), f"the most {span}")
     keys, kept = measured.workload.get("keys"), history.highest.get("revisions")
     if keys and kept is not None:
-        text = f"at most {format_count(kept)} revisions between two compactions {span}"
+        kept = round(kept * history.revision_writes)
+        text = f"at most {format_count(kept)} versions of keys between two compactions {span}"
         _raise(measured, "revisions_per_key", round((keys + kept) / keys), text)
 
 

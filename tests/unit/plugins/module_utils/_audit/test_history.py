@@ -31,6 +31,8 @@ def answers(asked: list[str], puts: list[float], sizes: list[float], members: li
         asked.append(query)
         if "put_size" in query:
             return matrix(sizes)
+        if "delete_total" in query or "rate(etcd_mvcc_current_revision" in query:
+            return matrix([puts[0] / 4, 0, 0] if puts else [])
         return matrix(puts if "put_total" in query else [7, 9, 8])
 
     return ask
@@ -58,6 +60,11 @@ def test_large_values_of_the_night_count_as_far_as_they_fill_the_log() -> None:
     # A tenth of the log: 1,000 of 10,000 puts in a row are large.
     size = read([90, 10], [90 * 200, 10 * 100_000])[0].put_size_peak
     assert size == round((9000 * 200 + 1000 * 100_000) / 10_000)
+
+
+def test_a_revision_may_have_several_writes() -> None:
+    assert read([40, 0, 0], [400, 0, 0])[0].revision_writes == (40 + 10) / 10
+    assert read([0, 0], [0, 0])[0].revision_writes == 1.0
 
 
 def test_fewer_puts_than_the_log_holds() -> None:
