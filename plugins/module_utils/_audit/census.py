@@ -33,8 +33,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-_PAGE_BYTES = 2 << 20
-_PAGE_KEYS = 1000
+_PAGE_BYTES = 4 << 20
+_PAGE_KEYS = 2000
 
 
 @dataclass(frozen=True)

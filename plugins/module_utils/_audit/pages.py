@@ -9,11 +9,10 @@ serializable reads is answered by the member alone. Source: IsTxnSerializable in
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import dataclass, replace
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.protobuf import fields
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     EtcdctlError,
@@ -23,6 +22,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 _COMPACTED = "required revision has been compacted"
 _DENIED = "permission denied"
+# The numbers of the fields in a TxnResponse, a ResponseHeader, a RangeResponse and a KeyValue.
+_HEADER, _RESPONSES = 1, 3
+_REVISION = 3
+_KVS, _MORE, _COUNT = 2, 3, 4
+_KEY, _MOD_REVISION, _VERSION, _VALUE, _LEASE = 1, 3, 4, 5, 6
 NO_USER = ("user name is empty", "invalid auth token", "authentication failed")
 
 
@@ -93,12 +97,12 @@ class Reader:
         else:
             words += [quote(start or b"\0"), quote(end)]
         try:
-            answer = run_etcdctl(self.connection, [self.url], "txn", text=f"\n{' '.join(words)}\n\n\n")
+            answer = run_etcdctl(self.connection, [self.url], "txn", text=f"\n{' '.join(words)}\n\n\n", binary=True)
         except EtcdctlError as error:
             raise ReadError(str(error)) from error
         if answer.returncode != 0:
             raise read_failure(answer, self.connection.timeout)
-        return parse_page(answer.stdout)
+        return parse_page(answer.data)
 
 
 def quote(key: bytes) -> str:
@@ -124,31 +128,45 @@ def read_failure(answer: ProcessResult, timeout: float) -> ReadError:
     return ReadError(f"the member returned no keys: {reason}")
 
 
-def parse_page(text: str) -> Page:
-    """Parse the answer to a transaction of one read. Raises ReadError."""
+def parse_page(answer: bytes) -> Page:
+    """Parse the answer to a transaction of one read: a TxnResponse of api/etcdserverpb/rpc.proto. Raises ReadError."""
     try:
-        data = json.loads(text)
-        found = data["responses"][0]["Response"]["response_range"]
-        keys = [
-            Key(
-                name=base64.b64decode(entry["key"]),
-                value_size=decoded_length(entry.get("value", "")),
-                mod_revision=int(entry["mod_revision"]),
-                version=int(entry["version"]),
-                lease=int(entry.get("lease", 0)),
-            )
-            for entry in found.get("kvs", [])
-        ]
-        revision = int(data["header"]["revision"])
-        return Page(keys, int(found.get("count", 0)), bool(found.get("more", False)), revision)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        revision, found = None, None
+        for number, value, end in fields(answer):
+            if number == _HEADER:
+                revision = next(value for number, value, _end in fields(answer, value, end) if number == _REVISION)
+            elif number == _RESPONSES:
+                found = next(_page(answer, *part) for _number, *part in fields(answer, value, end))
+        if revision is None or found is None:
+            raise ValueError("no header, or no response")
+        return replace(found, revision=revision)
+    except (LookupError, StopIteration, ValueError) as error:
         # The answer may contain values, which no message repeats.
         raise ReadError("etcdctl printed an answer that is not a page of keys; is it etcdctl 3.5 or newer?") from error
 
 
-def decoded_length(text: str) -> int:
-    """Return how many bytes a base64 text stands for."""
-    return len(text) * 3 // 4 - text[-2:].count("=")
+def _page(answer: bytes, start: int, end: int) -> Page:
+    """Return the page of a RangeResponse."""
+    keys, numbers = [], {}
+    for number, value, stop in fields(answer, start, end):
+        if number == _KVS:
+            keys.append(_key(answer, value, stop))
+        else:
+            numbers[number] = value
+    return Page(keys, numbers.get(_COUNT, 0), bool(numbers.get(_MORE, 0)), 0)
+
+
+def _key(answer: bytes, start: int, end: int) -> Key:
+    """Return the key of a KeyValue of api/mvccpb/kv.proto."""
+    name, value_size, numbers = b"", 0, {}
+    for number, value, stop in fields(answer, start, end):
+        if number == _KEY:
+            name = answer[value:stop]
+        elif number == _VALUE:
+            value_size = stop - value
+        else:
+            numbers[number] = value
+    return Key(name, value_size, numbers[_MOD_REVISION], numbers[_VERSION], numbers.get(_LEASE, 0))
 
 
 def after(key: bytes) -> bytes:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """Exit status and output of a program. ``returncode`` is None if it was killed at its time limit."""
+    """Exit status and output of a program. ``returncode`` is None if it was killed at its time limit. data: its output if that is not text."""
 
     returncode: int | None
     stdout: str
     stderr: str
+    data: bytes = b""
 
 
 def run_process(
@@ -27,20 +28,19 @@ def run_process(
     text: str = "",
     environment: Mapping[str, str] | None = None,
     directory: str | None = None,
+    binary: bool = False,
 ) -> ProcessResult:
     """Run a program, and kill it after ``timeout`` seconds.
 
     text: its standard input. environment: all of its variables; by default the caller's, with messages in English.
-    directory: its working directory. Output that is not UTF-8 is returned with replacement characters.
+    directory: its working directory. Text that is not UTF-8 is returned with replacement characters. binary: its standard output is not text.
     Raises OSError if the program cannot be started.
     """
     try:
         done = subprocess.run(
             list(argv),
-            input=text,
+            input=text.encode(),
             capture_output=True,
-            encoding="utf-8",
-            errors="replace",
             env={**os.environ, "LC_ALL": "C"} if environment is None else environment,
             cwd=directory,
             timeout=timeout,
@@ -48,4 +48,5 @@ def run_process(
         )
     except subprocess.TimeoutExpired:
         return ProcessResult(returncode=None, stdout="", stderr="")
-    return ProcessResult(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
+    stdout, stderr = ("" if binary else done.stdout.decode(errors="replace")), done.stderr.decode(errors="replace")
+    return ProcessResult(done.returncode, stdout, stderr, done.stdout if binary else b"")

@@ -94,12 +94,19 @@ class Alarm:
     type: str
 
 
-def run_etcdctl(connection: Connection, endpoints: list[str], *arguments: str, text: str = "") -> ProcessResult:
-    """Run an etcdctl command for at most a second longer than the connection's timeout. ``text`` is its standard input."""
-    argv = [*command_line(connection, endpoints), "-w", "json", *arguments]
+def run_etcdctl(
+    connection: Connection, endpoints: list[str], *arguments: str, text: str = "", binary: bool = False
+) -> ProcessResult:
+    """Run an etcdctl command for at most a second longer than the connection's timeout. ``text`` is its standard input.
+
+    binary: it prints protocol buffers, in ``data`` of the result, in place of JSON, which takes twice the CPU.
+    """
+    argv = [*command_line(connection, endpoints), "-w", "protobuf" if binary else "json", *arguments]
     # In the environment, which only this user and root can read: a command line is readable by everyone.
     login = {"ETCDCTL_USER": connection.user, "ETCDCTL_PASSWORD": connection.password} if connection.user else {}
-    return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text, login)
+    # Go's default collects garbage several times for one large answer.
+    go = {"GOGC": "400"} if binary else {}
+    return run_etcd_tool(argv, connection.timeout + 1.0, "etcdctl", text, {**login, **go}, binary)
 
 
 def move_leader(connection: Connection, endpoint: str, target_id: str) -> str:
@@ -130,7 +137,12 @@ def command_line(connection: Connection, endpoints: list[str]) -> list[str]:
 
 
 def run_etcd_tool(
-    argv: list[str], timeout: float, name: str, text: str = "", variables: Mapping[str, str] | None = None
+    argv: list[str],
+    timeout: float,
+    name: str,
+    text: str = "",
+    variables: Mapping[str, str] | None = None,
+    binary: bool = False,
 ) -> ProcessResult:
     """Run etcdctl or etcdutl (``name``), and kill it after ``timeout`` seconds. ``text`` is its standard input.
 
@@ -140,7 +152,7 @@ def run_etcd_tool(
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ETCDCTL_")}
     environment.update(variables or {})
     try:
-        return run_process(argv, timeout, text=text, environment=environment)
+        return run_process(argv, timeout, text=text, environment=environment, binary=binary)
     except FileNotFoundError as error:
         raise EtcdctlError(f"{argv[0]} does not exist: install {name} or set {name}_path") from error
     except PermissionError as error:

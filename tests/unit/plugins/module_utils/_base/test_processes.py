@@ -34,6 +34,10 @@ def test_replaces_output_that_is_not_utf8() -> None:
     assert run_process(["printf", r"\377"], 10).stdout == "\ufffd"
 
 
+def test_returns_output_that_is_not_text_as_it_is() -> None:
+    assert run_process(["printf", r"\377\r\n"], 10, binary=True) == ProcessResult(0, "", "", b"\xff\r\n")
+
+
 def test_raises_when_the_program_cannot_be_started() -> None:
     with pytest.raises(FileNotFoundError):
         run_process(["/no/such/program"], 10)
