@@ -43,6 +43,7 @@ ARGUMENTS: dict[str, Any] = {
     "measured": {"type": "dict", "required": True},
     "comparison": {"type": "dict", "default": {}},
     "processes": {"type": "list", "elements": "dict", "default": []},
+    "backups": {"type": "list", "elements": "dict", "default": []},
     "budget": {"type": "raw"},
     "output": {"type": "path"},
     **CONFTEST_ARGUMENTS,
@@ -64,13 +65,14 @@ class ActionModule(ActionBase):
         linter = Linter.find(arguments)
         if linter.missing:
             raise AnsibleActionFail(f"the cluster was not judged: {linter.missing}")
-        document = linter_document(measured, arguments["comparison"], arguments["processes"])
+        document = linter_document(measured, arguments["comparison"], arguments["processes"], arguments["backups"])
         try:
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
         report, no_plan = _plan(measured, arguments["budget"])
-        audit = Audit(measured, findings, arguments["processes"], report.plan if report else None, no_plan)
+        plan = report.plan if report else None
+        audit = Audit(measured, findings, arguments["processes"], plan, no_plan, arguments["backups"])
         for line in ["", *state_lines(measured), "", *audit.end_lines(), ""]:
             display.display(line)
         for level, line in finding_lines(findings, len(measured["members"]), "member"):

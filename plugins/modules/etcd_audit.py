@@ -34,6 +34,11 @@ options:
     type: list
     elements: dict
     default: []
+  backups:
+    description: What M(etcdops.headroom.etcd_process_info) returned as RV(etcdops.headroom.etcd_process_info#module:backups) on all hosts, to judge the newest.
+    type: list
+    elements: dict
+    default: []
   budget:
     description: Memory that a member may use, for the plan beside the measurement. Without it, the smallest budget that trades nothing away.
     type: raw

@@ -15,7 +15,12 @@ description:
     their disks, and when the certificates expire that their flags name.
   - Reads C(/proc), control groups, the config file and certificates, also those of containers. Never opens keys, and replaces passwords with C(***).
   - Needs root to read processes of other users.
-options: {}
+options:
+  backup_dirs:
+    description: Directories with backups of etcd, of any program. The newest file of each is returned.
+    type: list
+    elements: path
+    default: []
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.
@@ -32,6 +37,11 @@ EXAMPLES = r"""
   etcdops.headroom.etcd_process_info:
   become: true
   register: found
+
+- name: Find out how old the backups are too
+  etcdops.headroom.etcd_process_info:
+    backup_dirs: [/var/backups/etcd]
+  become: true
 """
 
 RETURN = r"""
@@ -59,20 +69,33 @@ processes:
                memory_current: 260840832, memory_peak: 290840832, oom_kills: 0}
       disks: {data: {path: /var/lib/etcd, size: 21474836480, free: 16106127360, fstype: ext4}}
       certificates: [{flag: cert-file, path: /etc/etcd/pki/server.crt, days_left: 201, not_after: "2027-06-11", problem: ""}]
+backups:
+  description:
+    - The newest file of each directory in O(backup_dirs), by the time of its last change, and its age in seconds; both null if there is none.
+    - Hidden and empty files, records and digests do not count. C(problem) says why a directory could not be read.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{hostname: master-1, directory: /var/backups/etcd, path: /var/backups/etcd/etcd-20261123T020000Z.db, age: 15422, problem: ""}]
 """
 
+import time
+
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.backups import newest_backups
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.processes import describe_processes
 
 
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    arguments = {"backup_dirs": {"type": "list", "elements": "path", "default": []}}
+    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     try:
         processes = describe_processes()
     except OSError as error:
         module.fail_json(msg=f"the processes of this host cannot be listed: {error}")
-    module.exit_json(changed=False, processes=processes)
+    backups = newest_backups(module.params["backup_dirs"], time.time())
+    module.exit_json(changed=False, processes=processes, backups=backups)
 
 
 if __name__ == "__main__":

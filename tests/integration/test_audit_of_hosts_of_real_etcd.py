@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,14 +61,19 @@ def inspect(member: Member, inventory: Path, **variables: object) -> subprocess.
 def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: Path) -> None:
     flags = ["--unsafe-no-fsync", "--quota-backend-bytes", str(16 << 30)]
     environment = {"ETCD_AUTO_COMPACTION_RETENTION": "0", "ETCD_ELECTION_TIMEOUT": "600"}
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    (folder / "snapshot.db").write_bytes(b"of the day before yesterday")
+    os.utime(folder / "snapshot.db", (time.time() - 30 * 3600,) * 2)
     with limited() as prefix:
         member = Member(NEW, tmp_path, PORT, flags, environment, prefix, name="m0")
         with running([member]):
             blind = audit(member.endpoint, NEW)
-            done = inspect(member, inventory, output=str(tmp_path / "audit.json"))
+            done = inspect(member, inventory, output=str(tmp_path / "audit.json"), backups=str(folder))
     found = rules(done)
     assert {"durability/unsafe_no_fsync", "memory/quota_over_8_gib", "topology/election_ratio"} <= found, done.stdout
     assert "durability/unsafe_no_fsync" not in rules(blind)
+    assert "live/backup_age" in found and f"newest backup: {folder}/snapshot.db on " in done.stdout, done.stdout
     assert not prefix or "memory/quota_over_memory" in found or "memory/limit_below_estimate" in found, done.stdout
     assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
     assert "planned settings for m0" in done.stdout and "etcd's command line in" in done.stdout, done.stdout
@@ -113,3 +120,8 @@ def test_without_endpoints_and_processes_there_is_one_clear_error(tmp_path: Path
     done = audit("", NEW, inventory, inspect="gone")
     assert done.returncode != 0 and "no etcd process was found on the hosts of inspect" in " ".join(done.stdout.split())
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_backups_without_hosts_to_look_on_are_refused() -> None:
+    done = audit("http://127.0.0.1:1", NEW, backups="/var/backups/etcd")
+    assert done.returncode != 0 and "but inspect is not set" in " ".join(done.stdout.split())

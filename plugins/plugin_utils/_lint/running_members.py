@@ -20,10 +20,11 @@ def linter_document(
     measured: Mapping[str, Any],
     comparison: Mapping[str, Any] | None = None,
     processes: Sequence[Mapping[str, Any]] = (),
+    backups: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the linter's input, one entry for each member.
 
-    comparison: of the members' hashes, if they were compared. processes: what etcd_process_info returned on the hosts, if it ran.
+    comparison: of the members' hashes, if they were compared. processes, backups: what etcd_process_info returned on the hosts, if it ran.
     """
     members = measured["members"]
     path = members[0]["endpoint"] or members[0]["name"]
@@ -31,6 +32,7 @@ def linter_document(
     entries = [_member(member, measured, peers) for member in members]
     for entry, member in zip(entries, members):
         entry["live"].update(_hash(member["name"] or member["id"], comparison or {}))
+        entry["live"].update(_backup(backups))
         process = process_of(member, processes)
         if process is not None:
             entry.update(add_process(entry, process))
@@ -134,6 +136,16 @@ def _hash(name: str, comparison: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     if verdict == hashes.UNDECIDED and name in comparison["hashes"]:
         return {"same_hash": _fact(hashes.describe(comparison), False)}
     return {"same_hash": _fact("same", True)} if name in comparison.get("agreeing", []) else {}
+
+
+def _backup(backups: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the newest backup on any host, or where there is none; nothing if no directory could be read."""
+    found = [(one["age"], f"{one['path']} on {one['hostname']}") for one in backups if one["age"] is not None]
+    if found:
+        age, name = min(found)
+        return {"backup_hours": _fact(name, age // 3600)}
+    searched = [f"{one['directory']} on {one['hostname']}" for one in backups if not one["problem"]]
+    return {"backup_missing": _fact(", ".join(searched), True)} if searched else {}
 
 
 def free_bytes(member: Mapping[str, Any]) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import page_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import backup_lines, page_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
 
 ENDINGS = ("json", "sarif", "html")
@@ -32,6 +32,7 @@ class Audit:
     processes: Sequence[Mapping[str, Any]]
     plan: Mapping[str, Any] | None
     no_plan: str = ""
+    backups: Sequence[Mapping[str, Any]] = ()
 
     def denials_first(self) -> list[Finding]:
         """Return the findings, those that deny first."""
@@ -40,8 +41,8 @@ class Audit:
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""
         if self.plan is None:
-            return [f"  no plan: {self.no_plan}"]
-        return page_lines(self.measured, self.processes, self.plan)
+            return [f"  no plan: {self.no_plan}", *backup_lines(self.backups)]
+        return [*page_lines(self.measured, self.processes, self.plan), *backup_lines(self.backups)]
 
 
 def as_json(audit: Audit) -> str:
@@ -56,6 +57,7 @@ def as_json(audit: Audit) -> str:
         "alarms": measured["alarms"],
         "etcd_workload": measured["etcd_workload"],
         "unknown": measured.get("unknown", []),
+        "backups": list(audit.backups),
         "findings": [_entry(finding) for finding in audit.denials_first()],
         "plan": {name: plan[name] for name in shown} if plan else None,
     }

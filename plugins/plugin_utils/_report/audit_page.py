@@ -57,6 +57,13 @@ def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: 
     return lines + problem_lines(processes)
 
 
+def backup_lines(backups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the newest backup on any host, and which directories could not be read."""
+    found = sorted((one["age"], one["path"], one["hostname"]) for one in backups if one["age"] is not None)
+    lines = [f"  newest backup: {path} on {host}, {age // 3600} hours old" for age, path, host in found[:1]]
+    return lines + [f"  not read on {one['hostname']}: {one['problem']}" for one in backups if one["problem"]]
+
+
 def problem_lines(processes: Sequence[Process]) -> list[str]:
     """Return which processes could not be read, and why."""
     return [

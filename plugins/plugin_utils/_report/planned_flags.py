@@ -11,10 +11,20 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
 
+# kubespray gives each cluster this token (roles/etcd/templates/etcd.env.j2), and has variables for these settings (roles/etcd).
+_KUBESPRAY_TOKEN = "k8s_etcd"
+_KUBESPRAY = {
+    "auto_compaction_retention": "etcd_compaction_retention",
+    "quota_backend_bytes": "etcd_quota_backend_bytes",
+    "snapshot_count": "etcd_snapshot_count",
+}
+
 
 def planned_lines(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
     """Return the lines for one process, each file's after a line that names it. process: as etcd_process_info returns it."""
     kind = process["supervisor"]["kind"]
+    if process["environment"].get("ETCD_INITIAL_CLUSTER_TOKEN") == _KUBESPRAY_TOKEN:
+        return _kubespray(plan, process["supervisor"]["unit"] if kind == "service" else "")
     if kind == "pod":
         return _static_pod(plan)
     if kind == "container":
@@ -47,6 +57,19 @@ def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
     ]
     lines = ["[Service]", *(f"Environment={one}" for one in environment), *limits]
     return [f"/etc/systemd/system/{unit}.d/memory.conf:", *_indented(lines)]
+
+
+def _kubespray(plan: Mapping[str, Any], unit: str) -> list[str]:
+    """Return the settings as variables of kubespray. It has none for a limit that a unit heeds; its container engine has one."""
+    values = dict(_values(plan))
+    lines = [f'{_KUBESPRAY[name]}: "{values[name]}"' for name in sorted(_KUBESPRAY) if name in values]
+    more = {_spelling(plan, name, "env"): value for name, value in values.items() if name not in _KUBESPRAY}
+    if not unit:
+        lines.append(f"etcd_memory_limit: {plan['memory_max'] // MIB}M")
+        more |= plan["environment"]
+    lines += ["etcd_extra_vars:", *(f'  {name}: "{value}"' for name, value in more.items())]
+    inventory = ["the inventory of kubespray, for example group_vars/all/etcd.yml:", *_indented(lines)]
+    return [*inventory, *(_limits(plan, unit) if unit else [])]
 
 
 def _static_pod(plan: Mapping[str, Any]) -> list[str]:

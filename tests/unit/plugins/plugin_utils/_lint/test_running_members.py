@@ -110,3 +110,21 @@ def test_members_that_differ_are_named() -> None:
     undecided = {**comparison, "verdict": "undecided", "agreeing": [], "differing": []}
     entries = linter_document(cluster, undecided)["headroom_lint"]["files"]
     assert [entry["contents"]["headroom_member"]["live"]["same_hash"]["value"] for entry in entries] == [False] * 3
+
+
+def backup(age: int | None, problem: str = "", hostname: str = "a") -> dict[str, Any]:
+    """Return the newest backup of a host as etcd_process_info does."""
+    path = None if age is None else "/b/s.db"
+    return {"hostname": hostname, "directory": "/b", "path": path, "age": age, "problem": problem}
+
+
+def test_the_newest_backup_of_all_hosts_counts() -> None:
+    def live(*backups: dict[str, Any]) -> dict[str, Any]:
+        document = linter_document(a_cluster(a_member("a")), None, (), backups)
+        facts: dict[str, Any] = document["headroom_lint"]["files"][0]["contents"]["headroom_member"]["live"]
+        return {name: fact for name, fact in facts.items() if name.startswith("backup")}
+
+    old, new, none, unread = backup(90_000), backup(7300, hostname="b"), backup(None), backup(None, "/b cannot be read")
+    assert live(old, none, new) == {"backup_hours": {"name": "/b/s.db on b", "value": 2}}
+    assert live(none, unread) == {"backup_missing": {"name": "/b on a", "value": True}}
+    assert live(unread) == live() == {}

@@ -36,6 +36,7 @@ MEMBER = {
 }
 MEASURED = {"members": [MEMBER, {**MEMBER, "name": "b"}], "leader": "a", "alarms": [], "etcd_workload": {"keys": 5}}
 DENIAL = Finding(True, "live/alarm", ("a",), "live/alarm: a: <NOSPACE> is set")
+KUBESPRAY = {"ETCD_INITIAL_CLUSTER_TOKEN": "k8s_etcd", "ETCD_NAME": "a"}
 WARNING = Finding(False, "live/lag", ("b",), "live/lag: b: behind")
 
 
@@ -74,6 +75,14 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
             ["the manifest of the static pod", "        - --snapshot-count=", "limits: {memory: 2048Mi}"],
         ),
         (a_process("container"), ["  command:", "    - --snapshot-count=", "  mem_limit: 2048m", "docker run"]),
+        (
+            a_process(environment=KUBESPRAY),
+            ["the inventory of kubespray", '  etcd_snapshot_count: "', "  etcd_extra_vars:", "  MemoryMax=2048M"],
+        ),
+        (
+            a_process("container", environment=KUBESPRAY),
+            ["  etcd_memory_limit: 2048M", '    ETCD_EXPERIMENTAL_SNAPSHOT_CATCHUP_ENTRIES: "', "    GOMEMLIMIT: "],
+        ),
         (a_process("process"), ["etcd's command line in the script that starts etcd:", "the environment of etcd:"]),
     ],
 )
@@ -92,6 +101,18 @@ def test_measured_memory_stands_beside_the_plan() -> None:
 def test_a_process_that_could_not_be_read_is_named() -> None:
     lines = page_lines(MEASURED, [a_process(problem="run as root")], PLAN)
     assert lines[-1] == "  not read: etcd with PID 9 on host: run as root"
+
+
+def test_the_newest_backup_is_named() -> None:
+    old = {"hostname": "a", "directory": "/b", "path": "/b/1.db", "age": 90_000, "problem": ""}
+    new, unread = (
+        {**old, "hostname": "b", "age": 7300},
+        {**old, "path": None, "age": None, "problem": "/b cannot be read"},
+    )
+    audit = Audit(MEASURED, [], [a_process()], PLAN, backups=[old, new, unread])
+    expected = ["  newest backup: /b/1.db on b, 2 hours old", "  not read on a: /b cannot be read"]
+    assert audit.end_lines()[-2:] == expected
+    assert json.loads(as_json(audit))["backups"][1]["age"] == 7300
 
 
 def test_the_files_name_the_denials_first() -> None:
