@@ -10,52 +10,20 @@ from which the next plan continues.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_integrity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_steps import (
+    Join,
+    Plan,
+    Removal,
+    describe,
+    was_replaced,
+)
 
 # Raft entries that a voting member may be behind when the plan is made; each step waits for a smaller distance.
 PLAN_LAG = 5000
-
-
-@dataclass(frozen=True)
-class Join:
-    """What a host needs to become a voting member. remove: the id of its old member, empty if there is none. aside: whether it holds old data.
-
-    listed: the cluster already lists its new member.
-    """
-
-    name: str
-    remove: str = ""
-    aside: bool = False
-    listed: bool = False
-
-
-@dataclass(frozen=True)
-class Removal:
-    """A member to remove. down: it is removed before others join, else after them."""
-
-    id: str
-    name: str
-    down: bool
-
-
-@dataclass
-class Plan:
-    """Joins by host and removals, each in their order, the steps in words, and all problems."""
-
-    joins: dict[str, Join] = field(default_factory=dict)
-    removes: list[Removal] = field(default_factory=list)
-    actor: str = ""
-    lines: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan for a variable of Ansible."""
-        return {**asdict(self), "pending": bool(self.joins or self.removes)}
 
 
 def plan(
@@ -101,7 +69,7 @@ def plan(
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
         result.problems += membership_integrity.record_problems(record or {}, staying, where)
-    result.lines = _describe(result, view, wanted, request)
+    result.lines = describe(result, view, wanted, request)
     result.lines[2:2] = membership_integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.
     result.joins = dict(sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])))
@@ -145,7 +113,7 @@ def _standing(
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
         well = own and _is_well(entry) and not membership_integrity.differs(compared, name)
-        if well and _was_replaced(host, entry):
+        if well and was_replaced(host, entry):
             return "", None
         if well and not request.replace_healthy:
             return (
@@ -169,14 +137,6 @@ def _standing(
 
 def _is_well(entry: Mapping[str, Any]) -> bool:
     return bool(entry["healthy"]) and "CORRUPT" not in entry.get("alarms", [])
-
-
-def _was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    """Say whether an interrupted run replaced the member already: its mark on the host has the id of another one.
-
-    ``replacing`` of the host is the SHA-256 of the mark, empty without one.
-    """
-    return host.get("replacing", "") not in ("", sha256(entry["id"].encode()).hexdigest())
 
 
 def _foreign(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
@@ -309,44 +269,3 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> lis
             else []
         ),
     ]
-
-
-def _describe(result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request) -> list[str]:
-    """Return the plan in words: what is, what is wanted, and the steps."""
-    now = ", ".join(
-        f"{member['name'] or member['id']}{_note(member)}"
-        for member in sorted(view["members"], key=lambda one: str(one["name"]))
-    )
-    lines = [f"Members now: {now}", f"Members wanted: {', '.join(sorted(host['name'] for host in hosts))}"]
-    steps = [f"remove {removal.name} ({removal.id}), which is down" for removal in result.removes if removal.down]
-    removed = {removal.id for removal in result.removes}
-    for host, join in sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])):
-        parts = [f"remove {join.name} ({join.remove})"] if join.remove and join.remove not in removed else []
-        parts += ["move its old data aside"] if join.aside else []
-        parts += [
-            "continue its join" if join.listed else f"add {join.name} as a learner",
-            "start it",
-            "promote it once it has caught up",
-        ]
-        steps.append(f"{host}: {', '.join(parts)}")
-    steps += [
-        f"move the leadership away from {removal.name} if it leads, and remove it ({removal.id})"
-        for removal in result.removes
-        if not removal.down
-    ]
-    lines += [
-        f"{host['name']} was replaced already, by a run that did not end; this run completes the rest. To replace it once more, run the playbook again"
-        for host in hosts
-        for entry in view["members"]
-        if host["name"] in request.replace and host["host"] not in result.joins
-        if entry["name"] == host["name"] and _was_replaced(host, entry)
-    ]
-    gone = [name for name in request.remove if name not in [removal.name for removal in result.removes]]
-    lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
-    return lines + [f"{name} is not a member of this cluster" for name in gone]
-
-
-def _note(member: Mapping[str, Any]) -> str:
-    if member["role"] in ("leader", "learner"):
-        return f" ({member['role']})"
-    return "" if member["healthy"] else " (not healthy)"

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a plan for the members of a cluster, and the plan in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
+
+
+@dataclass(frozen=True)
+class Join:
+    """What a host needs to become a voting member. remove: the id of its old member, empty if there is none. aside: whether it holds old data.
+
+    listed: the cluster already lists its new member.
+    """
+
+    name: str
+    remove: str = ""
+    aside: bool = False
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A member to remove. down: it is removed before others join, else after them."""
+
+    id: str
+    name: str
+    down: bool
+
+
+@dataclass
+class Plan:
+    """Joins by host and removals, each in their order, the steps in words, and all problems."""
+
+    joins: dict[str, Join] = field(default_factory=dict)
+    removes: list[Removal] = field(default_factory=list)
+    actor: str = ""
+    lines: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan for a variable of Ansible."""
+        return {**asdict(self), "pending": bool(self.joins or self.removes)}
+
+
+def was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
+    """Say whether an interrupted run replaced the member already: its mark on the host has the id of another one.
+
+    ``replacing`` of the host is the SHA-256 of the mark, empty without one.
+    """
+    return host.get("replacing", "") not in ("", sha256(entry["id"].encode()).hexdigest())
+
+
+def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request) -> list[str]:
+    """Return the plan in words: what is, what is wanted, and the steps."""
+    now = ", ".join(
+        f"{member['name'] or member['id']}{_note(member)}"
+        for member in sorted(view["members"], key=lambda one: str(one["name"]))
+    )
+    lines = [f"Members now: {now}", f"Members wanted: {', '.join(sorted(host['name'] for host in hosts))}"]
+    steps = [f"remove {removal.name} ({removal.id}), which is down" for removal in plan.removes if removal.down]
+    removed = {removal.id for removal in plan.removes}
+    for host, join in sorted(plan.joins.items(), key=lambda item: (not item[1].listed, item[0])):
+        parts = [f"remove {join.name} ({join.remove})"] if join.remove and join.remove not in removed else []
+        parts += ["move its old data aside"] if join.aside else []
+        parts += [
+            "continue its join" if join.listed else f"add {join.name} as a learner",
+            "start it",
+            "promote it once it has caught up",
+        ]
+        steps.append(f"{host}: {', '.join(parts)}")
+    steps += [
+        f"move the leadership away from {removal.name} if it leads, and remove it ({removal.id})"
+        for removal in plan.removes
+        if not removal.down
+    ]
+    lines += [
+        f"{host['name']} was replaced already, by a run that did not end; this run completes the rest. To replace it once more, run the playbook again"
+        for host in hosts
+        for entry in view["members"]
+        if host["name"] in request.replace and host["host"] not in plan.joins
+        if entry["name"] == host["name"] and was_replaced(host, entry)
+    ]
+    gone = [name for name in request.remove if name not in [removal.name for removal in plan.removes]]
+    lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
+    return lines + [f"{name} is not a member of this cluster" for name in gone]
+
+
+def _note(member: Mapping[str, Any]) -> str:
+    if member["role"] in ("leader", "learner"):
+        return f" ({member['role']})"
+    return "" if member["healthy"] else " (not healthy)"
