@@ -211,6 +211,16 @@ CASES: dict[str, Case] = {
         {"topology/election_ratio": "autobase's fixed ETCD_ELECTION_TIMEOUT"},
         {"compaction/off", "compaction/bare_hours"},
     ),
+    "Pigsty, whose newer releases set a quota": Case(
+        {
+            "pigsty.yml": (
+                "all:\n  children:\n    etcd:\n      hosts: {10.10.10.10: {etcd_seq: 1}, 10.10.10.11: {etcd_seq: 2}, 10.10.10.12: {etcd_seq: 3}}\n"
+                "      vars: {etcd_cluster: etcd, etcd_election_timeout: 500}\n"
+            ),
+        },
+        {"topology/election_ratio": "pigsty's default etcd_heartbeat_interval"},
+        {"compaction/off", "memory/quota_unset", "disk/data_dir_unset"},
+    ),
     "files without etcd": Case(
         {
             "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",

@@ -50,6 +50,8 @@ _format(groups, names, maps_of) := "headroom" if {
 	_is_kubespray(groups, names)
 } else := "autobase" if {
 	_is_autobase(groups, names)
+} else := "pigsty" if {
+	"etcd_seq" in names
 } else := "githubixx.etcd" if {
 	count(names & {"etcd_settings", "etcd_settings_user"}) > 0
 } else := "environment" if {

@@ -1,8 +1,8 @@
 # METADATA
 # title: Variables of other roles
 # description: |
-#   Statements (see settings.statement) from the variables of kubespray, autobase (formerly postgresql_cluster) and githubixx.etcd, and from
-#   inventories with a map of etcd's environment variables.
+#   Statements (see settings.statement) from the variables of kubespray, autobase (formerly postgresql_cluster), Pigsty and githubixx.etcd,
+#   and from inventories with a map of etcd's environment variables.
 package headroom.settings.other_roles
 
 import data.headroom.releases
@@ -42,6 +42,13 @@ _autobase := {
 	"etcd_peer_client_cert_auth": "ETCD_PEER_CLIENT_CERT_AUTH",
 }
 
+# Variable → the setting in Pigsty's config file (roles/etcd/templates), written as its environment variable.
+_pigsty := {
+	"etcd_data": "ETCD_DATA_DIR",
+	"etcd_election_timeout": "ETCD_ELECTION_TIMEOUT",
+	"etcd_heartbeat_interval": "ETCD_HEARTBEAT_INTERVAL",
+}
+
 # The roles' own defaults of settings that rules judge.
 _defaults := {
 	"kubespray": {
@@ -57,6 +64,11 @@ _defaults := {
 		"etcd_peer_client_auth": "true",
 	},
 	"autobase": {"etcd_data_dir": "/var/lib/etcd"},
+	"pigsty": {
+		"etcd_data": "/data/etcd",
+		"etcd_election_timeout": "1000",
+		"etcd_heartbeat_interval": "100",
+	},
 	"githubixx.etcd": {
 		"auto-compaction-retention": "0",
 		"snapshot-count": "100000",
@@ -69,20 +81,29 @@ _defaults := {
 	},
 }
 
-# Constants in autobase's template.
-_autobase_fixed := {
-	"ETCD_HEARTBEAT_INTERVAL": "1000",
-	"ETCD_ELECTION_TIMEOUT": "5000",
+# Constants in the roles' templates.
+_fixed := {
+	"autobase": {
+		"ETCD_HEARTBEAT_INTERVAL": "1000",
+		"ETCD_ELECTION_TIMEOUT": "5000",
+	},
+	"pigsty": {
+		"ETCD_AUTO_COMPACTION_MODE": "periodic",
+		"ETCD_AUTO_COMPACTION_RETENTION": "24h",
+	},
 }
 
 # Settings with a default that depends on the role's release. autobase compacts since January 2024.
 _silent("autobase", _) := ["auto_compaction_mode", "auto_compaction_retention"]
 
+# Newer releases of Pigsty set a quota of 16 GiB, older ones none.
+_silent("pigsty", _) := ["quota_backend_bytes"]
+
 _silent("kubespray", variables) := [] if {
 	_default("kubespray", "etcd_snapshot_count", variables)
 } else := ["snapshot_count"]
 
-_silent(format, _) := [] if not format in {"autobase", "kubespray"}
+_silent(format, _) := [] if not format in {"autobase", "kubespray", "pigsty"}
 
 # kubespray 2.28 (2025) raised snapshot-count. The same release writes kube_version without the letter, and installs Kubernetes 1.30 or newer.
 _default("kubespray", "etcd_snapshot_count", variables) := "100000" if {
@@ -116,6 +137,7 @@ _kubespray_etcd := {
 member_variables := {
 	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type", "kube_version"}),
 	"autobase": (_shared | object.keys(_autobase)),
+	"pigsty": (_shared | object.keys(_pigsty)),
 	"githubixx.etcd": (_shared | {"etcd_settings", "etcd_settings_user", "etcd_data_dir"}),
 	"environment": _shared,
 }
@@ -187,7 +209,7 @@ _range([oldest, newest]) := oldest if {
 
 # The canonical name of an unknown variable; a map may contain any setting.
 _canonical_name(format, variable) := name if {
-	spelt := {"kubespray": _kubespray, "autobase": _autobase}[format][variable]
+	spelt := {"kubespray": _kubespray, "autobase": _autobase, "pigsty": _pigsty}[format][variable]
 	name := spelling.setting(null, "env", spelt)
 } else := "limit" if {
 	variable in {"etcd_memory_limit", "etcd_deployment_type"}
@@ -202,9 +224,12 @@ _given("kubespray", variables, unknown, _) := array.concat(
 
 _given("autobase", variables, unknown, _) := array.concat(
 	_one_variable_each("autobase", _autobase, variables, unknown),
-	[{"name": sprintf("autobase's fixed %s", [spelt]), "form": "env", "spelling": spelt, "value": value} |
-		some spelt, value in _autobase_fixed
-	],
+	_constants("autobase"),
+)
+
+_given("pigsty", variables, unknown, _) := array.concat(
+	_one_variable_each("pigsty", _pigsty, variables, unknown),
+	_constants("pigsty"),
 )
 
 _given("environment", variables, _, maps) := [entry |
@@ -220,6 +245,10 @@ _given("githubixx.etcd", variables, unknown, _) := array.concat(
 	],
 	_flags("etcd_settings_user", variables),
 )
+
+_constants(role) := [{"name": sprintf("%s's fixed %s", [role, spelt]), "form": "env", "spelling": spelt, "value": value} |
+	some spelt, value in _fixed[role]
+]
 
 _flags(name, variables) := [{"name": sprintf("%s[%q]", [name, flag]), "form": "flag", "spelling": flag, "value": value} |
 	some flag, value in _map(variables, name)

@@ -22,6 +22,7 @@ cases := [
 	["Headroom beside Kubernetes", _kubespray_groups, {"kube_network_plugin": "calico", "etcd_storage_data_device": "/dev/x"}, "headroom", "etcd"],
 	["a workload for kubespray", _kubespray_groups, {"etcd_deployment_type": "host", "etcd_workload": {}}, "kubespray", "etcd"],
 	["autobase", _autobase_groups, {"patroni_cluster_name": "x"}, "autobase", "etcd_cluster"],
+	["pigsty", {"etcd": _group({"n1"})}, {"etcd_seq": 1, "etcd_cluster": "etcd"}, "pigsty", "etcd"],
 	["autobase's groups only", _autobase_groups, {}, "unrecognised", "etcd_cluster"],
 	["a group of a similar name", {"etcd-nodes": _group({"n1"})}, {}, "unrecognised", "etcd-nodes"],
 	["two groups of similar names", {"etcd1": _group({"n1"}), "etcd2": _group({"n2"})}, {}, "unrecognised", "etcd"],

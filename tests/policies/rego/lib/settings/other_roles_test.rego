@@ -94,6 +94,17 @@ test_autobase if {
 	not found.kubernetes
 }
 
+test_pigsty if {
+	found := _member("pigsty", {"etcd_seq": 1, "etcd_cluster": "etcd", "etcd_election_timeout": 2000})
+	found.settings.election_timeout == 2000
+	found.settings.heartbeat_interval == 100
+	found.settings.auto_compaction_retention == "24h"
+	found.names.auto_compaction_retention == "pigsty's fixed ETCD_AUTO_COMPACTION_RETENTION"
+
+	# Only newer releases set a quota.
+	"quota_backend_bytes" in found.unknown
+}
+
 test_githubixx if {
 	found := _member("githubixx.etcd", {"etcd_version": "3.5.9", "etcd_settings_user": {"snapshot-count": "5000", "wal-dir": ""}})
 	found.settings.snapshot_count == 5000
