@@ -23,7 +23,8 @@ problems contains result.problem(place, place.names[fact], text) if {
 
 _unfit(facts) := object.union_n([
 	{fact: "memory, not a disk" | some fact in _directories; regex.match(`^/(dev/shm|run|var/run)(/|$)`, facts[fact])},
-	{fact: "emptied at boot" | some fact in _directories; regex.match(`^(/var)?/tmp(/|$)`, facts[fact])},
+	{fact: "emptied at boot" | some fact in _directories; regex.match(`^/tmp(/|$)`, facts[fact])},
+	{fact: "where systemd deletes what was not used for 30 days" | some fact in _directories; regex.match(`^/var/tmp(/|$)`, facts[fact])},
 	{fact: "memory, not a disk" | some fact in _devices; regex.match(`^/dev/z?ram[0-9]`, facts[fact])},
 	{fact: "a network file system" | some fact in _devices; regex.match(`^([^/]+:/|//)`, facts[fact])},
 	{fact: why | some fact in ["data_fstype"]; why := _filesystems[facts[fact]]},
