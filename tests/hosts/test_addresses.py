@@ -34,23 +34,24 @@ def second_address(site):
     return str(other.ip)
 
 
-def described(folder, peer_port, **of_hosts):
+def described(folder, peer_port, client_port, **of_hosts):
     """Return the inventories of the three hosts with variables of their own."""
     path = folder / "addresses.yml"
     hosts = {host: of_hosts.get(host.replace("-", ""), {}) for host in HOSTS}
-    path.write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": {"etcd_peer_port": peer_port}}}))
+    ports = {"etcd_peer_port": peer_port, "etcd_client_port": client_port}
+    path.write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": ports}}))
     return f"{SCENARIO},{path}"
 
 
-def peer_urls(site):
-    return {one["name"]: one["peerURLs"] for one in listed(site)}
+def peer_urls(site, port=2379):
+    return {one["name"]: one["peerURLs"] for one in listed(site, port)}
 
 
 def listed(site, port=2379):
     return json.loads(site.on("etcd-1", f"{TLS_CTL}:{port} member list -w json"))["members"]
 
 
-def client_ports(site, port):
+def client_ports(site, port=2379):
     return {url.rpartition(":")[2] for one in listed(site, port) for url in one["clientURLs"]}
 
 
@@ -60,6 +61,7 @@ def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, secon
     moved = described(
         tmp_path,
         2390,
+        2479,
         etcd2={"etcd_peer_address": second_address},
         etcd3={"etcd_listen_addresses": ["0.0.0.0"]},
     )
@@ -67,7 +69,7 @@ def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, secon
     foretold = play(site, "site", moved, "--check")
     assert foretold.code == 0 and set(foretold.changed.values()) != {0}, foretold.output
     assert peer_urls(site) == before
-    with writing():
+    with writing(more_ports=[2479]):
         # The cluster knows the new URL of the first member, which still runs with the old one.
         site.kill_at("Write the configuration file", *command("playbooks/site.yml", moved))
         half = peer_urls(site)
@@ -75,21 +77,27 @@ def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, secon
         # Whoever thinks better of it goes back: the member has not restarted, so nothing else tells that it must.
         back = play(site, "site", inventory(tmp_path, *HOSTS))
         assert back.code == 0 and peer_urls(site) == before, back.output
-        site.kill_at("Write the configuration file", *command("playbooks/site.yml", moved))
+        # The first member has its new configuration, and runs with the old one.
+        site.kill_at("Write the systemd unit", *command("playbooks/site.yml", moved))
+        assert client_ports(site) == {"2379"}
         run = play(site, "site", moved)
         assert run.code == 0, run.output
     own = {**addresses(), "etcd-2": second_address}
-    assert peer_urls(site) == {name: [f"https://{own[name]}:2390"] for name in HOSTS}
+    assert peer_urls(site, 2479) == {name: [f"https://{own[name]}:2390"] for name in HOSTS}
+    assert client_ports(site, 2479) == {"2479"}
     # Every address has another name in each version of ss.
     listening = site.on("etcd-3", "ss -Hltn | awk '{print $4}'").split()
-    assert {"2379", "2390"} <= {place.rpartition(":")[2] for place in listening}
+    assert {"2479", "2390"} <= {place.rpartition(":")[2] for place in listening}
     assert not [place for place in listening if place.startswith(own["etcd-3"])]
     again = play(site, "site", moved)
     assert unchanged(again), again.output
+    # The timers' program asks at the new port.
+    found = [json.loads(site.on(host, "headroom integrity"))["result"] for host in HOSTS]
+    assert sorted(found) == ["done", "skipped", "skipped"]
 
 
 def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_address):
-    before = started(site, *HOSTS), peer_urls(site)
+    before = started(site, *HOSTS), peer_urls(site, 2479)
     own = addresses()
     for variables, text in (
         (
@@ -97,46 +105,22 @@ def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_add
             "etcd-2: etcd cannot listen on 203.0.113.7, which is not an address of the host",
         ),
         (
-            {"etcd1": {"etcd_address": own["etcd-3"], "etcd_client_port": 2479}},
+            {"etcd1": {"etcd_address": own["etcd-3"], "etcd_client_port": 2579}},
             "that is where its members reach etcd-3",
         ),
     ):
         base = {"etcd2": {"etcd_peer_address": second_address}, "etcd3": {"etcd_listen_addresses": ["0.0.0.0"]}}
-        run = play(site, "site", described(tmp_path, 2390, **{**base, **variables}))
+        run = play(site, "site", described(tmp_path, 2390, 2479, **{**base, **variables}))
         assert run.code != 0 and text in " ".join(run.output.split()), run.output
         assert set(run.changed.values()) <= {0}
-    assert (started(site, *HOSTS), peer_urls(site)) == before
+    assert (started(site, *HOSTS), peer_urls(site, 2479)) == before
 
 
 def test_the_members_move_back(site, tmp_path):
-    with writing():
-        run = play(site, "site", described(tmp_path, 2380))
+    with writing(more_ports=[2479]):
+        run = play(site, "site", described(tmp_path, 2380, 2379))
         assert run.code == 0, run.output
     assert peer_urls(site) == {
         name: [f"https://{address}:2380"] for name, address in addresses().items() if name in HOSTS
     }
-    assert unchanged(play(site, "site", inventory(tmp_path, *HOSTS)))
-
-
-def test_the_client_port_of_running_members_changes(site, tmp_path):
-    def with_port(port):
-        path = tmp_path / "port.yml"
-        path.write_text(yaml.safe_dump({"etcd": {"hosts": dict.fromkeys(HOSTS), "vars": {"etcd_client_port": port}}}))
-        return f"{SCENARIO},{path}"
-
-    if len(members(site)) == 1:
-        assert play(site, "scale", inventory(tmp_path, *HOSTS)).code == 0
-    with writing(more_ports=[2479]):
-        # The first member has its new configuration, and runs with the old one.
-        site.kill_at("Write the systemd unit", *command("playbooks/site.yml", with_port(2479)))
-        assert client_ports(site, 2379) == {"2379"}
-        run = play(site, "site", with_port(2479))
-        assert run.code == 0, run.output
-        assert client_ports(site, 2479) == {"2479"}
-        assert unchanged(play(site, "site", with_port(2479)))
-        # The timers' program asks at the new port.
-        found = [json.loads(site.on(host, "headroom integrity"))["result"] for host in HOSTS]
-        assert sorted(found) == ["done", "skipped", "skipped"]
-        back = play(site, "site", with_port(2379))
-        assert back.code == 0, back.output
     assert unchanged(play(site, "site", inventory(tmp_path, *HOSTS)))

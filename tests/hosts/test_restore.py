@@ -101,21 +101,25 @@ def damaged(path):
     """Return commands that damage a copy of a backup, and the message for each."""
     copy = f"cd {FOLDER} && for s in '' .json .sha256; do cp {path}$s bad.db$s; done && "
     return {
-        "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is truncated or altered"),
         "altered": (copy + "printf x | dd of=bad.db bs=1 seek=9000 conv=notrunc status=none", r"bad\.db was altered"),
         "of another cluster": (
             copy + 'sed -i \'s/"cluster_id": "/&f/\' bad.db.json',
             r"set\s+etcd_restore_other_cluster=true",
         ),
+        "without its records": (copy + "rm bad.db.json", r"bad\.db\.json"),
+        "cut off": (copy + "truncate -s -512 bad.db", r"bad\.db is truncated or altered"),
         "of a newer etcd": (
             copy + 'sed -i \'s/"etcd_version": "3[^"]*/"etcd_version": "3.99.0/\' bad.db.json',
             r"of etcd 3\.99\.0, which etcd 3\.\d+\.\d+ cannot read",
         ),
-        "without its records": (copy + "rm bad.db.json", r"bad\.db\.json"),
     }
 
 
-@pytest.mark.parametrize("case", damaged(""))
+# The playbook verifies a snapshot with one task: these are refused by it as an altered one is.
+SAME_TASK = ("cut off", "of a newer etcd")
+
+
+@pytest.mark.parametrize("case", [case for case in damaged("") if case not in SAME_TASK])
 def test_a_bad_snapshot_is_refused(site, backup, case):
     """The snapshot is checked while the cluster runs, and the cluster keeps running."""
     command, text = damaged(backup)[case]
@@ -129,6 +133,16 @@ def test_a_bad_snapshot_is_refused(site, backup, case):
         "etcd-3",
         "ls -d /var/lib/etcd/*restor* /etc/etcd/restoring /var/tmp/headroom-restore-* 2>/dev/null || echo none",
     )
+
+
+@pytest.mark.parametrize("case", SAME_TASK)
+def test_a_bad_snapshot_is_refused_by_the_task_that_verifies_it(site, backup, case):
+    command, text = damaged(backup)[case]
+    site.on("etcd-2", command)
+    version = site.on("etcd-2", "etcd --version").split()[2]
+    arguments = f"state=verified path={FOLDER}/bad.db etcd_version={version}"
+    run = site.ansible("ansible", "etcd-2", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", arguments)
+    assert run.code != 0 and re.search(text, run.output), run.output
 
 
 def test_check_mode_shows_every_change_and_makes_none(site, backup):
