@@ -55,8 +55,8 @@ requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHO
 	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
 
 ##@ Measure
-bench-audit: setup-bench-audit ## audit known workloads and planted defects on real etcd; write the table of docs/audit.md (10 minutes)
-	@$(RUN) python -m bench.audit.run
+bench-audit: setup-bench-audit ## audit workloads, defects and etcds of others, and what that costs; write docs/audit.md (an hour, or PARTS=…)
+	@$(RUN) LAB_NAME=bench-audit python -m bench.audit.run $(PARTS) && python -m bench.audit.report
 
 bench-chaos: setup-bench-chaos ## kill and disturb every operation on lab hosts; write docs/reliability.md (four hours at most, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-chaos ANSIBLE_INVENTORY=inventory,lab/inventory.py,bench/chaos/inventory \

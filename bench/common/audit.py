@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.common.member import binary
@@ -13,9 +14,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def audit(
-    endpoints: str, version: str, inventory: Path | None = None, **variables: object
+    endpoints: str, version: str, inventory: Path | None = None, prefix: Sequence[str] = (), **variables: object
 ) -> subprocess.CompletedProcess[str]:
-    """Audit a cluster with etcdctl of a release; variables go to the playbook."""
+    """Audit a cluster with etcdctl of a release; variables go to the playbook. prefix: a command that starts it, for example on a certain core."""
     given = {
         "endpoints": endpoints,
         "window": 1,
@@ -23,7 +24,7 @@ def audit(
         "etcdctl_path": str(binary(version, "etcdctl")),
         **variables,
     }
-    command = ["ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given)]
+    command = [*prefix, "ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given)]
     if inventory:
         command += ["-i", str(inventory)]
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)

@@ -183,18 +183,18 @@ def after_restart(members: Sequence[Member], case: Case) -> None:
     time.sleep(1)
 
 
-def certificates(folder: Path) -> Path:
-    """Create a CA, a server certificate and a client certificate for loopback, valid for a day."""
+def certificates(folder: Path, address: str = "127.0.0.1", days: int = 1) -> Path:
+    """Create a CA, a server certificate and a client certificate for an address."""
     folder.mkdir(parents=True, exist_ok=True)
-    issue(folder, "ca", "bench", [])
+    issue(folder, "ca", "bench", [], days)
     signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
     for name in ("server", "client"):
-        issue(folder, name, name, [*signed, "-addext", "subjectAltName=IP:127.0.0.1"])
+        issue(folder, name, name, [*signed, "-addext", f"subjectAltName=IP:{address}"], days)
     return folder
 
 
-def issue(folder: Path, file: str, name: str, options: Sequence[str]) -> None:
+def issue(folder: Path, file: str, name: str, options: Sequence[str], days: int = 1) -> None:
     """Create a key and a certificate with openssl."""
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1".split()
-    command += ["-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes".split()
+    command += ["-days", str(days), "-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

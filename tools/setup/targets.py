@@ -44,7 +44,7 @@ NEEDS = {
     "storage-evidence": PYTHON,
     "bench-model": PYTHON,
     "bench-site": DEPLOY,
-    "bench-audit": (*PYTHON, *THREE_ETCDS, "conftest"),
+    "bench-audit": (*DEPLOY, *THREE_ETCDS),
     "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
     "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6", *OLD_ETCDS),
