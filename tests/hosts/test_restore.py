@@ -139,7 +139,7 @@ def test_a_bad_snapshot_is_refused(site, backup, case):
 def test_a_bad_snapshot_is_refused_by_the_task_that_verifies_it(site, backup, case):
     command, text = damaged(backup)[case]
     site.on("etcd-2", command)
-    version = site.on("etcd-2", "etcd --version").split()[2]
+    version = site.on("etcd-2", "etcdctl version").split()[2]
     arguments = f"state=verified path={FOLDER}/bad.db etcd_version={version}"
     run = site.ansible("ansible", "etcd-2", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", arguments)
     assert run.code != 0 and re.search(text, run.output), run.output
