@@ -14,7 +14,8 @@ HALVES = ("tune", "held")
 # Files that were added later, and that nobody had tuned to when they were measured.
 FRESH = "fresh"
 UNSEEN = "unseen"
-ADDED = (FRESH, UNSEEN)
+LATER = "later"
+ADDED = (FRESH, UNSEEN, LATER)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
