@@ -53,12 +53,26 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
 		"kubernetes": _serves_kubernetes(document),
 		"silent": _silent(spec),
+		"alone": _is_alone(document, spec),
 	},
 	container.release(object.get(spec, "image", null)),
 	_limit(spec),
 	_volume(document, spec),
 ])) if {
 	environment := _environment(spec)
+}
+
+# Several Deployments may find each other by a discovery service.
+_is_alone(document, spec) if {
+	document.kind in {"Deployment", "StatefulSet"}
+	document.spec.replicas == 1
+	not _discovers_others(document, spec)
+} else := false
+
+_discovers_others(document, spec) if {
+	document.kind == "Deployment"
+	some word in ({word | some word in _words(spec)} | object.keys(_environment(spec)))
+	regex.match(`^(--|ETCD_)(?i)discovery`, word)
 }
 
 # By the namespace, as only kubeadm labels its manifest. An API server compacts the etcd that it uses.

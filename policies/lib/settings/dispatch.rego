@@ -78,6 +78,13 @@ _is_complete(name, of_host) if {
 	count(formats.inventories[name].hosts) == _stated_size(of_host)
 }
 
+_is_complete(name, of_host) if {
+	of_host.alone
+	not _hides_members(of_host)
+	count(formats.inventories[name].hosts) == 1
+	object.get(of_host, "members", null) in {null, 1}
+}
+
 # An environment file, a unit and a script have one member each, so only a cluster of one is complete.
 _lists_members(format) if format in {"compose", "config file", "environment file", "running member", "systemd unit", "script", "Dockerfile"}
 

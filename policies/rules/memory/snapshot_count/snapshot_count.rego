@@ -31,7 +31,7 @@ problems contains result.problem(profile, about, text) if {
 		units.format_count(entries),
 		origin,
 		excess,
-		_effect(releases.series(profile.etcd.release)),
+		_effect(profile.etcd.release),
 	])
 }
 
@@ -62,6 +62,6 @@ _excess(profile, entries) := sprintf("over the limit of %s", [units.format_count
 	entries > threshold.snapshot_count
 }
 
-_effect("3.5") := "that many entries accumulate in memory before etcd drops them"
-
-_effect(series) := "a restart replays that many entries into memory" if series != "3.5"
+_effect(release) := "that many entries accumulate in memory before etcd drops them" if {
+	releases.series(release) == "3.5"
+} else := "a restart replays that many entries into memory"
