@@ -385,6 +385,13 @@ addresses:
   elements: str
   returned: always
   sample: [10.0.0.11, "2001:db8::11"]
+listening:
+  description: The addresses and ports on which processes other than that of O(unit) listen.
+  type: list
+  elements: str
+  returned: if O(unit) is given and systemd runs
+  version_added: 0.3.0
+  sample: ["0.0.0.0:22", "127.0.0.1:9100", "[::]:22"]
 default_ipv4:
   description: The IPv4 address that the host sends from by default, none without a route.
   type: str
@@ -656,6 +663,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_iden
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners import listening_elsewhere
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
@@ -817,6 +825,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         facts["member"] = {**member, "identity": identity, **configured_facts(config, asked["data_dir"])}
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
+        facts["listening"] = listening_elsewhere(facts["unit"]["main_pid"] if facts["unit"] else 0)
     if asked["certificates"]:
         facts["certificates"] = certificate_facts(asked["certificates"], facts)
     if asked["cluster"]:

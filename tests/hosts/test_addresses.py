@@ -108,6 +108,7 @@ def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_add
             {"etcd1": {"etcd_address": own["etcd-3"], "etcd_client_port": 2579}},
             "that is where its members reach etcd-3",
         ),
+        ({"etcd3": {"etcd_client_port": 22}}, "because another process listens on 0.0.0.0:22; stop it"),
     ):
         base = {"etcd2": {"etcd_peer_address": second_address}, "etcd3": {"etcd_listen_addresses": ["0.0.0.0"]}}
         run = play(site, "site", described(tmp_path, 2390, 2479, **{**base, **variables}))

@@ -92,6 +92,34 @@ def address_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
     return problems
 
 
+def port_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the addresses to listen on that other processes have.
+
+    members: with ``listening``: the addresses with ports on which processes of the host listen, other than the member's own.
+    """
+    problems = []
+    for member in members:
+        taken = [listener.rpartition(":") for listener in member.get("listening") or []]
+        for kind in ("client", "peer"):
+            for url in member[f"listen_{kind}_urls"].split(","):
+                address, _, port = url.partition("://")[2].rpartition(":")
+                other = next((one for one, _, used in taken if used == port and _overlap(address, one)), None)
+                if other is not None:
+                    problems.append(
+                        f"{member['host']}: etcd cannot listen on {url}, because another process listens on {other}:{port}; stop it (ss -ltnp shows it), "
+                        f"or give etcd_{kind}_port another value"
+                    )
+                    break
+    return problems
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Say whether two processes cannot listen on the same port of these addresses. [::] accepts IPv4 too."""
+    if one == other or "[::]" in (one, other):
+        return True
+    return "0.0.0.0" in (one, other) and not (one.startswith("[") or other.startswith("["))
+
+
 def _addresses_to_bind(member: Mapping[str, Any]) -> list[str]:
     """Return the IP addresses of the URLs to listen on."""
     advertised = [member["address"], member.get("peer_address") or member["address"]]

@@ -13,7 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import address_problems, member_urls
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import (
+    address_problems,
+    member_urls,
+    port_problems,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_integrity import newest_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
 
@@ -39,11 +43,11 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
     members: mappings with ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port``, ``tls``,
     ``peer_address`` (that the other members use, if it is not ``address``), ``listen_addresses`` (IP addresses; empty, the advertised one and
-    loopback), ``only_ipv6`` (the host has no IPv4 address), ``has_data`` (the data directory holds a member), ``forming`` (no run has
-    seen the first start of its cluster succeed), ``view`` (what the member on the host answered about its cluster) and
-    ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what the playbooks that change members were asked
-    for; empty for the others), ``identity``, ``comparison`` (of the members' hashes, where one host compared them) and ``integrity_record`` (the last
-    one of the host's timer) are for ``membership_plan``.
+    loopback), ``only_ipv6`` (the host has no IPv4 address), ``listening`` (where other processes listen), ``has_data`` (the data
+    directory holds a member), ``forming`` (no run has seen the first start of its cluster succeed), ``view`` (what the member on the
+    host answered about its cluster) and ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what
+    the playbooks that change members were asked for; empty for the others), ``identity``, ``comparison`` (of the members' hashes,
+    where one host compared them) and ``integrity_record`` (the last one of the host's timer) are for ``membership_plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster``, ``former_client_urls`` (at which members answer until their update) and ``members`` (by host, with their
@@ -106,7 +110,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
             problems += membership.mismatch_problems(views[cluster], own, where)
         moving = set() if requests[cluster] else membership.moving_hosts(views[cluster], own)
         own = [{**member, "moves": member["host"] in moving} for member in own]
-        problems += address_problems(own)
+        problems += [*address_problems(own), *port_problems(own)]
         result[cluster] = {
             **({"membership": changes} if changes else {}),
             "state": "existing" if existing else "new",

@@ -108,6 +108,11 @@ def test_members_answer_at_their_former_client_port_until_their_update():
     assert topology.form_clusters(unchanged)["etcd"]["former_client_urls"] == []
 
 
+def test_ports_that_others_have_elsewhere_are_free():
+    others = ["10.0.0.9:2379", "[fd00::1]:2380", "0.0.0.0:22379", "127.0.0.1:2380"]
+    assert topology.form_clusters([member("n1", listening=others)])["etcd"]["state"] == "new"
+
+
 def test_clients_and_peers_need_ports_of_their_own():
     with pytest.raises(
         topology.TopologyError, match=r"n1: etcd cannot listen on https://10\.0\.0\.1:2380 for clients and peers"
@@ -145,6 +150,16 @@ def test_a_learner_does_not_move():
             [member("n1", listen_addresses=["n1.example.net"])],
             [],
             "n1: etcd_listen_addresses has n1.example.net, which is not an IP address",
+        ),
+        (
+            [member("n1", listening=["0.0.0.0:22", "127.0.0.1:2379"])],
+            [],
+            r"n1: etcd cannot listen on https://127\.0\.0\.1:2379, because another process listens on 127\.0\.0\.1:2379; .* etcd_client_port",
+        ),
+        (
+            [member("n1", listening=["[::]:2380"])],
+            [],
+            r"n1: etcd cannot listen on https://10\.0\.0\.1:2380, because another process listens on \[::\]:2380; .* etcd_peer_port",
         ),
         (
             [member("n1", host_addresses=["10.0.0.9"])],
