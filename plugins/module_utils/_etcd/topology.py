@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_integrity import newest_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_steps import Plan
 
 
 class TopologyError(ValueError):
@@ -145,7 +146,7 @@ def plan_members(
     """Plan the change of a cluster's members, as a variable of Ansible. Raises TopologyError for an invalid request."""
     if not existing:
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
-        return membership_plan.Plan(problems=[problem]).as_dict()
+        return Plan(problems=[problem]).as_dict()
     try:
         return membership_plan.plan(view, members, parse_request(request), where, comparison, record).as_dict()
     except ValueError as error:
