@@ -11,9 +11,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import quantiles
-from typing import Any
 
 from bench.audit.measure import PORT, audited, scratch
 from bench.audit.workloads import WORKLOADS, fill, writing
@@ -93,14 +92,10 @@ def measure(version: str, operation: str) -> Row:
     return Row(version, operation, percentile(without), percentile(with_it), len(without), len(with_it))
 
 
-def measure_all(versions: list[str]) -> list[dict[str, Any]]:
+def measure_all(versions: list[str]) -> Iterator[Row]:
     """Measure each operation on each release."""
     if not {CLUSTER_CORE, AUDIT_CORE} <= os.sched_getaffinity(0):
         raise RuntimeError("two cores are needed, one for the member and its clients and one for the audit")
-    rows = []
     for version in versions:
         for operation in OPERATIONS:
-            row = measure(version, operation)
-            print(row, flush=True)
-            rows.append(asdict(row))
-    return rows
+            yield measure(version, operation)

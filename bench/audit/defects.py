@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bench.audit.measure import audited, rules, scratch
+from bench.audit.measure import audited, inspecting_this_machine, rules, scratch
 from bench.audit.workloads import Workload, fill
 from bench.common.member import Member, running
 from bench.memory import load
@@ -142,23 +140,17 @@ DEFECTS: dict[str, tuple[Make, Use, bool, list[str]]] = {
 def plant(version: str, kind: str, folder: Path) -> Row:
     """Audit a cluster with the defects of a kind."""
     make, use, inspected, planted = DEFECTS[kind]
-    inventory = folder / "hosts.ini"
-    inventory.write_text(f"host ansible_connection=local ansible_python_interpreter={sys.executable}\n")
     members = make(version, folder)
     with running(members):
         use(members)
-        access = {"inventory": inventory, "inspect": "host", "ansible_become": False} if inspected else {}
+        access = inspecting_this_machine(folder) if inspected else {}
         found, _ = audited(folder, members[0].endpoint, version, **access)
     return Row(version, kind, planted, sorted(set(planted) - rules(found)))
 
 
-def measure_all(versions: list[str]) -> list[dict[str, Any]]:
+def measure_all(versions: list[str]) -> Iterator[Row]:
     """Plant each kind of defects on each release."""
-    rows = []
     for version in versions:
         for kind in DEFECTS:
             with scratch() as folder:
-                row = plant(version, kind, folder)
-            print(row, flush=True)
-            rows.append(asdict(row))
-    return rows
+                yield plant(version, kind, folder)

@@ -8,8 +8,9 @@ import re
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -147,12 +148,8 @@ def measure(version: str, folder: Path) -> Row:
     return Row(version, keys, read_keys, live, database["live"], before, after, predicted, seconds, memory)
 
 
-def measure_all(versions: list[str]) -> list[dict[str, Any]]:
+def measure_all(versions: list[str]) -> Iterator[Row]:
     """Measure each release."""
-    rows = []
     for version in versions:
         with scratch() as folder:
-            row = measure(version, folder)
-        print(row, flush=True)
-        rows.append(asdict(row))
-    return rows
+            yield measure(version, folder)

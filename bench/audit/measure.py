@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ WINDOW = 10
 EXPECTED = {"topology/single_member"}
 # What no metric shows: the connections of fill, and that nobody reads ranges beside the audit.
 UNMEASURED = {"clients": CONNECTIONS, "range_size": 0}
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 SETTINGS = {"snapshot_count": 10_000, "snapshot_catchup_entries": 5000}
 
 
@@ -49,9 +51,6 @@ class Row:
     estimated: int
 
 
-MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
-
-
 @contextmanager
 def scratch(parent: str | None = MEMORY) -> Iterator[Path]:
     """Return a folder, by default in memory, where the machine has such a filesystem: a slow disk of this machine would be found too."""
@@ -68,6 +67,13 @@ def audited(folder: Path, endpoint: str, version: str, **variables: Any) -> tupl
         raise RuntimeError(f"the audit of {version} failed:\n{done.stdout}{done.stderr}")
     found: dict[str, Any] = json.loads(output.read_text())
     return found, done.stdout
+
+
+def inspecting_this_machine(folder: Path) -> dict[str, Any]:
+    """Return the variables of an audit that reads the processes of this machine."""
+    inventory = folder / "hosts.ini"
+    inventory.write_text(f"host ansible_connection=local ansible_python_interpreter={sys.executable}\n")
+    return {"inventory": inventory, "inspect": "host", "ansible_become": False}
 
 
 def rules(found: dict[str, Any]) -> set[str]:
@@ -106,13 +112,9 @@ def measure(version: str, workload: Workload, folder: Path) -> Row:
     )
 
 
-def measure_all(versions: list[str]) -> list[dict[str, Any]]:
+def measure_all(versions: list[str]) -> Iterator[Row]:
     """Audit each workload on each release."""
-    rows = []
     for version in versions:
         for workload in WORKLOADS:
             with scratch() as folder:
-                row = measure(version, workload, folder)
-            print(row, flush=True)
-            rows.append(asdict(row))
-    return rows
+                yield measure(version, workload, folder)

@@ -12,6 +12,7 @@ from typing import Any
 from bench.audit.run import RESULTS
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
+from bench.common.page import is_current, write_part
 
 PAGE = PROJECT / "docs" / "audit.md"
 BEGIN, END = "<!-- bench-audit: written by make bench-audit -->\n", "<!-- end of bench-audit -->"
@@ -214,14 +215,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 if the page is not current")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
-    head, rest = page.split(BEGIN)
-    fresh = f"{head}{BEGIN}{render(json.loads(options.results.read_text()))}{END}{rest.split(END)[1]}"
-    if options.check:
-        if fresh != page:
-            print(f"{PAGE} is not current: run `python -m bench.audit.report`")
-        return int(fresh != page)
-    PAGE.write_text(fresh, encoding="utf-8")
+    fresh = render(json.loads(options.results.read_text()))
+    if not options.check:
+        write_part(PAGE, BEGIN, END, fresh)
+    elif not is_current(PAGE, BEGIN, END, fresh):
+        print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.audit.report`")
+        return 1
     return 0
 
 

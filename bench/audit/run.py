@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from bench.common.member import releases
 from bench.common.signals import exit_on_signals
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS: dict[str, Callable[[list[str]], list[dict[str, Any]]]] = {
+# Part → what yields its rows, which are dataclasses, for the releases.
+PARTS: dict[str, Callable[[list[str]], Iterator[Any]]] = {
     "workloads": measure.measure_all,
     "defects": defects.measure_all,
     "supervisors": supervisors.measure_all,
@@ -30,15 +32,20 @@ PARTS: dict[str, Callable[[list[str]], list[dict[str, Any]]]] = {
 }
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure, and save each part as soon as it is complete."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=[*PARTS, []], help="by default all")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; by default all")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file to write")
-    options = parser.parse_args()
-    exit_on_signals()
-    for part in options.parts:
-        rows = PARTS[part](releases())
+    options = parser.parse_args(arguments)
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part is called {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
+    for part in options.parts or PARTS:
+        rows = []
+        for row in PARTS[part](releases()):
+            print(row, flush=True)
+            rows.append(asdict(row))
         results = json.loads(options.results.read_text()) if options.results.exists() else {}
         measured_on = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": one_line()}
         results[part] = {**measured_on, "rows": rows}
@@ -46,4 +53,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    exit_on_signals()
     main()

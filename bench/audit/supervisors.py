@@ -7,15 +7,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.audit.measure import EXPECTED, audited, rules, scratch
+from bench.audit.measure import EXPECTED, audited, inspecting_this_machine, rules, scratch
 from bench.chaos.hosts import container, podman
 from bench.common.lab import PROJECT, addresses, on
 from bench.common.member import binary
@@ -96,7 +95,7 @@ def bare(start: Start) -> Iterator[str]:
 @contextmanager
 def in_container(start: Start, *options: str) -> Iterator[str]:
     """Start a container with a limit of memory, as an engine does for Compose."""
-    name = f"{container('audit')}"
+    name = container("audit")
     mounts = (f"{binary(start.version).parent}:/opt/etcd:ro", f"{start.tls}:/certs:ro", f"{start.folder}:/var/lib/etcd")
     words = [word for mount in mounts for word in ("--volume", mount)]
     words += ["--network=host", f"--memory={LIMIT.lower()}", "--env", start.go, *options]
@@ -175,10 +174,7 @@ def _audit(version: str, name: str, flags: Sequence[str], go: str) -> tuple[set[
             if supervise is in_unit:
                 access |= {"inventory": PROJECT / "lab/inventory.py", "inspect": HOST}
             else:
-                inventory = folder / "hosts.ini"
-                local = f"ansible_connection=local ansible_python_interpreter={sys.executable}"
-                inventory.write_text(f"host {local}\n")
-                access |= {"inventory": inventory, "inspect": "host", "ansible_become": False}
+                access |= inspecting_this_machine(folder)
             found, printed = audited(folder, f"https://{address}:{PORT}", version, **access)
     return rules(found), printed
 
@@ -205,16 +201,12 @@ def place(printed: str) -> str:
     return "; ".join(line.strip().rstrip(":") for line in lines if re.match(r"  \S.*:$", line))
 
 
-def measure_all(versions: list[str]) -> list[dict[str, Any]]:
+def measure_all(versions: list[str]) -> Iterator[Row]:
     """Measure each release below each supervisor."""
-    rows = []
     timed_play("lab/create.yml", *LAB)
     try:
         for version in versions:
             for name in SUPERVISORS:
-                row = measure(version, name)
-                print(row, flush=True)
-                rows.append(asdict(row))
+                yield measure(version, name)
     finally:
         timed_play("lab/destroy.yml", *LAB)
-    return rows

@@ -11,6 +11,7 @@ from bench.chaos.play import parse_point
 from bench.chaos.report import cut, ending, mark
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
+from bench.common.page import is_current, write_part
 from bench.lifecycle.kills import KILLS, RESULTS, Row
 from bench.lifecycle.operations import OPERATIONS
 
@@ -127,14 +128,12 @@ def main() -> int:
     machine, rows, _ = results.read(RESULTS, Row)
     if not rows:
         sys.exit(f"{RESULTS} has no results: run `make bench-lifecycle-kills` first")
-    page = PAGE.read_text(encoding="utf-8")
-    head, _, rest = page.partition(BEGIN)
-    wanted = f"{head}{BEGIN}{text(machine, rows)}{END}{rest.partition(END)[2]}"
-    if arguments.check:
-        if page != wanted:
-            print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.lifecycle.report`")
-        return int(page != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
+    wanted = text(machine, rows)
+    if not arguments.check:
+        write_part(PAGE, BEGIN, END, wanted)
+    elif not is_current(PAGE, BEGIN, END, wanted):
+        print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.lifecycle.report`")
+        return 1
     return 0
 
 

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from bench.audit import report, supervisors
+import pytest
+
+from bench.audit import report, run, supervisors
 from bench.audit.run import PARTS, RESULTS
 from bench.audit.workloads import Workload, Written
 
@@ -86,3 +89,18 @@ def test_the_page_has_what_was_measured() -> None:
     results = json.loads(RESULTS.read_text())
     assert set(results) <= set(PARTS) == set(report.SECTIONS)
     assert report.render(results) in report.PAGE.read_text()
+
+
+def test_without_names_all_parts_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for part in PARTS:
+        monkeypatch.setitem(PARTS, part, lambda versions: iter([Written([1.0])]))
+    run.main(["--results", str(tmp_path / "all.json")])
+    assert set(json.loads((tmp_path / "all.json").read_text())) == set(PARTS)
+    run.main(["cost", "--results", str(tmp_path / "one.json")])
+    assert json.loads((tmp_path / "one.json").read_text())["cost"]["rows"] == [{"times": [1.0], "took": []}]
+
+
+def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run.main(["costs"])
+    assert "no part is called costs; the parts are workloads, " in capsys.readouterr().err
