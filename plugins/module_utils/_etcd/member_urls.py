@@ -102,8 +102,8 @@ def port_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
         taken = [listener.rpartition(":") for listener in member.get("listening") or []]
         for kind in ("client", "peer"):
             for url in member[f"listen_{kind}_urls"].split(","):
-                address, _, port = url.partition("://")[2].rpartition(":")
-                other = next((one for one, _, used in taken if used == port and _overlap(address, one)), None)
+                address, _colon, port = url.partition("://")[2].rpartition(":")
+                other = next((one for one, _colon, used in taken if used == port and _overlap(address, one)), None)
                 if other is not None:
                     problems.append(
                         f"{member['host']}: etcd cannot listen on {url}, because another process listens on {other}:{port}; stop it (ss -ltnp shows it), "

@@ -36,7 +36,7 @@ def parse_listeners(text: str) -> list[tuple[str, str]]:
     for line in text.splitlines()[1:]:
         words = line.split()
         if len(words) > 9 and words[3] == _LISTEN:
-            address, _, port = words[1].partition(":")
+            address, _colon, port = words[1].partition(":")
             found.append((f"{_address(address)}:{int(port, 16)}", words[9]))
     return found
 
