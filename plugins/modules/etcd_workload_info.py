@@ -197,8 +197,9 @@ alarms:
 members:
   description:
     - The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
-    - C(wal_fsync) and C(backend_commit) are the 99th percentile of the window, or since the member started (C(since_start)) if the window has fewer
-      than 100. C(leader_changes) are those of the window; those since the start include the first election.
+    - C(wal_fsync) and C(backend_commit) are the 99th percentile of the window. If the window has fewer than 100, they are those since the member
+      started (C(since_start)), unless the slowest of at least 20 in the window is faster.
+    - C(leader_changes) are those of the window; those since the start include the first election.
     - C(certificate) is that of the client port, null without TLS.
   returned: success
   type: list

@@ -26,6 +26,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_lat
 )
 
 _THREADS = 16
+# With so many samples the slowest of the window counts, where they are too few for a 99th percentile.
+_FEWEST_SAMPLES = 20
 UNKNOWN: dict[str, Any] = {
     "wal_fsync": None,
     "backend_commit": None,
@@ -38,7 +40,8 @@ UNKNOWN: dict[str, Any] = {
 def describe_condition(earlier: Scrape | str, later: Scrape | str, now: float) -> dict[str, Any]:
     """Return disk latencies and leader changes from two pages of metrics. now: seconds since 1970. Null where a page lacks them.
 
-    Latencies are those of the window, or all since the member started if the window has too few for a 99th percentile.
+    Latencies are those of the window. If it has too few for a 99th percentile, they are all since the member started, or those of the window
+    if these are lower: what was slow only before is no state of the disk.
     """
     last = later.disk if isinstance(later, Scrape) else None
     if last is None or not isinstance(later, Scrape):
@@ -66,9 +69,11 @@ def _window(earlier: Scrape | str, later: Scrape, last: Metrics) -> LiveLatency 
 def _latency(
     recent: Latency | None, overall: Latency, window: LiveLatency | None, since: LiveLatency
 ) -> dict[str, Any] | None:
-    enough = recent is not None and recent.samples >= MIN_SAMPLES
-    chosen, span = (recent, window) if enough else (overall, since)
-    if chosen is None or span is None or chosen.samples < MIN_SAMPLES:
+    """Return the latencies to judge: of the window, or since the start."""
+    chosen, span = (overall, since) if overall.samples >= MIN_SAMPLES else (None, None)
+    if recent is not None and (recent.samples >= MIN_SAMPLES or (chosen and _has_recovered(recent, chosen))):
+        chosen, span = recent, window
+    if chosen is None or span is None:
         return None
     return {
         "p99_us": chosen.p99_us,
@@ -76,6 +81,13 @@ def _latency(
         "seconds": round(span.seconds),
         "since_start": span.since_start,
     }
+
+
+def _has_recovered(recent: Latency, overall: Latency) -> bool:
+    """Return whether the few samples of the window are lower than all since the start."""
+    if recent.samples < _FEWEST_SAMPLES or recent.p99_us is None or overall.p99_us is None:
+        return False
+    return recent.p99_us < overall.p99_us
 
 
 def read_certificates(connection: Connection, members: list[Member], now: float) -> dict[str, dict[str, Any]]:

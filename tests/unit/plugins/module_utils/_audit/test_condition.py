@@ -32,6 +32,21 @@ def test_a_quiet_window_leaves_all_since_the_start() -> None:
     assert found["leader_changes"] == 2
 
 
+def test_a_member_that_was_slow_only_before_is_not_slow() -> None:
+    found = describe_condition(page(1.0, 500, 60), page(11.0, 550, 60), 4600.0)
+    assert found["backend_commit"] == {"p99_us": 990, "samples": 50, "seconds": 10, "since_start": False}
+
+
+def test_a_slow_moment_does_not_make_a_member_slow() -> None:
+    found = describe_condition(page(1.0, 5000, 0), page(11.0, 5050, 1), 4600.0)
+    assert found["wal_fsync"]["p99_us"] < 1000 and found["wal_fsync"]["since_start"]
+
+
+def test_a_few_fast_samples_do_not_acquit_a_slow_member() -> None:
+    found = describe_condition(page(1.0, 500, 60), page(11.0, 510, 60), 4600.0)
+    assert found["wal_fsync"]["p99_us"] > 30_000 and found["wal_fsync"]["since_start"]
+
+
 def test_too_few_samples_say_nothing() -> None:
     assert describe_condition(page(1.0, 5, 0), page(11.0, 50, 40), 4600.0)["wal_fsync"] is None
 
