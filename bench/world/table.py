@@ -15,7 +15,8 @@ HALVES = ("tune", "held")
 FRESH = "fresh"
 UNSEEN = "unseen"
 LATER = "later"
-ADDED = (FRESH, UNSEEN, LATER)
+NEWEST = "newest"
+ADDED = (FRESH, UNSEEN, LATER, NEWEST)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
