@@ -179,6 +179,7 @@ class Injection:
     def __init__(self, fault: Fault) -> None:
         self.fault, self.host, self.began = fault, "", False
         self.problem = ""
+        self._ended = False
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
@@ -195,10 +196,11 @@ class Injection:
             self._thread.start()
 
     def finish(self) -> None:
-        """Return once the fault is over; a fault without a time of its own ends now."""
+        """Return once the fault is over; a fault without a time of its own ends now, the first time."""
         if self._thread:
             self._thread.join()
-        elif self.began:
+        elif self.began and not self._ended:
+            self._ended = True
             self._end()
 
     def _end_later(self) -> None:

@@ -63,7 +63,7 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
         first = operation.run(lab, kill=case.at if case.fault == KILL else "", injection=injection)
         if injection:
             injection.finish()
-        following = operation.again(lab) if first.code != 0 else None
+        following = operation.again(lab) if first.code != 0 or operation.unfinished() else None
         last = following or first
         healthy = hosts.wait_healthy(HEALTHY_SECONDS, lab.members())
         last_site = play.run(lab.words())

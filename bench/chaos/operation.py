@@ -75,6 +75,10 @@ class Operation:
         """Run it as its user or its timer would after a failure."""
         return self.run(lab)
 
+    def unfinished(self) -> bool:
+        """Return whether a run that ended well left work for the next one, as a timer's service may."""
+        return False
+
     def kept(self, write: Write) -> bool:
         """Return whether the cluster must still have this acknowledged write afterwards."""
         return True

@@ -8,8 +8,8 @@ Three lab hosts are used for all cases; deployments begin with new hosts. For ea
 each 50 ms through all endpoints in turn, with a limit of 2 s. The operation then runs with the fault. A play is killed (SIGKILL to its whole
 process group) when a task begins, or in the middle of a task that has an effect, while its module is at work on the hosts. The other faults
 begin while the play is held at one task, and last until the play has ended or for 20 s. If the run did not end well, it is repeated without a
-fault. At last `site.yml` runs once more, which should change nothing. The client stops, reads all its keys back, and compares them with the
-writes that were acknowledged.
+fault, and so is a timer's service that left work for its next run. At last `site.yml` runs once more, which should change nothing. The
+client stops, reads all its keys back, and compares them with the writes that were acknowledged.
 
 A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the members served at each probe
 during that time: each member is asked four times a second whether it can read its own data. A majority that has lost its leader serves in

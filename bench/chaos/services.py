@@ -17,6 +17,8 @@ from bench.common.lab import addresses
 from bench.common.member import BENCHMARK
 
 SERVICE_LIMIT = 300.0
+# A fault lasts so long: services wait for healthy members.
+FAULT_SECONDS = 20.0
 
 
 class Service(Operation):
@@ -46,7 +48,9 @@ class Service(Operation):
         elif injection:
             time.sleep(self.moments[1] * self.seconds)
             injection.begin()
-        self._wait()
+            self._wait(FAULT_SECONDS)
+            injection.finish()
+        self._wait(SERVICE_LIMIT)
         took = time.monotonic() - began
         if not kill and not injection:
             self.seconds = took
@@ -61,9 +65,12 @@ class Service(Operation):
             inside(host, f"systemctl kill -s KILL {self.service}", check=False)
         return f"killed on {', '.join(chosen)}: "
 
-    def _wait(self) -> None:
-        """Wait until the service runs on no host."""
-        end = time.monotonic() + SERVICE_LIMIT
+    def unfinished(self) -> bool:
+        return not self.done()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait until the service runs on no host, so many seconds at most."""
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             states = [
                 inside(host, f"systemctl show -P ActiveState {self.service}", check=False) for host in addresses()
