@@ -47,6 +47,7 @@ class Command(NamedTuple):
     image: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     memory: str | None = None
+    mounts: tuple[str, ...] = ()
 
 
 def is_image(reference: str) -> bool:
@@ -132,7 +133,15 @@ def _in_container(words: list[str]) -> Command | None:
     pairs = [value.partition("=") for name, value in options if name in ("-e", "--env")]
     limits = [value for name, value in options if name in ("-m", "--memory")]
     environment = tuple((name, value) for name, equals, value in pairs if equals)
-    return Command(inner.words, image, environment, limits[-1] if limits else None)
+    mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
+    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts)
+
+
+def _mounted(value: str) -> str:
+    """Return the path in the container of a volume or a mount."""
+    named = re.search(r"(?:^|,)(?:target|dst|destination)=([^,]*)", value)
+    parts = value.split(":")
+    return named[1] if named else parts[1] if len(parts) > 1 else parts[0]
 
 
 def _options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:

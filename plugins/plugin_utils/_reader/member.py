@@ -31,6 +31,7 @@ def build(
     limit: dict[str, str] | None = None,
     memlock: str | None = None,
     where: dict[str, tuple[str, int]] | None = None,
+    facts: dict[str, dict[str, str]] | None = None,
     passes_on: bool = False,
 ) -> dict[str, Any]:
     """Return the member; of two assignments of a variable the last counts. ``passes_on``: etcd gets the variables that its flags repeat."""
@@ -49,11 +50,13 @@ def build(
         "name": _name(command.words) or _written(environment.get("ETCD_NAME", "")) or "etcd",
         "format": kind,
         "image": command.image,
+        "mounts": list(command.mounts),
         "release": None,
         "command": list(command.words),
         "environment": environment,
         "limit": {"name": "--memory", "size": command.memory} if command.memory else limit,
         "memlock": memlock,
+        "facts": facts or {},
         "unknown": {**(unknown or {}), **_unexpanded(command.words)},
         "silent": [],
         "twice": _twice(command.words) if passes_on else {},

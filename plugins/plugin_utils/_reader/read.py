@@ -34,7 +34,7 @@ _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
 _COMMANDS = re.compile(
-    r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-)",
+    r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-|(sed|echo|printf)[ \t].*ETCD_[A-Z_]+=)",
     re.MULTILINE,
 )
 # A setting of etcd in any syntax.

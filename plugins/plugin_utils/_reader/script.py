@@ -19,7 +19,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
 
-_HEREDOC = re.compile(r"<<-?\s*(\\?)(['\"]?)(\w+)\2")
+_HEREDOC = re.compile(r"<<(-?)\s*(\\?)(['\"]?)(\w+)\3")
+_NAME = r"(ETCD_[A-Z_]+)"
+_WRITES = re.compile(rf"^\s*(?:sudo\s+)?(sed|echo|printf)\s.*{_NAME}=")
+_SUBSTITUTES = re.compile(r"['\"\s;]s([^\w\s\\])")
+_LAST_PATH = re.compile(r"\s['\"]?(/[^\s'\"]+)['\"]?\s*$")
 _TARGET = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*['\"]?([^\s'\"|&;<>]+)")
 _ASSIGNMENT = re.compile(
     r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
@@ -54,14 +58,44 @@ def split_script(lines: list[Line]) -> tuple[list[Written], list[Line]]:
         if not opening:
             continue
         body = []
-        while position < len(lines) and lines[position].text.strip() != opening[3]:
-            body.append(lines[position])
+        while position < len(lines) and lines[position].text.strip() != opening[4]:
+            text = lines[position].text
+            # After <<- the shell removes tabs.
+            body.append(lines[position]._replace(text=text.lstrip("\t") if opening[1] else text))
             position += 1
         position += 1
         target = _TARGET.search(line.text.replace(opening[0], " "))
-        expanded = body if opening[1] or opening[2] else [_expand(item, constants) for item in body]
+        expanded = body if opening[2] or opening[3] else [_expand(item, constants) for item in body]
         written.append(Written(unquote(target[1]) if target else "", expanded))
-    return written, own
+    return [*written, *_edited(own, constants)], own
+
+
+def _edited(own: list[Line], constants: dict[str, str]) -> list[Written]:
+    """Return the files into which sed, echo and printf write etcd's variables, with the lines that they write."""
+    files: dict[str, list[Line]] = {}
+    for logical in logical_lines(own, comments="#"):
+        command = _WRITES.match(logical.text)
+        if not command:
+            continue
+        target = _TARGET.search(logical.text) or _LAST_PATH.search(logical.text)
+        for name, value in _assignments(logical.text, command[1]):
+            path, number = logical.place(name)
+            line = _expand(Line(path, number, f"{name}={value}"), constants)
+            files.setdefault(target[1] if target else "", []).append(line)
+    return [Written(target, lines) for target, lines in files.items()]
+
+
+def _assignments(text: str, command: str) -> list[tuple[str, str]]:
+    """Return the variables and values in a command that writes them; without those in the pattern that sed replaces."""
+    separator = _SUBSTITUTES.search(text) if command == "sed" else None
+    ends = r"\s\"';" + (re.escape(separator[1]) if separator else "")
+    # Quoted, perhaps behind a backslash; or up to an end that has no backslash before it.
+    value = rf"\\?\"(.*?)\\?\"|((?:\\[^n]|[^{ends}\\])*)"
+    found = re.findall(rf"(?:(?<![\w$])|(?<=\\n)){_NAME}=(?:{value})", text)
+    pairs = [(name, re.sub(r"\\(.)", r"\1", quoted or bare)) for name, quoted, bare in found]
+    # The rest of a sed expression that only finds the variable is no value; what printf fills in is unknown.
+    kept = [(name, value) for name, value in pairs if value and not re.search(r"[.\]][*+]|^/\w?$", value)]
+    return [(name, value.replace("%s", "${value}")) for name, value in kept]
 
 
 def _constants(lines: list[Line]) -> dict[str, str]:

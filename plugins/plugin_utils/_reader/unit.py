@@ -25,6 +25,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _SECTION = re.compile(r"^\[([A-Za-z-]+)\]\s*$")
 _DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")
+# Directive → the fact about the host that it states.
+_FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile"}
 
@@ -109,7 +111,11 @@ def _build(
         unknown=unknown,
         limit={"name": limit.name, "size": limit.value} if limit else None,
         memlock=memlock.value.split(":")[0] if memlock else None,
-        where={limit.name: limit.source.place(limit.name)} if limit else {},
+        where={
+            one.name: one.source.place(one.name)
+            for one in [*([limit] if limit else []), *(last[name] for name in _FACTS if name in last)]
+        },
+        facts={fact: {"name": name, "value": last[name].value} for name, fact in _FACTS.items() if name in last},
         # systemd passes the variables of a file to etcd, but docker does not.
         passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
     )

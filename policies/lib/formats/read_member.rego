@@ -2,8 +2,8 @@
 # title: Members that headroom-lint found
 # description: |
 #   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or one that runs:
-#   {name, format, image, release, command, environment, limit, memlock, unknown, silent, twice, where}. command: etcd's words; environment: name → value; limit: null
-#   or {name, size}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
+#   {name, format, image, mounts, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at which
+#   volumes are; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
 #   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
 #   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days, same_hash,
@@ -28,9 +28,9 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 		),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
-		"silent": array.concat(member.silent, ["data_dir" | is_string(member.image)]),
+		"silent": array.concat(member.silent, _silent(member)),
 		"workload": object.get(member, "workload", {}),
-		"facts": object.get(member, "live", {}),
+		"facts": object.union(object.get(member, "facts", {}), object.get(member, "live", {})),
 	},
 	_release(member),
 	{"twice": {name: [sprintf("--%s", [flag]), variable] |
@@ -40,6 +40,14 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 	_limit(member.limit),
 	_memlock(member.memlock),
 ]))}
+
+# Of a script the container's volumes are known. A unit may also use those of its engine's configuration.
+_silent(member) := container.may_set_data_dir(member.image, {target | some target in member.mounts}) if {
+	is_string(member.image)
+	member.format == "script"
+} else := ["data_dir"] if {
+	is_string(member.image)
+} else := []
 
 _release(member) := {"version": member.release} if {
 	is_string(member.release)

@@ -50,6 +50,27 @@ test_release_and_repetition if {
 	older.etcd.twice == {}
 }
 
+test_facts_of_a_unit if {
+	some place in clusters.host_profiles with input as _input({"facts": {"io_class": {"name": "IOSchedulingClass", "value": "realtime"}}})
+	place.facts.io_class == "realtime"
+	place.names.io_class == "IOSchedulingClass"
+}
+
+# Whether rules may say that no data directory is set.
+test_data_directory_of_a_container if {
+	own := {"image": "quay.io/coreos/etcd:v3.5.1", "environment": {}}
+	_is_silent(own)
+	not _is_silent(object.union(own, {"format": "script", "mounts": ["/certificates"]}))
+	_is_silent(object.union(own, {"format": "script", "mounts": ["/var/lib/etcd"]}))
+	_is_silent({"image": "bitnami/etcd:3.5.1", "environment": {}, "format": "script", "mounts": []})
+	not _is_silent({"environment": {}})
+}
+
+_is_silent(changes) if {
+	some profile in clusters.profiles with input as _input(changes)
+	"data_dir" in profile.etcd.unknown
+}
+
 _locations(about) := {[finding._loc, finding.msg] |
 	some finding in result.findings("t/n", {{"inventory": "etcd.service", "hosts": {"n1"}, "about": about, "text": "it is so"}})
 }

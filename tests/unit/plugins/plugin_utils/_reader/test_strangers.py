@@ -243,3 +243,64 @@ def test_other_units_in_a_script() -> None:
     reading = read({"install.sh": text})
     assert reading.document["files"] == []
     assert reading.passed_over == {"install.sh": "it configures no etcd"}
+
+
+@pytest.mark.parametrize(
+    ("command", "variables"),
+    [
+        ("echo 'ETCD_LISTEN_PEER_URLS=\"http://0.0.0.0:2380\"' | sudo tee -a /etc/default/etcd", "http://0.0.0.0:2380"),
+        ("echo ETCD_LISTEN_PEER_URLS=http://$IP:2380 >> /etc/default/etcd", "http://$IP:2380"),
+        ("sudo printf 'ETCD_LISTEN_PEER_URLS=%s\\n' $URL >> /etc/default/etcd", "${value}"),
+        (
+            "sed -i 's/^#*ETCD_LISTEN_PEER_URLS=.*/ETCD_LISTEN_PEER_URLS=http:\\/\\/a:2380/g' /etc/default/etcd",
+            "http://a:2380",
+        ),
+        (
+            'sed -i "s|ETCD_LISTEN_PEER_URLS=\\".*\\"|ETCD_LISTEN_PEER_URLS=\\"http://a:2380\\"|" /etc/default/etcd',
+            "http://a:2380",
+        ),
+        ('sed -i \'/# x/a ETCD_NAME="x"\\nETCD_LISTEN_PEER_URLS="http://a:2380"\' /etc/default/etcd', "http://a:2380"),
+        ("URL=http://a:2380\necho ETCD_LISTEN_PEER_URLS=$URL >> /etc/default/etcd", "http://a:2380"),
+    ],
+)
+def test_variables_that_commands_write(command: str, variables: str) -> None:
+    [found] = members("setup.sh", f"#!/bin/sh\n{command}\n")
+    assert (found["format"], found["environment"]["ETCD_LISTEN_PEER_URLS"]) == ("environment file", variables)
+    assert found["where"]["ETCD_LISTEN_PEER_URLS"] == ["setup.sh", 2 + command.count("\n", 0, command.find("ETCD_"))]
+
+
+@pytest.mark.parametrize(
+    "command", ["sed -i '/ETCD_LISTEN_PEER_URLS=/d' /etc/default/etcd", "echo use ETCD_ENDPOINTS=http://a:2379"]
+)
+def test_commands_that_configure_no_member(command: str) -> None:
+    assert members("setup.sh", f"#!/bin/sh\n{command}\n") == []
+
+
+def test_tabs_in_a_here_document() -> None:
+    [found] = members(
+        "setup.sh", f"#!/bin/sh\n\tcat > etcd.service <<-EOF\n\t[Service]\n\tExecStart=etcd {URLS}\n\tEOF\n"
+    )
+    assert (found["format"], found["command"]) == ("systemd unit", ["etcd", *URLS.split()])
+
+
+@pytest.mark.parametrize(
+    ("option", "mounts"),
+    [
+        ("-v /data:/var/lib/etcd:Z", ["/var/lib/etcd"]),
+        ("--mount type=volume,src=x,target=/d", ["/d"]),
+        ("-v /d", ["/d"]),
+        ("-d", []),
+    ],
+)
+def test_volumes_of_a_container(option: str, mounts: list[str]) -> None:
+    [found] = members("run.sh", f"#!/bin/sh\ndocker run {option} quay.io/coreos/etcd:v3.5.1 etcd {URLS}\n")
+    assert found["mounts"] == mounts
+
+
+def test_priorities_of_a_unit() -> None:
+    [found] = members("etcd.service", f"[Service]\nExecStart=etcd {URLS}\nIOSchedulingClass=realtime\nNice=-20\n")
+    assert found["facts"] == {
+        "io_class": {"name": "IOSchedulingClass", "value": "realtime"},
+        "nice": {"name": "Nice", "value": "-20"},
+    }
+    assert found["where"]["IOSchedulingClass"] == ["etcd.service", 3]
