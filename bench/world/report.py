@@ -101,6 +101,15 @@ def summary(rows: Sequence[Row]) -> list[str]:
     return [*halves(rows), "", *vocabularies(rows, tool), "", *rules(rows, tool)]
 
 
+def measured(head: Mapping[str, str]) -> str:
+    """Return when each part was measured, and at which commit."""
+    parts: dict[str, list[str]] = {}
+    for part in PARTS:
+        if part in head:
+            parts.setdefault(head[part], []).append(f"`{part}`")
+    return "; ".join(f"{', '.join(names)} on {when}" for when, names in parts.items())
+
+
 def page(head: Mapping[str, str], rows: Sequence[Row]) -> str:
     """Return docs/policies/world.md."""
     text = (Path(__file__).parent / "world.md.in").read_text(encoding="utf-8")
@@ -108,8 +117,7 @@ def page(head: Mapping[str, str], rows: Sequence[Row]) -> str:
     tool = best_tool(rows)
     worst = max((len(row.noise.split()) for row in rows if row.tool == tool), default=0)
     values = {
-        "date": head["date"],
-        "commit": head["commit"],
+        "measured": measured(head),
         "files": str(len(entries)),
         "repositories": str(len({entry.repository for entry in entries})),
         "nothing": str(sum(entry.vocabulary == "nothing" for entry in entries)),

@@ -23,7 +23,7 @@ from pathlib import Path
 from bench.common.tables import column_names, write_table
 from bench.world.content import fetch
 from bench.world.lint import COMMANDS, Answer, lint
-from bench.world.report import PAGE, RESULTS, page, summary
+from bench.world.report import PAGE, RESULTS, page, read_results, summary
 from bench.world.score import Row, judge
 from bench.world.table import PARTS, PROJECT, Entry, load
 
@@ -82,7 +82,10 @@ def main(arguments: list[str] | None = None) -> int:
                 show(row, answer)
     print("\n".join(summary(rows)))
     if options.write:
-        head = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": commit()}
+        head, others = read_results()
+        now = f"{datetime.datetime.now(datetime.UTC).date().isoformat()} at commit {commit()}"
+        parts = options.half or PARTS
+        head, rows = {**head, **dict.fromkeys(parts, now)}, [*(row for row in others if row.half not in parts), *rows]
         write_table(RESULTS, head, column_names(Row), [asdict(row) for row in rows])
         PAGE.write_text(page(head, rows), encoding="utf-8")
         print(f"wrote {PAGE.relative_to(PROJECT)}")
