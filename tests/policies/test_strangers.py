@@ -53,6 +53,27 @@ CASES: dict[str, Case] = {
         {"version/unknown": "judged as 3.7.3", "durability/unsafe_no_fsync": "unsafe-no-fsync is on"},
         {"compaction/off", "flags/unknown_setting", "version/end_of_life"},
     ),
+    "two applications, each with an etcd of its own": Case(
+        {
+            "docker-compose.yml": (
+                "services:\n  etcd-a: {image: 'quay.io/coreos/etcd:v3.5.35', command: etcd --data-dir=/a}\n"
+                "  etcd-b: {image: 'quay.io/coreos/etcd:v3.5.35', command: etcd --data-dir=/b}\n"
+            )
+        },
+        {"topology/single_member": 'cluster "etcd-b" has one member, etcd-b'},
+        {"topology/even_members"},
+    ),
+    "three services, whose config files may make them one cluster": Case(
+        {
+            "docker-compose.yml": "services:\n"
+            + "".join(
+                f"  etcd{number}: {{image: 'quay.io/coreos/etcd:v3.5.35', environment: {{ETCD_CONFIG_FILE: /etcd.yml}}}}\n"
+                for number in range(3)
+            )
+        },
+        {},
+        {"topology/single_member"},
+    ),
     "files beside a manifest": Case(
         {
             "etcd.yaml": (EXAMPLES / "files" / "etcd.yaml").read_text(encoding="utf-8"),

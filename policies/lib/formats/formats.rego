@@ -66,11 +66,30 @@ paths := {files.entries[index].path | some index, _ in _statements_by_entry}
 # Path → {hosts: host → variables, groups: group → hosts}.
 inventories := {path: {"hosts": hosts, "groups": object.union(_other_groups(hosts), {"all": names, "etcd": names})} |
 	some path in paths
-	hosts := {_label(name, position): {"statement": statement} |
-		some name, statements in _by_name(path)
-		some position, statement in statements
+	statements := {_label(name, position): statement |
+		some name, same in _by_name(path)
+		some position, statement in same
 	}
+	hosts := {name: object.union({"statement": statement}, _own_cluster(name, statement, count(statements))) | some name, statement in statements}
 	names := object.keys(hosts)
+}
+
+# Services that name no other members are a cluster each, not one together.
+_own_cluster(name, statement, services) := {"etcd_cluster_name": name} if {
+	services > 1
+	is_own_cluster(statement)
+} else := {}
+
+# Whether a service of a Compose file is a cluster of its own, because it lists no members.
+is_own_cluster(statement) if {
+	statement.format == "compose"
+	statement.members == null
+	every entry in statement.unknown {
+		not entry[0] in {"initial_cluster", "extra_config"}
+	}
+	every entry in statement.given {
+		not regex.match(`(?i)discovery|config.file`, entry.name)
+	}
 }
 
 _other_groups(hosts) := {group: {name | some name, variables in hosts; group in variables.statement.groups} |

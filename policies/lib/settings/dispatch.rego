@@ -78,6 +78,8 @@ _is_complete(name, of_host) if {
 	count(formats.inventories[name].hosts) == _stated_size(of_host)
 }
 
+_is_complete(_, of_host) if formats.is_own_cluster(of_host)
+
 _is_complete(name, of_host) if {
 	of_host.alone
 	not _hides_members(of_host)
