@@ -19,7 +19,7 @@ from bench.chaos import run as measuring
 from bench.chaos.cases import KILL, UNDISTURBED, of_operation
 from bench.chaos.faults import FAULTS
 from bench.chaos.operation import Operation
-from bench.chaos.operations import OPERATIONS
+from bench.chaos.operations import OPERATIONS, Idle
 from bench.chaos.play import Step
 from bench.chaos.results import Row
 from bench.common.lab import PROJECT
@@ -57,17 +57,25 @@ def cut(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
 
 
+def of_etcd_alone(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the faults under which writes failed without an operation, and how many."""
+    return {row.fault: row.failed for row in rows if row.operation == Idle.name and row.failed}
+
+
 def claims(rows: Sequence[Row]) -> list[str]:
     """Return what all cases came to, in a list."""
     writes, lost, failed = (sum(getattr(row, name) for row in rows) for name in ("writes", "lost", "failed"))
     many = len(rows)
     recovered, unchanged = sum(row.converged for row in rows), sum(row.unchanged for row in rows)
     disturbed = sum(row.fault != UNDISTURBED for row in rows)
+    alone = of_etcd_alone(rows)
+    same = sum(row.failed for row in rows if row.fault in alone)
+    compared = f"; {same:,} of them under faults with which writes fail without an operation too ({', '.join(alone)})"
     return [
         f"- Cases that were run: {many}, {disturbed} of them with a kill or a fault, the others undisturbed.",
         f"- Acknowledged writes lost: {mark(f'{lost:,} of {writes:,}', not lost)}.",
         f"- Writes failed while a majority served: {mark(f'{failed:,}', not failed)}, "
-        f"in {sum(bool(row.failed) for row in rows)} of {many} cases.",
+        f"in {sum(bool(row.failed) for row in rows)} of {many} cases{compared if alone else ''}.",
         f"- Recovered, by the disturbed run or the next one: {mark(f'{recovered} of {many}', recovered == many)} cases.",
         f"- `site.yml` changed nothing after that: {mark(f'{unchanged} of {many}', unchanged == many)} cases.",
     ]
@@ -109,12 +117,15 @@ def summary(rows: Sequence[Row], traces: Traces) -> list[str]:
 
 def misses(rows: Sequence[Row]) -> list[str]:
     """Return what missed an aim, a list item for each case; a single line if nothing did."""
-    lines = []
+    lines, alone = [], of_etcd_alone(rows)
     for row in ordered(rows):
         if row.holds:
             continue
+        compared = (
+            f", {alone[row.fault]} without an operation" if row.fault in alone and row.operation != Idle.name else ""
+        )
         what = [f"{row.lost} acknowledged writes lost"] if row.lost else []
-        what += [f"{row.failed} writes failed while a majority served"] if row.failed else []
+        what += [f"{row.failed} writes failed while a majority served{compared}"] if row.failed else []
         what += ["neither the run nor the next one finished the work"] if not row.converged else []
         what += [f"site.yml, once more: {row.last_said}"] if not row.unchanged else []
         what += [f"the case itself: {row.problem}"] if row.problem else []

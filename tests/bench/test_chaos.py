@@ -324,6 +324,16 @@ def test_what_missed_an_aim_is_said(changed: dict[str, Any], said: str) -> None:
     assert line.startswith("- change: killed at Look (2): ") and said in line
 
 
+def test_failed_writes_are_compared_with_those_without_an_operation() -> None:
+    alone = a_row(operation="nothing", fault="disk slow", at="", code="0", failed=9)
+    rows = [alone, a_row(fault="disk slow", at="", failed=10), a_row(failed=1)]
+    assert "**20** ✗, in 3 of 3 cases; 19 of them under faults" in report.claims(rows)[2]
+    assert "- change: disk slow: 10 writes failed while a majority served, 9 without an operation." in report.misses(
+        rows
+    )
+    assert "without an operation" not in report.claims([a_row(failed=1)])[2]
+
+
 def test_the_page_says_what_was_run_and_what_was_not() -> None:
     rows = [a_row(), a_row(at="Report", failed=2), a_row(fault="leader cut off", at="", code="2", said="a | b")]
     text = report.document(MACHINE, rows, {"change": STEPS})
