@@ -1,26 +1,31 @@
-"""Measure what an audit costs the clients of a member: the 99th percentile of their puts, with and without it.
+"""Measure what an audit costs the clients of a cluster: the 99th percentile of their puts, with and without it.
 
-Member and clients run on one core and the audit on another, as on another machine. Periods with and without the audit take turns.
+A single member and its clients run on one core and the audit on another, as on another machine. Of three members, the follower from which
+the audit reads keys is on the audit's core, the leader and the other follower on that of the clients. Periods with and without the audit
+take turns.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import quantiles
 
 from bench.audit.measure import PORT, audited, scratch
 from bench.audit.workloads import WORKLOADS, fill, writing
 from bench.common.audit import PROJECT
-from bench.common.member import Member, binary, running
+from bench.common.member import Member, binary, metrics, running
 
 WORKLOAD = next(one for one in WORKLOADS if one.name == "objects of Kubernetes")
 PERIODS = 3
+TRIES = 5
 SECONDS = 12.0
 CLUSTER_CORE, AUDIT_CORE = 0, 1
 
@@ -30,6 +35,7 @@ class Row:
     """The 99th percentile of puts in milliseconds, without and with an operation, and the number of puts of each."""
 
     version: str
+    members: int
     operation: str
     without: float
     with_it: float
@@ -52,19 +58,45 @@ def _words(core: int) -> tuple[str, ...]:
     return ("taskset", "--cpu-list", str(core))
 
 
-def _audit(member: Member) -> None:
+def _audit(leader: Member) -> str:
     with scratch() as folder:
-        audited(folder, member.endpoint, member.version, prefix=_words(AUDIT_CORE), window=10)
+        _, said = audited(folder, leader.endpoint, leader.version, prefix=_words(AUDIT_CORE), window=10)
+    read = re.search(r"of keys and values from ([\w-]+)", said)
+    if read is None:
+        raise RuntimeError(f"the audit does not say from which member it read:\n{said}")
+    return read[1]
 
 
-def _keyspace(member: Member) -> None:
-    ctl = str(binary(member.version, "etcdctl"))
-    arguments = {"endpoints": [member.endpoint], "etcdctl_path": ctl, "request_timeout": 15}
+def _keyspace(leader: Member) -> str:
+    ctl = str(binary(leader.version, "etcdctl"))
+    arguments = {"endpoints": [leader.endpoint], "etcdctl_path": ctl, "request_timeout": 15}
     command = ["ansible", "localhost", "-m", "etcdops.headroom.etcd_keyspace_info", "-a", json.dumps(arguments)]
-    subprocess.run([*_words(AUDIT_CORE), *command], cwd=PROJECT, capture_output=True, timeout=240, check=True)
+    env = {**os.environ, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}
+    words = [*_words(AUDIT_CORE), *command]
+    done = subprocess.run(words, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=240, check=True)
+    return str(json.loads(done.stdout[done.stdout.index("{") :])["read"]["member"])
 
 
-OPERATIONS: dict[str, Callable[[Member], None]] = {"audit": _audit, "etcd_keyspace_info": _keyspace}
+# What disturbs a cluster, given its leader. Each returns the member from which it read keys.
+OPERATIONS: dict[str, Callable[[Member], str]] = {"audit": _audit, "etcd_keyspace_info": _keyspace}
+
+
+@contextmanager
+def _cluster(version: str, folder: Path, size: int) -> Iterator[tuple[Member, Member]]:
+    """Run a cluster, and return its leader and the member from which keys are to be read."""
+    peers = {f"m{number}": PORT + 10 * number for number in range(size)}
+    members = [Member(version, folder, port, name=name, peers=peers) for name, port in peers.items()]
+    with running(members):
+        [leader] = [member for member in members if metrics(member.metrics_url)["etcd_server_is_leader"]]
+        reader = next((member for member in members if member is not leader), leader)
+        if reader is not leader:
+            assert reader.process
+            subprocess.run(
+                ["taskset", "--all-tasks", "--cpu-list", "--pid", str(AUDIT_CORE), str(reader.process.pid)],
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+        yield leader, reader
 
 
 def percentile(took: list[float]) -> float:
@@ -72,30 +104,45 @@ def percentile(took: list[float]) -> float:
     return round(quantiles(took, n=100, method="inclusive")[98] * 1000, 2)
 
 
-def measure(version: str, operation: str) -> Row:
-    """Write at a rate in turns with and without the operation, which is repeated while a period lasts."""
+def measure(version: str, size: int, operation: str) -> Row:
+    """Write at a rate in turns with and without the operation, which is repeated while a period lasts. Raises RuntimeError."""
     without: list[float] = []
     with_it: list[float] = []
-    with scratch() as folder, on_core(CLUSTER_CORE):
-        member = Member(version, folder, PORT, name="m0")
-        with running([member]):
-            fill(member, WORKLOAD)
-            for _ in range(PERIODS):
-                with writing(member, WORKLOAD) as written:
-                    time.sleep(SECONDS)
-                without += written.took
-                end = time.monotonic() + SECONDS
-                with writing(member, WORKLOAD) as written:
-                    while time.monotonic() < end:
-                        OPERATIONS[operation](member)
-                with_it += written.took
-    return Row(version, operation, percentile(without), percentile(with_it), len(without), len(with_it))
+    with scratch() as folder, on_core(CLUSTER_CORE), _cluster(version, folder, size) as (leader, reader):
+        fill(leader, WORKLOAD)
+        for _ in range(PERIODS):
+            with writing(leader, WORKLOAD) as written:
+                time.sleep(SECONDS)
+            without += written.took
+            with_it += _disturbed(leader, reader, OPERATIONS[operation])
+    return Row(version, size, operation, percentile(without), percentile(with_it), len(without), len(with_it))
 
 
-def measure_all(versions: list[str]) -> Iterator[Row]:
-    """Measure each operation on each release."""
+def _disturbed(leader: Member, reader: Member, operation: Callable[[Member], str]) -> list[float]:
+    """Return how long puts took during the operation. A period in which it read from another member than `reader` is measured again."""
+    for _ in range(TRIES):
+        end, read = time.monotonic() + SECONDS, set()
+        with writing(leader, WORKLOAD) as written:
+            while time.monotonic() < end:
+                read.add(operation(leader))
+        if read == {reader.name}:
+            return written.took
+    raise RuntimeError(f"keys were not read from {reader.name} alone in {TRIES} periods")
+
+
+def measure_single(versions: list[str]) -> Iterator[Row]:
+    """Measure each operation on a single member of each release."""
+    return _measure_all(versions, 1)
+
+
+def measure_follower(versions: list[str]) -> Iterator[Row]:
+    """Measure each operation on three members of each release, where keys are read from a follower."""
+    return _measure_all(versions, 3)
+
+
+def _measure_all(versions: list[str], size: int) -> Iterator[Row]:
     if not {CLUSTER_CORE, AUDIT_CORE} <= os.sched_getaffinity(0):
         raise RuntimeError("two cores are needed, one for the member and its clients and one for the audit")
     for version in versions:
         for operation in OPERATIONS:
-            yield measure(version, operation)
+            yield measure(version, size, operation)

@@ -27,7 +27,8 @@ PARTS: dict[str, Callable[[list[str]], Iterator[Any]]] = {
     "workloads": measure.measure_all,
     "defects": defects.measure_all,
     "supervisors": supervisors.measure_all,
-    "cost": cost.measure_all,
+    "cost": cost.measure_single,
+    "follower": cost.measure_follower,
     "keyspace": keyspace.measure_all,
 }
 
