@@ -155,7 +155,7 @@ def cost(rows: Rows) -> list[str]:
 def added(rows: Rows, operation: str) -> str:
     """Return by how many percent the 99th percentile rose during an operation: the smallest and the largest share."""
     shares = [(row["with_it"] / row["without"] - 1) * 100 for row in rows if row["operation"] == operation]
-    return f"{min(shares):+.0f} to {max(shares):+.0f}"
+    return " to ".join(dict.fromkeys(f"{share:+.0f}" for share in (min(shares), max(shares))))
 
 
 def follower(rows: Rows) -> list[str]:
