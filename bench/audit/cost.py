@@ -32,7 +32,7 @@ CLUSTER_CORE, AUDIT_CORE = 0, 1
 
 @dataclass(frozen=True)
 class Row:
-    """The 99th percentile of puts in milliseconds, without and with an operation, and the number of puts of each."""
+    """The 99th percentile of puts to a cluster of `members` in milliseconds, without and with an operation, and the number of puts of each."""
 
     version: str
     members: int

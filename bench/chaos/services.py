@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.chaos import hosts, play
-from bench.chaos.faults import Injection
+from bench.chaos.faults import AWAY_SECONDS, Injection
 from bench.chaos.hosts import ETCDCTL, inside
 from bench.chaos.operation import BACKUPS, Lab, Operation
 from bench.chaos.play import Outcome
@@ -17,8 +17,6 @@ from bench.common.lab import addresses
 from bench.common.member import BENCHMARK
 
 SERVICE_LIMIT = 300.0
-# A fault lasts so long: services wait for healthy members.
-FAULT_SECONDS = 20.0
 
 
 class Service(Operation):
@@ -48,7 +46,7 @@ class Service(Operation):
         elif injection:
             time.sleep(self.moments[1] * self.seconds)
             injection.begin()
-            self._wait(FAULT_SECONDS)
+            self._wait(AWAY_SECONDS)  # services wait for healthy members
             injection.finish()
         self._wait(SERVICE_LIMIT)
         took = time.monotonic() - began

@@ -40,8 +40,8 @@ UNKNOWN: dict[str, Any] = {
 def describe_condition(earlier: Scrape | str, later: Scrape | str, now: float) -> dict[str, Any]:
     """Return disk latencies and leader changes from two pages of metrics. now: seconds since 1970. Null where a page lacks them.
 
-    Latencies are those of the window. If it has too few for a 99th percentile, they are all since the member started, or those of the window
-    if these are lower: what was slow only before is no state of the disk.
+    Latencies are those of the window. If it has too few for a 99th percentile, they are those since the member started. If even the few of the
+    window are faster, they count: a disk that was slow only before is not slow now.
     """
     last = later.disk if isinstance(later, Scrape) else None
     if last is None or not isinstance(later, Scrape):

@@ -93,7 +93,7 @@ def _assignments(text: str, command: str) -> list[tuple[str, str]]:
     value = rf"\\?\"(.*?)\\?\"|((?:\\[^n]|[^{ends}\\])*)"
     found = re.findall(rf"(?:(?<![\w$])|(?<=\\n)){_NAME}=(?:{value})", text)
     pairs = [(name, re.sub(r"\\(.)", r"\1", quoted or bare)) for name, quoted, bare in found]
-    # The rest of a sed expression that only finds the variable is no value; what printf fills in is unknown.
+    # Skip patterns, such as ETCD_NAME=.* in a substitution and /ETCD_NAME=/d. What printf fills in is unknown.
     kept = [(name, value) for name, value in pairs if value and not re.search(r"[.\]][*+]|^/\w?$", value)]
     return [(name, value.replace("%s", "${value}")) for name, value in kept]
 

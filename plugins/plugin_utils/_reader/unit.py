@@ -103,6 +103,7 @@ def _build(
     last = {directive.name: directive for directive in directives}
     limit = next((last[name] for name in ("MemoryMax", "MemoryLimit") if name in last), None)
     memlock = last.get("LimitMEMLOCK")
+    facts = {fact: last[name] for name, fact in _FACTS.items() if name in last}
     found = member.build(
         "systemd unit",
         command,
@@ -111,11 +112,8 @@ def _build(
         unknown=unknown,
         limit={"name": limit.name, "size": limit.value} if limit else None,
         memlock=memlock.value.split(":")[0] if memlock else None,
-        where={
-            one.name: one.source.place(one.name)
-            for one in [*([limit] if limit else []), *(last[name] for name in _FACTS if name in last)]
-        },
-        facts={fact: {"name": name, "value": last[name].value} for name, fact in _FACTS.items() if name in last},
+        where={one.name: one.source.place(one.name) for one in [limit, *facts.values()] if one},
+        facts={fact: {"name": one.name, "value": one.value} for fact, one in facts.items()},
         # systemd passes the variables of a file to etcd, but docker does not.
         passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
     )

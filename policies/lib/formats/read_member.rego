@@ -2,8 +2,9 @@
 # title: Members that headroom-lint found
 # description: |
 #   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or one that runs:
-#   {name, format, image, mounts, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at which
-#   volumes are; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown: what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
+#   {name, format, image, mounts, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at
+#   which volumes are; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown:
+#   what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
 #   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
 #   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days, same_hash,
