@@ -52,13 +52,25 @@ def prometheus(folder: Path) -> Iterator[None]:
         log.close()
 
 
+def samples(metric: str) -> list[tuple[float, float]]:
+    """Each scrape of a metric: the time in seconds and the value."""
+    with contextlib.suppress(OSError):
+        with urllib.request.urlopen(f"{SERVER}/api/v1/query?query={metric}[10m]") as answer:
+            found = json.load(answer)["data"]["result"]
+            return [(at, float(value)) for at, value in found[0]["values"]] if found else []
+    return []
+
+
 def scrapes() -> int:
     """The number of scrapes that the server has."""
-    with contextlib.suppress(OSError):
-        with urllib.request.urlopen(f"{SERVER}/api/v1/query?query=count_over_time(etcd_server_id[10m])") as answer:
-            found = json.load(answer)["data"]["result"]
-            return int(found[0]["value"][1]) if found else 0
-    return 0
+    return len(samples("etcd_server_id"))
+
+
+def highest_rate(shortest: float) -> float:
+    """The most puts a second between two scrapes that are at least so many seconds apart: a slow machine writes by fits and starts."""
+    puts = samples("etcd_mvcc_put_total")
+    pairs = [(first, last) for first in puts for last in puts if last[0] - first[0] >= shortest]
+    return max((last[1] - first[1]) / (last[0] - first[0]) for first, last in pairs)
 
 
 def burst(member: Member) -> float:
@@ -94,16 +106,15 @@ def test_a_burst_before_the_measurement_is_the_peak(capsys: pytest.CaptureFixtur
         seen = scrapes()
         while scrapes() < seen + 2:
             time.sleep(0.2)
-        found = measure(capsys, member)
+        found, highest = measure(capsys, member), highest_rate(2)
         without = measure(capsys, member, prometheus_url="")
         unknown = measure(capsys, member, prometheus_url="http://127.0.0.1:25991")
         strange = measure(capsys, member, prometheus_url=member.endpoint)
         length = measure(capsys, member, history="a week")
 
     workload, history = found["etcd_workload"], found["history"]
-    assert (
-        workload["puts_per_second"] == pytest.approx(rate, rel=0.15) and "the peak" in found["basis"]["puts_per_second"]
-    )
+    assert rate * 0.85 <= workload["puts_per_second"] <= highest * 1.15 + 1
+    assert "the peak" in found["basis"]["puts_per_second"]
     assert history["put_size_peak"] == pytest.approx(VALUE + 3, rel=0.01)
     assert workload["revisions_per_key"] == pytest.approx(RATE * SECONDS + 1, rel=0.02)
     assert without["etcd_workload"]["puts_per_second"] == 0 and without["history"] is None
