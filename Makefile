@@ -73,7 +73,7 @@ bench-lifecycle: setup-bench-lifecycle ## time an upgrade; upgrade, downgrade, g
 	@$(RUN) python -m bench.lifecycle.run
 	@$(RUN) export HEADROOM_CAMPAIGN=yes && python tests/run.py "molecule lifecycle" && python tests/run.py "molecule membership"
 
-bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write the table of docs/lifecycle.md (eight hours, or MINUTES=…)
+bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write the table of docs/lifecycle.md (two hours, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-lifecycle-kills python -m bench.lifecycle.kills $(MINUTES:%=--minutes %) && python -m bench.lifecycle.report
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md

@@ -1,7 +1,8 @@
 """The cases of the campaign: each operation undisturbed, with each fault, and killed at each task.
 
-A play is killed when a task begins, and in the middle of each task that has an effect. A kill when a task begins leaves the same state as at the
-task before if nothing was changed in between: such tasks are measured last.
+A play is killed when a task begins, and in the middle of each task that has an effect. Kills before the first effect leave the hosts as they
+were: they share one case, in which one run after the other is killed, each at the next task. A later kill when a task begins leaves the same state
+as at the task before if nothing was changed in between: such tasks are measured last.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ UNDISTURBED, KILL = "none", "killed"
 # They change the state of the cluster or take its lock, whether or not they report a change.
 EFFECTIVE = ("etcd_member", "etcd_restore", "etcd_rescue")
 SHORTEST_SECONDS = 0.3
+# In place of a task's name: a case for all of them.
+BEFORE = "each task before the first effect"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One operation with one fault. at: the moment at which the play was killed, or the share of its time for a service."""
+    """One operation with one fault. at: the moment at which the play was killed, or BEFORE, or the share of its time for a service."""
 
     operation: str
     fault: str
@@ -46,6 +49,12 @@ def has_effect(step: Step) -> bool:
     return step.changed or step.action.rsplit(".", 1)[-1] in EFFECTIVE
 
 
+def before_effects(steps: Sequence[Step]) -> list[Point]:
+    """Return the beginnings of the steps until one has an effect, that one included."""
+    first = next((number for number, step in enumerate(steps) if has_effect(step)), len(steps) - 1)
+    return [step.point for step in steps[: first + 1]]
+
+
 def distinct(steps: Sequence[Step]) -> list[Step]:
     """Return the steps before which something has changed since the step before: a kill there leaves a state of its own."""
     return [step for before, step in zip(steps, steps[1:], strict=False) if has_effect(before)]
@@ -63,8 +72,9 @@ def within(steps: Sequence[Step]) -> list[Point]:
 def kills(steps: Sequence[Step], moments: Sequence[float]) -> tuple[list[str], list[str]]:
     """Return where an operation is killed, or at which moments of a service: where it leaves a state of its own, and where not."""
     first = [*(step.point for step in distinct(steps)), *within(steps)]
-    others = [step.point for step in steps if step.point not in first]
-    return [str(one) for one in first or moments], [str(one) for one in others]
+    begun = before_effects(steps)
+    others = [step.point for step in steps if step.point not in first and step.point not in begun]
+    return [BEFORE] * bool(begun) + [str(one) for one in first or moments], [str(one) for one in others]
 
 
 def of_operation(

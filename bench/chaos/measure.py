@@ -6,6 +6,7 @@ import os
 import ssl
 import subprocess
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from uuid import uuid4
 
@@ -14,8 +15,8 @@ from bench.chaos.cases import KILL, Case
 from bench.chaos.client import Client, read_back
 from bench.chaos.faults import BY_NAME, Injection
 from bench.chaos.operation import Lab, Operation
-from bench.chaos.play import Outcome, Step
-from bench.chaos.results import Row
+from bench.chaos.play import KILLED_IN, Outcome, Step
+from bench.chaos.results import KILLED, SEPARATOR, Row
 from bench.common.gateway import tls_context
 from bench.common.lab import PROJECT
 
@@ -46,8 +47,14 @@ def commit() -> str:
     return (found or "unknown") + ("+" if changed else "")
 
 
-def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Row, tuple[Step, ...]]:
-    """Measure a case; return its row, and the steps of its disturbed run. number: makes the change of each case another one."""
+def measure(
+    lab: Lab, operation: Operation, case: Case, number: int, kills: Sequence[str] = ()
+) -> tuple[Row, tuple[Step, ...]]:
+    """Measure a case; return its row, and the steps of its disturbed run.
+
+    number: makes the change of each case another one. kills: where one run after the other is killed, until one ends before that; the case's
+    moment if not given.
+    """
     began = time.monotonic()
     operation.prepare(lab, number)
     prefix = f"/chaos/{uuid4().hex}/"
@@ -60,10 +67,11 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
             _wait_for_writes(client)
             time.sleep(WARM_SECONDS)
         operation.ready(lab)
-        first = operation.run(lab, kill=case.at if case.fault == KILL else "", injection=injection)
+        moment, *later = kills or [case.at]
+        first = operation.run(lab, kill=moment if case.fault == KILL else "", injection=injection)
         if injection:
             injection.finish()
-        following = operation.again(lab) if first.code != 0 or operation.unfinished() else None
+        killed, following = _go_on(lab, operation, first, later)
         last = following or first
         healthy = hosts.wait_healthy(HEALTHY_SECONDS, lab.members())
         last_site = play.run(lab.words())
@@ -99,8 +107,24 @@ def measure(lab: Lab, operation: Operation, case: Case, number: int) -> tuple[Ro
         last_said=_last_said(last_site),
         load=round(os.getloadavg()[0], 1),
         problem=problem,
+        tasks=SEPARATOR.join(one.said.removeprefix(KILLED_IN) for one in killed),
     )
     return row, first.steps
+
+
+def _go_on(
+    lab: Lab, operation: Operation, first: Outcome, later: Sequence[str]
+) -> tuple[list[Outcome], Outcome | None]:
+    """Run an operation until a run ends by itself; return the runs that were killed after the first, and the last one (None: not needed)."""
+    killed: list[Outcome] = []
+    if first.code == 0 and not operation.unfinished():
+        return killed, None
+    for kill in later if first.code is None else ():
+        outcome = operation.again(lab, kill=kill)
+        if outcome.code is not None:
+            return killed, outcome
+        killed.append(outcome)
+    return killed, operation.again(lab)
 
 
 def _wait_for_writes(client: Client) -> None:
@@ -120,7 +144,7 @@ def _context() -> ssl.SSLContext:
 
 
 def _code(outcome: Outcome) -> str:
-    return "killed" if outcome.code is None else str(outcome.code)
+    return KILLED if outcome.code is None else str(outcome.code)
 
 
 def _last_said(outcome: Outcome) -> str:

@@ -71,9 +71,9 @@ class Operation:
         """Run it with a fault."""
         raise NotImplementedError
 
-    def again(self, lab: Lab) -> Outcome:
-        """Run it as its user or its timer would after a failure."""
-        return self.run(lab)
+    def again(self, lab: Lab, kill: str = "") -> Outcome:
+        """Run it as its user or its timer would after a failure; kill it at that moment, if one is given."""
+        return self.run(lab, kill=kill)
 
     def unfinished(self) -> bool:
         """Return whether a run that ended well left work for the next one, as a timer's service may."""

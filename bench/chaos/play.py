@@ -22,7 +22,7 @@ CALLBACKS = PROJECT / "bench" / "chaos" / "callback"
 LIMIT = 900.0
 LONGEST_SAYING = 300
 
-
+KILLED_IN = "killed in: "
 # In place of a task's name: the first result with a change.
 ANY = "*"
 
@@ -168,7 +168,7 @@ def run(
     code = None if process.returncode == -signal.SIGKILL else process.returncode
     seconds = time.monotonic() - began
     if code is None:
-        line = f"killed in: {steps[-1].point}" if kill and steps else f"killed after {seconds:.0f} s"
+        line = f"{KILLED_IN}{steps[-1].point}" if kill and steps else f"killed after {seconds:.0f} s"
         return Outcome(None, line, steps, changes(said), seconds, said)
     return Outcome(code, last_error(said), steps, changes(said), seconds, said)
 

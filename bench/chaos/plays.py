@@ -84,8 +84,8 @@ class Restore(Play):
         asked = {"etcd_restore_snapshot": self.path, "etcd_restore_confirm": "example"}
         return lab.words("playbooks/restore.yml", **asked)
 
-    def again(self, lab: Lab) -> Outcome:
-        outcome = self.run(lab)
+    def again(self, lab: Lab, kill: str = "") -> Outcome:
+        outcome = self.run(lab, kill=kill)
         if outcome.code and "etcd_restore_again" in outcome.output:
             return replace(outcome, code=0, said="refused, since the cluster already runs on the snapshot")
         return outcome
@@ -132,8 +132,8 @@ class Replace(Play):
     def words(self, lab: Lab) -> list[str]:
         return lab.words("playbooks/replace.yml", etcd_replace=self.lost)
 
-    def again(self, lab: Lab) -> Outcome:
-        return accept_refusal(self.run(lab))
+    def again(self, lab: Lab, kill: str = "") -> Outcome:
+        return accept_refusal(self.run(lab, kill=kill))
 
 
 def accept_refusal(outcome: Outcome) -> Outcome:

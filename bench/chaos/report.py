@@ -73,6 +73,7 @@ def claims(rows: Sequence[Row]) -> list[str]:
     compared = f"; {same:,} of them under faults with which writes fail without an operation too ({', '.join(alone)})"
     return [
         f"- Cases that were run: {many}, {disturbed} of them with a kill or a fault, the others undisturbed.",
+        f"- Runs that were killed: {sum(row.kills for row in rows):,}.",
         f"- Acknowledged writes lost: {mark(f'{lost:,} of {writes:,}', not lost)}.",
         f"- Writes failed while a majority served: {mark(f'{failed:,}', not failed)}, "
         f"in {sum(bool(row.failed) for row in rows)} of {many} cases{compared if alone else ''}.",

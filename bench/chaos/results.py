@@ -11,12 +11,15 @@ from bench.chaos.cases import Case
 from bench.chaos.play import Point, Step
 from bench.common.tables import column_names, parse_row, read_table, write_table
 
+KILLED, SEPARATOR = "killed", "; "
+
 
 @dataclass(frozen=True)
 class Row:
     """What a case came to.
 
-    seconds: of the whole case; run_seconds: of the disturbed run. failed: writes that nobody accepted in their time while a majority served;
+    seconds: of the whole case; run_seconds: of the disturbed run. tasks: those in which the second and later runs were killed, if the case
+    kills more than one, separated by "; ". failed: writes that nobody accepted in their time while a majority served;
     failed_otherwise: those while none did. lost: acknowledged writes that the cluster does not have. pause: the longest time without an
     acknowledged write, in seconds. said: how the disturbed run ended; next_said: how the next run ended (empty if there was none);
     converged: whether one of them finished the work and all members were healthy; unchanged: whether site.yml changed nothing after that;
@@ -46,11 +49,22 @@ class Row:
     last_said: str
     load: float
     problem: str
+    tasks: str
 
     @property
     def case(self) -> Case:
         """Return the case."""
         return Case(self.operation, self.fault, self.at)
+
+    @property
+    def kills(self) -> int:
+        """Return how many runs were killed, one after the other."""
+        return 1 + len(self.later_tasks) if self.code == KILLED else 0
+
+    @property
+    def later_tasks(self) -> list[str]:
+        """Return the tasks in which the second and later runs were killed."""
+        return self.tasks.split(SEPARATOR) if self.tasks else []
 
     @property
     def holds(self) -> bool:

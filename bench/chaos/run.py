@@ -6,10 +6,11 @@
 
 Three lab hosts are used for all cases; deployments begin with new hosts. For each case a client begins to write unique keys, one
 each 50 ms through all endpoints in turn, with a limit of 2 s. The operation then runs with the fault. A play is killed (SIGKILL to its whole
-process group) when a task begins, or in the middle of a task that has an effect, while its module is at work on the hosts. The other faults
-begin while the play is held at one task, and last until the play has ended or for 20 s. If the run did not end well, it is repeated without a
-fault, and so is a timer's service that left work for its next run. At last `site.yml` runs once more, which should change nothing. The
-client stops, reads all its keys back, and compares them with the writes that were acknowledged.
+process group) when a task begins, or in the middle of a task that has an effect, while its module is at work on the hosts. The kills before the
+first effect share one case: one run after the other is killed, each at the next task. The other faults begin while the play is held at one task,
+and last until the play has ended or for 20 s. If the run did not end well, it is repeated without a fault, and so is a timer's service that left
+work for its next run. At last `site.yml` runs once more, which should change nothing. The client stops, reads all its keys back, and compares
+them with the writes that were acknowledged.
 
 A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the members served at each probe
 during that time: each member is asked four times a second whether it can read its own data. A majority that has lost its leader serves in
@@ -27,13 +28,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.chaos import results
-from bench.chaos.cases import SAMPLE, UNDISTURBED, Case, parse_case, plan
+from bench.chaos.cases import BEFORE, SAMPLE, UNDISTURBED, Case, before_effects, parse_case, plan
 from bench.chaos.faults import BY_NAME
 from bench.chaos.hosts import play_quietly
-from bench.chaos.measure import measure
+from bench.chaos.measure import EARLY, measure
 from bench.chaos.operation import Lab, Operation
 from bench.chaos.operations import OPERATIONS
 from bench.chaos.results import Row
@@ -103,13 +105,16 @@ class Campaign:
             self.prepare()
         number = int(time.time()) % 4000
         self.settled = False
+        points = before_effects(self.traces[case.operation]) if case.at == BEFORE else []
         try:
-            row, steps = measure(self.lab, operation, case, number)
+            row, steps = measure(self.lab, operation, case, number, kills=[str(point) for point in points])
         except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
             print(f"{case} could not be measured: {error}", flush=True)
             self.skipped.add(case)
             return None
         self.settled = row.converged and row.unchanged
+        if row.kills < len(points):
+            row = replace(row, problem=EARLY)
         if case.fault == UNDISTURBED and row.code == "0":
             self.traces[case.operation] = list(steps)
         self.rows.append(row)

@@ -2,12 +2,14 @@
 
     make bench-lifecycle-kills MINUTES=60
 
-Five lab hosts are used for all cases. In each of ten rounds every operation is run once, and killed with all its processes (SIGKILL) at a
-random moment between its first change of a host and its end. After the kill the same command runs again; at last `site.yml` runs once more, which
-should change nothing. A run that ends before its kill counts as undisturbed, and says how long the operation takes; the kill is drawn again. The
-client is that of `make bench-chaos`: a unique key each 50 ms through all hosts in turn, with a limit of 2 s.
+Five lab hosts are used for all cases. Each operation is killed ten times with all its processes (SIGKILL): a run is killed at a random moment
+after its first change of a host, the same command runs again and is killed as well, and so on until a run ends before its kill, or ten were
+killed. Then the command runs to its end; at last `site.yml` runs once more, which should change nothing. A kill comes within a quarter of the
+time that the operation takes after its first change, so that the kills of a case spread over it. A first run that ends before its kill counts as
+undisturbed, and says how long the operation takes. The client is that of `make bench-chaos`: a unique key each 50 ms through all hosts in turn,
+with a limit of 2 s.
 
-Each result is saved at once, and the next campaign goes on with the cases that are missing.
+Each result is saved at once, and the next campaign goes on with the operation that was killed least.
 """
 
 from __future__ import annotations
@@ -35,14 +37,15 @@ from bench.lifecycle.operations import OPERATIONS, Change
 
 RESULTS = PROJECT / "bench" / "lifecycle"
 KILLS = 10
-CASE_MINUTES = 4.0
+CASE_MINUTES = 9.0
+# The kills of a run come within this share of the time that the operation takes.
+SHARE = 0.25
 
 
 @dataclass(frozen=True)
 class Row(results.Row):
-    """What a case came to. number: of the kill, 0 without one; members: how they differ from the inventory's afterwards, empty if not."""
+    """What a case came to. members: how they differ from the inventory's afterwards, empty if not."""
 
-    number: int
     members: str
 
 
@@ -52,17 +55,18 @@ def length(steps: Sequence[Step]) -> float:
     return sum(step.seconds for step in steps[changing[0] + 1 :]) if changing else 0.0
 
 
-def next_kill(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, int] | None:
-    """Return the operation to kill next and the number of the kill, the rounds in their order. None if there is none."""
-    known = {(row.operation, row.number) for row in rows}
-    missing = ((name, number) for number in range(1, KILLS + 1) for name in names if (name, number) not in known)
-    return next(missing, None)
+def next_case(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, int] | None:
+    """Return the operation that was killed least and the number of its kills. None if each has all of them."""
+    killed = {name: sum(row.kills for row in rows if row.operation == name) for name in names}
+    return min(
+        ((name, count) for name, count in killed.items() if count < KILLS), key=lambda pair: pair[1], default=None
+    )
 
 
-def draw(name: str, number: int, seconds: float, seed: int) -> Case:
-    """Return a kill of an operation at a random moment of the seconds after its first change."""
-    share = random.Random(f"{seed} {name} {number}").random()
-    return Case(name, KILL, str(Point(ANY, after=max(0.1, round(share * seconds, 1)))))
+def draw(name: str, killed: int, seconds: float, seed: int) -> list[Point]:
+    """Return the kills that an operation still needs, each at a random moment after the first change of its run."""
+    shares = [random.Random(f"{seed} {name} {number}").random() for number in range(killed, KILLS)]
+    return [Point(ANY, after=max(0.1, round(share * SHARE * seconds, 1))) for share in shares]
 
 
 class Campaign:
@@ -86,22 +90,24 @@ class Campaign:
         if not self.settled:
             raise RuntimeError("site.yml does not deploy a healthy cluster on new lab hosts")
 
-    def measure(self, name: str, number: int) -> Row:
+    def measure(self, name: str, killed: int) -> Row:
         """Kill an operation and save the result."""
         operation = self.operations[name]
-        case = draw(name, number, length(self.traces.get(name, ())) or operation.seconds, self.seed)
+        points = draw(name, killed, length(self.traces.get(name, ())) or operation.seconds, self.seed)
         self.prepare()
         self.settled = False
         self.lab.forget()
-        row, steps = measure(self.lab, operation, case, number)
+        row, steps = measure(
+            self.lab, operation, Case(name, KILL, str(points[0])), killed + 1, kills=[str(point) for point in points]
+        )
         self.settled = row.converged and row.unchanged
         if self.settled:
             self.lab.keep()
         if row.problem == EARLY:
-            row, number = replace(row, fault=UNDISTURBED, at="", problem=""), 0
+            row = replace(row, fault=UNDISTURBED, at="", problem="")
             self.traces[name] = list(steps)
-            self.rows = [one for one in self.rows if (one.operation, one.number) != (name, 0)]
-        found = Row(**asdict(row), number=number, members=operation.difference())
+            self.rows = [one for one in self.rows if one.operation != name or one.kills]
+        found = Row(**asdict(row), members=operation.difference())
         self.rows.append(found)
         results.write(self.folder, facts(PROJECT), self.rows, self.traces, Row)
         return found
@@ -109,7 +115,7 @@ class Campaign:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=480.0, help="begin no case that would end later")
+    parser.add_argument("--minutes", type=float, default=120.0, help="begin no case that would end later")
     parser.add_argument("--operation", action="append", default=[], choices=[make().name for make in OPERATIONS])
     parser.add_argument("--seed", type=int, default=1, help="of the points")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the results")
@@ -119,15 +125,15 @@ def main() -> int:
     end = time.monotonic() + 60 * arguments.minutes
     campaign = Campaign(arguments.results, arguments.operation, arguments.seed)
     try:
-        while kill := next_kill(campaign.rows, campaign.names):
+        while case := next_case(campaign.rows, campaign.names):
             if time.monotonic() + 60 * CASE_MINUTES > end:
                 print("cases are left: run this again to go on", flush=True)
                 break
             try:
-                row = campaign.measure(*kill)
+                row = campaign.measure(*case)
             except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
-                sys.exit(f"{kill[0]} could not be measured: {error}")
-            print(f"{line(row)}; members: {row.members or 'right'}", flush=True)
+                sys.exit(f"{case[0]} could not be measured: {error}")
+            print(f"{line(row)}; {row.kills} kills; members: {row.members or 'right'}", flush=True)
     finally:
         if not arguments.keep:
             destroy(**MADE_WITH)

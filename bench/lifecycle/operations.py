@@ -121,8 +121,8 @@ class Replace(Change):
     def variables(self) -> dict[str, Any]:
         return {"etcd_replace": ",".join(self.victims)}
 
-    def again(self, lab: Lab) -> Outcome:
-        return accept_refusal(self.run(lab))
+    def again(self, lab: Lab, kill: str = "") -> Outcome:
+        return accept_refusal(self.run(lab, kill=kill))
 
     def followers(self, count: int) -> list[str]:
         """Return the last hosts of the cluster whose members do not lead."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from bench.chaos import results
-from bench.chaos.play import parse_point
+from bench.chaos.play import KILLED_IN
 from bench.chaos.report import cut, ending, mark
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
@@ -37,7 +37,7 @@ def summary(rows: Sequence[Row], cores: int) -> list[str]:
     ]
     lines = []
     for operation in (make() for make in OPERATIONS):
-        of = [row for row in rows if row.operation == operation.name and row.number]
+        of = [row for row in rows if row.operation == operation.name and row.kills]
         if not of:
             continue
         judged = [row for row in of if row.load <= HIGHEST_LOAD * cores]
@@ -51,7 +51,7 @@ def summary(rows: Sequence[Row], cores: int) -> list[str]:
             [
                 operation.name,
                 operation.about,
-                f"{len(of)} of {KILLS}",
+                f"{sum(row.kills for row in of)} of {KILLS}",
                 f"{sum(row.writes for row in of):,}",
                 f"{mark(str(failed), not failed)} in {len(judged)}" if judged else "not judged",
                 mark(str(lost), not lost),
@@ -63,15 +63,14 @@ def summary(rows: Sequence[Row], cores: int) -> list[str]:
 
 
 def cases(rows: Sequence[Row]) -> list[str]:
-    """Return the table of all kills."""
+    """Return the table of all cases."""
     head = [
         "operation",
-        "killed after ",
-        "in the task",
+        "killed in the tasks",
         "failed ",
         "lost ",
         "pause ",
-        "the next run",
+        "the last run",
         "unchanged",
         "members",
         "load ",
@@ -80,8 +79,7 @@ def cases(rows: Sequence[Row]) -> list[str]:
     lines = [
         [
             row.operation,
-            f"{parse_point(row.at).after:.1f} s",
-            row.said.removeprefix("killed in: "),
+            ", then ".join([row.said.removeprefix(KILLED_IN), *row.later_tasks]),
             f"{row.failed} + {row.failed_otherwise}",
             str(row.lost),
             f"{row.pause:.1f} s",
@@ -90,8 +88,8 @@ def cases(rows: Sequence[Row]) -> list[str]:
             row.members or "right",
             f"{row.load:.1f}",
         ]
-        for row in sorted(rows, key=lambda row: (names.index(row.operation), row.number))
-        if row.number
+        for row in sorted(rows, key=lambda row: names.index(row.operation))
+        if row.kills
     ]
     return table(head, lines)
 
@@ -99,21 +97,21 @@ def cases(rows: Sequence[Row]) -> list[str]:
 def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
     """Return the section of the page."""
     dates = sorted({row.date for row in rows})
-    killed = {row.operation for row in rows if row.number}
+    killed = {row.operation for row in rows if row.kills}
     missing = [name for name in (make().name for make in OPERATIONS) if name not in killed]
     commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     return "\n".join(
         [
             f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}. "
             "failed: writes that nobody accepted within 2 s while a majority served (in the second table: + while none did). "
-            f"Only kills at a load of {HIGHEST_LOAD} for each core at most are judged by them: on a busier machine members wait for a processor longer "
+            f"Only cases at a load of {HIGHEST_LOAD} for each core at most are judged by them: on a busier machine members wait for a processor longer "
             "than an election takes.",
             "",
             *summary(rows, int(machine["cores"])),
             "",
             f"Not killed yet: {', '.join(missing) or 'none'}.",
             "",
-            "Each kill, with the seconds after the first change of a host:",
+            "Each case, with the tasks in which one run after the other was killed:",
             "",
             *cases(rows),
             "",

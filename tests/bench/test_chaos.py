@@ -15,12 +15,27 @@ from typing import Any
 
 import pytest
 
+from bench.chaos import measure as measuring
 from bench.chaos import play, report, results
-from bench.chaos.cases import KILL, SAMPLE, UNDISTURBED, Case, distinct, in_turn, of_operation, parse_case, plan, within
+from bench.chaos.cases import (
+    BEFORE,
+    KILL,
+    SAMPLE,
+    UNDISTURBED,
+    Case,
+    before_effects,
+    distinct,
+    in_turn,
+    of_operation,
+    parse_case,
+    plan,
+    within,
+)
 from bench.chaos.client import Probe, Record, Write, after, value_of
-from bench.chaos.faults import BY_NAME, FAULTS
+from bench.chaos.faults import BY_NAME, FAULTS, Injection
+from bench.chaos.operation import Lab, Operation
 from bench.chaos.operations import OPERATIONS
-from bench.chaos.play import Point, Step, changes, last_error, parse_point, parse_trace, shorten
+from bench.chaos.play import Outcome, Point, Step, changes, last_error, parse_point, parse_trace, shorten
 from bench.chaos.plays import BUMP, Restore
 from bench.chaos.run import Campaign
 from bench.common.lab import PROJECT
@@ -101,6 +116,11 @@ def test_reads_the_trace_of_a_killed_play() -> None:
 
 def test_kills_that_leave_a_state_of_their_own_follow_a_change() -> None:
     assert [str(step.point) for step in distinct(STEPS)] == ["Look (2)", "Report"]
+
+
+def test_kills_before_the_first_effect_share_a_case() -> None:
+    assert [str(point) for point in before_effects(STEPS)] == ["Look", "Write"]
+    assert before_effects([]) == [] and len(before_effects(STEPS[:1])) == 1
 
 
 def test_plays_are_killed_within_tasks_that_have_an_effect_and_take_time() -> None:
@@ -208,8 +228,8 @@ def test_cases_begin_undisturbed_and_measure_each_task_once() -> None:
     assert cases[0] == Case("change", UNDISTURBED)
     assert {case.fault for case in cases} == {UNDISTURBED, KILL, *BY_NAME} and len(set(cases)) == len(cases)
     killed = [case.at for case in cases if case.fault == KILL]
-    assert set(killed[:3]) == {"Look (2)", "Report", "Wait, after 0.5 s"}
-    assert set(killed[3:]) == {"Look", "Write", "Wait"} and len(killed) == 6
+    assert set(killed[:4]) == {BEFORE, "Look (2)", "Report", "Wait, after 0.5 s"}
+    assert killed[4:] == ["Wait"], "Look and Write are in the case for each task before the first effect"
 
 
 def test_a_service_is_killed_at_moments_and_a_play_without_a_trace_not_yet() -> None:
@@ -252,6 +272,35 @@ def test_the_sample_kills_plays_at_tasks_that_there_are() -> None:
     assert names.issuperset(parse_point(case.at).task for case in SAMPLE if case.fault == KILL)
 
 
+@pytest.mark.parametrize(
+    ("codes", "kills", "followed"),
+    [
+        ([None, None, 0], ["a", "b"], True),
+        ([None, 0], ["a", "b"], True),
+        ([0], ["a", "b"], False),
+        ([1, 0], ["a", "b"], True),
+        ([None, 0], [], True),
+    ],
+)
+def test_one_run_after_the_other_is_killed(codes: list[int | None], kills: list[str], followed: bool) -> None:
+    asked, left = [], list(codes)
+
+    class Fake(Operation):
+        def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
+            asked.append(kill)
+            code = left.pop(0)
+            return Outcome(code, "" if code is not None else f"{play.KILLED_IN}{kill}")
+
+    first = Fake().run(Lab(), kills[0] if kills else "case")
+    killed, last = measuring._go_on(Lab(), Fake(), first, kills[1:])
+    assert (
+        not left
+        and bool(last) == followed
+        and [one.said for one in killed] == ["killed in: b"] * (codes.count(None) - 1 if None in codes else 0)
+    )
+    assert asked == {0: ["a"], 1: ["a", ""], None: ["a", "b", ""][: len(codes)] if kills else ["case", ""]}[codes[0]]
+
+
 def a_row(**changed: Any) -> results.Row:
     row = results.Row(
         operation="change",
@@ -276,11 +325,17 @@ def a_row(**changed: Any) -> results.Row:
         last_said="",
         load=1.5,
         problem="",
+        tasks="",
     )
     return replace(row, **changed)
 
 
 MACHINE = {"cores": "2", "memory": "8 GiB", "kernel": "6.1", "filesystem": "ext4"}
+
+
+def test_a_row_counts_its_kills() -> None:
+    assert a_row().kills == 1 and a_row(code="0").kills == 0
+    assert a_row(tasks="Look (2); Write").kills == 3
 
 
 def test_files_keep_what_was_measured(tmp_path: Path) -> None:
@@ -299,7 +354,7 @@ def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> N
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row(fault="disk full", at="")], {})
     assert pending() == [case for case in every if case.fault not in (UNDISTURBED, "disk full")]
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row()], {"change": STEPS})
-    assert sorted(case.at for case in pending(KILL)) == ["Look", "Report", "Wait", "Wait, after 0.5 s", "Write"]
+    assert sorted(case.at for case in pending(KILL)) == ["Report", "Wait", "Wait, after 0.5 s", BEFORE]
     assert [case.fault for case in pending("disk full")] == ["disk full"]
 
 
@@ -327,20 +382,20 @@ def test_what_missed_an_aim_is_said(changed: dict[str, Any], said: str) -> None:
 def test_failed_writes_are_compared_with_those_without_an_operation() -> None:
     alone = a_row(operation="nothing", fault="disk slow", at="", code="0", failed=9)
     rows = [alone, a_row(fault="disk slow", at="", failed=10), a_row(failed=1)]
-    assert "**20** ✗, in 3 of 3 cases; 19 of them under faults" in report.claims(rows)[2]
+    assert "**20** ✗, in 3 of 3 cases; 19 of them under faults" in report.claims(rows)[3]
     assert "- change: disk slow: 10 writes failed while a majority served, 9 without an operation." in report.misses(
         rows
     )
-    assert "without an operation" not in report.claims([a_row(failed=1)])[2]
+    assert "without an operation" not in report.claims([a_row(failed=1)])[3]
 
 
 def test_the_page_says_what_was_run_and_what_was_not() -> None:
     rows = [a_row(), a_row(at="Report", failed=2), a_row(fault="leader cut off", at="", code="2", said="a | b")]
     text = report.document(MACHINE, rows, {"change": STEPS})
     assert "{{" not in text
-    assert "| change    | killed         | 2 of 6 |  2,400 | **2** ✗ + 0 |    0 |" in text
+    assert "| change    | killed         | 2 of 5 |  2,400 | **2** ✗ + 0 |    0 |" in text
     assert "exit 2: a \\| b" in text
-    assert "- change: none, killed (4 of 6), member killed" in text
+    assert "- change: none, killed (3 of 5), member killed" in text
     assert "- deploy: none, killed, at any task" in text
     assert "Kills" not in text and "whose tasks are not known yet" in text
     assert all(fault.about in text for fault in FAULTS)
