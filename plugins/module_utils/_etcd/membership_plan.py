@@ -128,9 +128,12 @@ def _standing(
             f"playbooks/replace.yml -e etcd_replace={name}"
         ), None
     problems = membership.mismatch_problems(view, [host], where)
-    if membership.moving_hosts(view, [host]):
+    target = host["peer_url"] if membership.moving_hosts(view, [host]) else ""
+    if entry["client_urls"] and host["client_url"] not in entry["client_urls"]:
+        target = target or host["client_url"]
+    if target:
         problems = [
-            f"{where}: {name} is to move to {host['peer_url']}: change one thing at a time, and run site.yml first, which moves it"
+            f"{where}: {name} is to move to {target}: change one thing at a time, and run site.yml first, which moves it"
         ]
     return (problems[0] if problems else ""), None
 

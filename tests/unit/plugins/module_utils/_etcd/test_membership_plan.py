@@ -19,6 +19,10 @@ def url(name):
     return f"https://10.0.0.{name[-1]}:2380"
 
 
+def client_url(name):
+    return f"https://10.0.0.{name[-1]}:2379"
+
+
 def member(name, *, role="follower", started=True, healthy=True, **other):
     """A member as the cluster answers it; its id is that of its name."""
     return {
@@ -28,7 +32,7 @@ def member(name, *, role="follower", started=True, healthy=True, **other):
         "healthy": healthy,
         "health_error": "" if healthy else "no answer in time",
         "peer_urls": [url(name)],
-        "client_urls": [f"https://10.0.0.{name[-1]}:2379"] if started else [],
+        "client_urls": [client_url(name)] if started else [],
         "version": "3.7.3",
         "lag": 0,
         "alarms": [],
@@ -49,7 +53,14 @@ def view(*members):
 def host(name, *, data=None, cluster=CLUSTER):
     """A host of the inventory; data: the id of the member that wrote its log."""
     identity = {"member_id": data, "cluster_id": cluster} if data else None
-    return {"host": name, "name": name, "peer_url": url(name), "has_data": bool(data), "identity": identity}
+    return {
+        "host": name,
+        "name": name,
+        "peer_url": url(name),
+        "client_url": client_url(name),
+        "has_data": bool(data),
+        "identity": identity,
+    }
 
 
 def own(*names):
