@@ -21,6 +21,8 @@ description:
   - Learners count neither for health nor for quorum.
   - With O(lock_seconds), O(state=drained) takes the cluster's lock and O(state=serving) lets it go, so that nothing else takes a member out of
     service in between, such as a defragmentation from a timer.
+  - With O(state=unlocked) it lets the lock go if this play has it, or a play that was killed on this controller. A killed play leaves the lock until
+    its lease expires, and what the timers run waits for it.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -34,7 +36,7 @@ options:
   state:
     description: What to make sure of.
     type: str
-    choices: [drained, serving]
+    choices: [drained, serving, unlocked]
     required: true
   timeout:
     description: Seconds to wait, for other members to become healthy or for this one to serve.
@@ -77,6 +79,7 @@ attributes:
     description:
       - With O(state=drained) it tells whether leadership would be moved, and to whom, and moves nothing.
       - With O(state=serving) it looks once, without waiting, and never fails; RV(problem) says what it found.
+      - With O(state=unlocked) it tells whether the lock would be let go.
     support: full
 seealso:
   - module: etcdops.headroom.etcd_cluster_info
@@ -165,7 +168,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_membe
     describe_local_member,
     unit_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, LockError, release_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
@@ -258,6 +261,17 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
         time.sleep(PAUSE)
 
 
+def unlock(module: AnsibleModule, link: Connection) -> NoReturn:
+    """Let the lock go if this play has it, or one of this controller that has ended."""
+    lock = PlayLock.from_params(link, module.params)
+    abandoned = lock.find()
+    if lock.unjudged_play():
+        module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
+    if abandoned and not module.check_mode:
+        release_lock(link, module.params["endpoints"], abandoned.lease)
+    module.exit_json(changed=abandoned is not None)
+
+
 def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
     """Compare what the process was started with with what was asked for; fills in the module's result."""
     if params["digest"] is None and not params["settings"]:
@@ -283,7 +297,7 @@ def main() -> None:
             **CONNECTION_ARGUMENTS,
             **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
-            "state": {"type": "str", "choices": ["drained", "serving"], "required": True},
+            "state": {"type": "str", "choices": ["drained", "serving", "unlocked"], "required": True},
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
@@ -297,8 +311,10 @@ def main() -> None:
         link = connection_from_params(module.params)
         if module.params["state"] == "drained":
             drain(module, link)
+        if module.params["state"] == "unlocked":
+            unlock(module, link)
         serve(module, link)
-    except ValueError as error:
+    except (ValueError, LockError) as error:
         module.fail_json(msg=str(error))
 
 

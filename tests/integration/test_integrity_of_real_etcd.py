@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
@@ -28,6 +29,10 @@ from bench.common.member import Member, binary, releases, running
 PORT = 26910
 VALUE = "the-value-that-is-corrupted"
 CHECKS = {"3.5": "--experimental-initial-corrupt-check=true"}
+COMPACTION_CHECKS = {
+    "3.5": ["--experimental-compact-hash-check-enabled=true", "--experimental-compact-hash-check-time=1s"],
+    "3.6": ["--feature-gates=CompactHashCheck=true", "--compact-hash-check-time=1s"],
+}
 FIXTURE = Path(__file__).parents[1] / "unit" / "plugins" / "module_utils" / "fixtures" / "maintenance.json"
 
 
@@ -134,6 +139,49 @@ def test_etcd_refuses_to_start_a_member_that_differs(members: list[Member]) -> N
     assert process.poll() not in (None, 0) and "found data inconsistency with peers" in log
 
 
+def test_etcds_check_after_a_compaction_sets_the_alarm_that_a_removal_disarms(
+    members: list[Member], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The alarm of the whole cluster, which then refuses every write, ends when the member that differs leaves."""
+    for member in members:
+        member.stop()
+        member.flags = COMPACTION_CHECKS.get(members[0].version[:3], COMPACTION_CHECKS["3.6"])
+    corrupt(members[2])
+    for member in members[:2]:
+        member.start()
+    members[0].wait_ready()
+    members[2].start()
+    members[2].wait_ready()
+    revision = json.loads(ctl(members[0], "get", "/key/7", "-w", "json"))["header"]["revision"]
+    ctl(members[0], "compact", str(revision), "--physical")
+    deadline = time.monotonic() + 30
+    while not (alarms := ctl(members[0], "alarm", "list")) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    cluster, _by = observe_cluster(link(members[0]), [members[0].endpoint])
+    victim = cluster.member("m3")
+    # etcd names no member if it compared only two hashes.
+    assert (
+        victim is not None and "alarm:CORRUPT" in alarms and cluster.with_alarm("CORRUPT") in (["m3"], ["the cluster"])
+    )
+    with pytest.raises(subprocess.CalledProcessError):
+        ctl(members[0], "put", "/key/7", "another")
+    assert remove(capsys, members[0], victim.id)["changed"]
+    assert ctl(members[0], "alarm", "list").strip() == "" and "OK" in ctl(members[0], "put", "/key/7", "another")
+
+
+def remove(capsys: pytest.CaptureFixture[str], member: Member, victim: str) -> dict[str, Any]:
+    """Remove m3 with the module, through another member."""
+    asked = {
+        "name": "m3", "member_id": victim, "state": "absent", "timeout": 20, "endpoints": [member.endpoint],
+        "etcdctl_path": str(binary(member.version, "etcdctl")),
+    }  # fmt: skip
+    with patch_module_args(asked), pytest.raises(SystemExit):
+        etcd_membership.main()
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert "changed" in result, result
+    return result
+
+
 def raise_alarm(member: Member, member_id: str) -> None:
     """Set the alarm CORRUPT for a member, as etcd's check after a compaction does."""
     body = {"action": "ACTIVATE", "memberID": str(int(member_id, 16)), "alarm": "CORRUPT"}
@@ -158,14 +206,7 @@ def test_the_alarm_is_disarmed_only_if_the_members_that_stay_agree(
         victim = cluster.member("m3")
         assert victim is not None
         raise_alarm(members[0], victim.id)
-        asked = {
-            "name": "m3", "member_id": victim.id, "state": "absent", "timeout": 20, "endpoints": [members[0].endpoint],
-            "etcdctl_path": str(binary(members[0].version, "etcdctl")),
-        }  # fmt: skip
-        with patch_module_args(asked), pytest.raises(SystemExit):
-            etcd_membership.main()
-        result = json.loads(capsys.readouterr().out)
-        assert result["changed"], result
+        result = remove(capsys, members[0], victim.id)
         alarms = ctl(members[0], "alarm", "list")
         assert (alarms.strip() == "") is disarmed
         assert bool(result.get("warnings")) is not disarmed

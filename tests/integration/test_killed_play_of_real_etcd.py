@@ -30,12 +30,12 @@ def member(tmp_path: Path) -> Iterator[Member]:
         yield started
 
 
-def play(member: Member, *, pause: int) -> subprocess.Popen[str]:
-    """Begin a play that takes the lock, and then pauses."""
+def play(member: Member, *, pause: int, state: str = "drained") -> subprocess.Popen[str]:
+    """Begin a play that takes the lock, or releases it, and then pauses."""
     access = {"endpoints": [member.endpoint], "etcdctl_path": str(binary(member.version, "etcdctl"))}
-    drained = {"name": "default", "state": "drained", "lock_seconds": LOCK_SECONDS, "timeout": 5}
-    tasks = [{"etcdops.headroom.etcd_member": {**access, **drained}}, {"ansible.builtin.pause": {"seconds": pause}}]
-    path = member.folder / f"play-{pause}.yml"
+    task = {"name": "default", "state": state, "lock_seconds": LOCK_SECONDS, "timeout": 5}
+    tasks = [{"etcdops.headroom.etcd_member": {**access, **task}}, {"ansible.builtin.pause": {"seconds": pause}}]
+    path = member.folder / f"play-{state}-{pause}.yml"
     path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     local = ["-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}"]
     return subprocess.Popen(
@@ -56,13 +56,31 @@ def held_by(member: Member) -> str:
     return held.holder.play if held else ""
 
 
+def hold(member: Member, holder: subprocess.Popen[str]) -> str:
+    """Wait until a play holds the lock, and return its identity."""
+    deadline = time.monotonic() + 60
+    while not held_by(member):
+        assert holder.poll() is None and time.monotonic() < deadline
+        time.sleep(0.2)
+    return held_by(member)
+
+
+def test_a_play_with_nothing_to_do_releases_the_lock_of_a_killed_one(member: Member) -> None:
+    with play(member, pause=600) as first:
+        holder = hold(member, first)
+        with play(member, pause=0, state="unlocked") as second:
+            output = second.communicate(timeout=60)[0]
+        assert second.returncode == 0 and "changed=0" in output and held_by(member) == holder, "the first play runs"
+        kill_with_descendants(first.pid)
+    for changed in (1, 0):
+        with play(member, pause=0, state="unlocked") as third:
+            output = third.communicate(timeout=60)[0]
+        assert third.returncode == 0 and f"changed={changed}" in output and not held_by(member), output
+
+
 def test_the_next_play_takes_the_lock_over(member: Member) -> None:
     with play(member, pause=600) as first:
-        deadline = time.monotonic() + 60
-        while not held_by(member):
-            assert first.poll() is None and time.monotonic() < deadline
-            time.sleep(0.2)
-        holder = held_by(member)
+        holder = hold(member, first)
         assert holder.split(":")[2] == str(first.pid)
         with play(member, pause=1) as second:
             with pytest.raises(subprocess.TimeoutExpired):

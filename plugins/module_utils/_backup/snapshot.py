@@ -140,9 +140,8 @@ def choose_member(cluster: Cluster, name: str, near: str) -> Member:
     """
     if not cluster.members:
         raise SnapshotError(f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
-    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
-    if corrupt:
-        raise SnapshotError(f"the alarm CORRUPT is set for {', '.join(corrupt)}; restore or replace that member first")
+    if cluster.corruption:
+        raise SnapshotError(cluster.corruption)
     voters = [member for member in cluster.members if member.votes]
     if name:
         wanted = cluster.member(name)

@@ -16,6 +16,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     parse_alarms,
 )
 
+# The member id of an alarm that concerns the whole cluster.
+_NO_MEMBER = "0"
+
 
 @dataclass(frozen=True)
 class Member:
@@ -77,6 +80,25 @@ class Cluster:
     def has_alarm(self, kind: str) -> bool:
         """Say whether an alarm (NOSPACE, CORRUPT) is set for any member."""
         return any(alarm["type"] == kind for alarm in self.alarms)
+
+    def with_alarm(self, kind: str) -> list[str]:
+        """Return the members for which an alarm is set; ``the cluster`` if etcd does not know which member differs from the others."""
+        return [
+            "the cluster" if one["member"] == _NO_MEMBER else one["member"]
+            for one in self.alarms
+            if one["type"] == kind
+        ]
+
+    @property
+    def corruption(self) -> str:
+        """Return the error of a cluster for which the alarm CORRUPT is set; empty if it is not."""
+        corrupt = self.with_alarm("CORRUPT")
+        if not corrupt:
+            return ""
+        return (
+            f"the alarm CORRUPT is set for {', '.join(corrupt)}; replace the member that differs (`headroom integrity` on the leader's host names it) "
+            "with playbooks/replace.yml, or restore a backup"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the cluster as a module's result."""

@@ -39,9 +39,8 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
     if this is None:
         names = ", ".join(member.name or member.id for member in cluster.members)
         return _refuse(f"the cluster has no member named {name!r}; its members are {names}")
-    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
-    if corrupt:
-        return _refuse(f"the alarm CORRUPT is set for {', '.join(corrupt)}; restore or replace that member first")
+    if cluster.corruption:
+        return _refuse(cluster.corruption)
     others = [member for member in cluster.members if member.votes and member is not this]
     broken = [f"{member.name or member.id} ({member.health_error})" for member in others if not member.healthy]
     if broken:

@@ -63,7 +63,7 @@ def _is_same(one: Comparison, other: Comparison) -> bool:
 def _compare_once(connection: Connection, cluster: Cluster, timeout: float) -> Comparison:
     voters = [member for member in cluster.members if member.votes]
     names = [member.name or member.id for member in voters]
-    corrupt = sorted(alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT")
+    corrupt = sorted(cluster.with_alarm("CORRUPT"))
     leader = next((member for member in voters if member.role == "leader"), None)
     status = _status(connection, leader) if leader else None
     if status is None:

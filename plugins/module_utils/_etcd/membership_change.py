@@ -182,7 +182,7 @@ def _unreachable(cluster: Cluster) -> Verdict | None:
 
 def _others_problem(cluster: Cluster, member_id: str, max_lag: int) -> Verdict | None:
     """Return why the other voters do not accept a change of the members now."""
-    full = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"]
+    full = cluster.with_alarm("NOSPACE")
     if full:
         return Verdict(
             member_id=member_id,

@@ -72,6 +72,13 @@ class PlayLock:
         self.acquired = 0 if self.busy else time.monotonic()
         return not self.busy
 
+    def find(self) -> lock.HeldLock | None:
+        """Return the lock if this play has it, or the ended one. Raises LockError or EtcdctlError."""
+        self.held = lock.read_lock(self.link, self.endpoints)
+        self.busy = str(self.held) if self.held else ""
+        plays = {play for play in (self.holder.play, self.ended_play) if play}
+        return self.held if self.held and self.held.holder.play in plays else None
+
     def is_fresh(self) -> bool:
         """Say whether this object acquired the lock within the first quarter of its lifetime: then it needs no renewal."""
         return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4

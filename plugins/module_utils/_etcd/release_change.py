@@ -158,12 +158,11 @@ def _was_changed(member: Member, request: Request) -> bool:
 
 
 def _alarm_problems(cluster: Cluster) -> Iterator[str]:
-    full = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"]
+    full = cluster.with_alarm("NOSPACE")
     if full:
         yield f"the alarm NOSPACE is set for {', '.join(full)}: free space with the playbook nospace first"
-    corrupt = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == "CORRUPT"]
-    if corrupt:
-        yield f"the alarm CORRUPT is set for {', '.join(corrupt)}: restore or replace that member first"
+    if cluster.corruption:
+        yield cluster.corruption
 
 
 def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:

@@ -49,9 +49,7 @@ def record_of(found: Comparison) -> dict[str, Any]:
     """Return the record of a comparison: failed if the members differ, could not be compared, or have the alarm CORRUPT."""
     reasons = [found.sentence()]
     if found.corrupt:
-        reasons.append(
-            f"the alarm CORRUPT is set for {', '.join(name if name != '0' else 'the cluster' for name in found.corrupt)}"
-        )
+        reasons.append(f"the alarm CORRUPT is set for {', '.join(found.corrupt)}")
     if found.verdict == hashes.DIFFER:
         reasons.append(f"replace it: playbooks/replace.yml -e etcd_replace={','.join(found.differing)}")
     elif found.verdict == hashes.UNDECIDED:

@@ -81,7 +81,11 @@ def test_choose_member(cluster: Cluster, name: str, near: str, chosen: str) -> N
             "",
             "no voting member is healthy (a: connection refused); repair the cluster first",
         ),
-        (of(member("a"), alarms=(("b", "CORRUPT"),)), "a", "the alarm CORRUPT is set for b; restore or replace that"),
+        (
+            of(member("a"), alarms=(("b", "CORRUPT"),)),
+            "a",
+            "the alarm CORRUPT is set for b; replace the member that differs",
+        ),
         (of(member("a"), member("b")), "c", "the cluster has no voting member named 'c'; those are a, b"),
         (of(member("a"), member("l", "learner")), "l", "the cluster has no voting member named 'l'; those are a"),
         (of(member("a"), member("b", **ILL)), "b", "b is not healthy: connection refused; choose another member"),

@@ -100,3 +100,13 @@ def test_a_learner_is_healthy_if_it_knows_a_leader(leader: str, healthy: bool, e
 )
 def test_choose_url(urls: list[str], endpoints: list[str], chosen: str) -> None:
     assert etcd_cluster.choose_url(urls, endpoints) == chosen
+
+
+@pytest.mark.parametrize(("member", "said"), [("m2", "set for m2;"), ("0", "set for the cluster;")])
+def test_corruption_names_the_member_or_the_cluster(member: str, said: str) -> None:
+    """etcd sets the alarm for member 0 if it does not know which member differs."""
+    found = replace(cluster("3.6"), alarms=[{"member": member, "type": "CORRUPT"}, {"member": "m1", "type": "NOSPACE"}])
+    assert (
+        found.with_alarm("NOSPACE") == ["m1"] and said in found.corruption and "headroom integrity" in found.corruption
+    )
+    assert cluster("3.6").corruption == ""
