@@ -16,7 +16,8 @@ FRESH = "fresh"
 UNSEEN = "unseen"
 LATER = "later"
 NEWEST = "newest"
-ADDED = (FRESH, UNSEEN, LATER, NEWEST)
+WEAK = "weak"
+ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
