@@ -171,7 +171,13 @@ def test_the_leader_is_replaced_on_request(site, folder):
     assert len(kept.split()) == 2, "the old data is kept aside"
     again = play(site, "site", three)
     assert unchanged(again), again.output
-    once_more = play(site, "replace", three, "--check", etcd_replace=name, etcd_replace_healthy=True)
+    # Also after the run has ended, and after one that was killed in its last task.
+    done = play(site, "replace", three, "--check", etcd_replace=name, etcd_replace_healthy=True)
+    assert f"{name} was replaced already" in " ".join(done.output.split()) and ": remove" not in done.output, (
+        done.output
+    )
+    asked = {"etcd_replace": name, "etcd_replace_healthy": True, "etcd_replace_again": True}
+    once_more = play(site, "replace", three, "--check", **asked)
     assert f"{name}: remove {name} ({promoted})" in " ".join(once_more.output.split()), once_more.output
 
 

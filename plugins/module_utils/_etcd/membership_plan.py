@@ -37,7 +37,7 @@ def plan(
     """Plan the change of a cluster.
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
-    (what ``read_identity`` found on the host) and ``replacing`` (the SHA-256 of the mark that an interrupted replacement left there).
+    (what ``read_identity`` found on the host) and ``replaced`` (the SHA-256 of the mark that the last replacement left there).
     comparison: of the members' hashes. record: of the last comparison by the timer. Both are for ``membership_integrity``.
     """
     compared = comparison or {}
@@ -113,7 +113,7 @@ def _standing(
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
         well = own and _is_well(entry) and not membership_integrity.differs(compared, name)
-        if well and was_replaced(host, entry):
+        if well and was_replaced(host, entry) and not request.replace_again:
             return "", None
         if well and not request.replace_healthy:
             return (

@@ -14,12 +14,14 @@ from typing import Any
 class Request:
     """What the playbook was asked for.
 
-    replace: names of members to replace. replace_healthy: also healthy ones. remove: names of members that may be removed. allow_even: an even
+    replace: names of members to replace. replace_healthy: also healthy ones. replace_again: also those that were
+    replaced before. remove: names of members that may be removed. allow_even: an even
     number of voting members is accepted. version: the release that the inventory asks for.
     """
 
     replace: Sequence[str] = ()
     replace_healthy: bool = False
+    replace_again: bool = False
     remove: Sequence[str] = ()
     allow_even: bool = False
     version: str = ""
@@ -30,6 +32,7 @@ def parse_request(given: Mapping[str, Any]) -> Request:
     return Request(
         replace=_names(given.get("replace"), "etcd_replace"),
         replace_healthy=_flag(given.get("replace_healthy")),
+        replace_again=_flag(given.get("replace_again")),
         remove=_names(given.get("remove"), "etcd_scale_remove"),
         allow_even=_flag(given.get("allow_even")),
         version=str(given.get("version") or ""),

@@ -51,11 +51,11 @@ class Plan:
 
 
 def was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    """Say whether an interrupted run replaced the member already: its mark on the host has the id of another one.
+    """Say whether replace.yml replaced the member before, perhaps in a run that was interrupted: the mark on its host has the id of another one.
 
-    ``replacing`` of the host is the SHA-256 of the mark, empty without one.
+    ``replaced`` of the host is the SHA-256 of the mark, empty without one.
     """
-    return host.get("replacing", "") not in ("", sha256(entry["id"].encode()).hexdigest())
+    return host.get("replaced", "") not in ("", sha256(entry["id"].encode()).hexdigest())
 
 
 def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request) -> list[str]:
@@ -82,7 +82,7 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
         if not removal.down
     ]
     lines += [
-        f"{host['name']} was replaced already, by a run that did not end; this run completes the rest. To replace it once more, run the playbook again"
+        f"{host['name']} was replaced already, and is healthy; this run completes the rest. To replace it once more, add -e etcd_replace_again=true"
         for host in hosts
         for entry in view["members"]
         if host["name"] in request.replace and host["host"] not in plan.joins

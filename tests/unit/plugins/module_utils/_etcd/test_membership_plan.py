@@ -163,11 +163,13 @@ def test_an_interrupted_replacement_is_not_begun_again(replaced, alarms, replace
     members = (LEADER, member("n2", alarms=alarms), member("n3"))
     mark = {"n2": THREE[1]["id"], "another": "beef", "": ""}[replaced]
     hosts = own("n1", "n2", "n3")
-    hosts[1]["replacing"] = sha256(mark.encode()).hexdigest() if mark else ""
+    hosts[1]["replaced"] = sha256(mark.encode()).hexdigest() if mark else ""
     found = plan(members, hosts, replace=["n2"], replace_healthy=healthy)
     assert bool(found.joins) == (replaces and (healthy or bool(alarms)))
     assert bool(found.problems) == (replaces and not found.joins)
     assert any("n2 was replaced already" in line for line in found.lines) == (not replaces)
+    once_more = plan(members, hosts, replace=["n2"], replace_healthy=True, replace_again=True)
+    assert once_more.joins == {"n2": Join("n2", remove="id-n2", aside=True)}
 
 
 def test_two_of_five_are_replaced_in_one_run():
