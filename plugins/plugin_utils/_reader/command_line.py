@@ -48,6 +48,7 @@ class Command(NamedTuple):
     environment: tuple[tuple[str, str], ...] = ()
     memory: str | None = None
     mounts: tuple[str, ...] = ()
+    environment_files: tuple[str, ...] = ()
 
 
 def is_image(reference: str) -> bool:
@@ -134,7 +135,8 @@ def _in_container(words: list[str]) -> Command | None:
     limits = [value for name, value in options if name in ("-m", "--memory")]
     environment = tuple((name, value) for name, equals, value in pairs if equals)
     mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
-    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts)
+    files = tuple(value for name, value in options if name == "--env-file")
+    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files)
 
 
 def _mounted(value: str) -> str:

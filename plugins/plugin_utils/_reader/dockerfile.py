@@ -16,7 +16,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     is_image,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+    SERVER_VARIABLE,
+    Variable,
+    unquote,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
 
 _FILE = re.compile(r"(^|/)((docker|container)file(\.[\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
@@ -56,9 +60,10 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     command = _command(last, image, variables)
     if command is None:
         return None
-    if len(command.words) == 1 and last:
+    if len(command.words) == 1 and last and not _names_etcd(last):
         # A script starts it, and reads variables in its own way.
         variables = []
+    variables = [one for one in variables if SERVER_VARIABLE.match(one.name) or not _is_used(one.name, lines)]
     source = next((last[name][1] for name in ("CMD", "ENTRYPOINT") if name in last), None)
     found = member.build("Dockerfile", command, source, variables)
     if image is not None:
@@ -107,6 +112,16 @@ def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables:
     if words and words[0].startswith("-"):
         return Command(("etcd", *words))
     return Command(("etcd",))
+
+
+def _is_used(name: str, lines: list[Line]) -> bool:
+    """Tell whether the Dockerfile itself uses a variable, such as the folder of the program: it is not a setting of etcd then."""
+    return any(re.search(rf"\$(?:{name}\b|\{{{name}[}}:])", line.text) for line in lines)
+
+
+def _names_etcd(last: dict[str, tuple[str, Logical]]) -> bool:
+    """Tell whether ENTRYPOINT or CMD names etcd itself, which reads all variables."""
+    return any(re.search(r"(^|/)etcd$", word) for name in last for word in split_words(" ".join(_words(last[name][0]))))
 
 
 def _words(value: str) -> list[str]:

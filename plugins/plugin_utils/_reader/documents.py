@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 import shlex
@@ -18,6 +19,10 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENCRYPTED = "$ANSIBLE_VAULT"
 # Lists of commands in cloud-init.
 _COMMANDS = ("runcmd", "bootcmd")
+# The value of a template without quotes, which is not YAML until it is rendered. A line that begins with {% may leave out others.
+_QUOTABLE = re.compile(
+    r"^([ \t]*(?:-[ \t]+)?[\w.-]+:[ \t]+)([^\s\"'#|>][^\n]*?(?:\}\}|%\})[^\n]*?)[ \t]*$", re.MULTILINE
+)
 
 
 class _Loader(_BASE):  # type: ignore[misc]
@@ -64,6 +69,19 @@ def read_documents(path: str, text: str, first: int = 1) -> Parsed:
     """Parse a text whose first line has number ``first`` in its file. Raises Unparsed."""
     if text.startswith(_ENCRYPTED):
         return Parsed([text], {}, [])
+    try:
+        return _parsed(path, text, first)
+    except Unparsed:
+        quoted = _QUOTABLE.sub(lambda found: f"{found[1]}{json.dumps(found[2])}", text)
+        if quoted == text:
+            raise
+    try:
+        return _parsed(path, quoted, first)
+    except Unparsed:
+        return _parsed(path, text, first)  # for the reason in the file as it is
+
+
+def _parsed(path: str, text: str, first: int) -> Parsed:
     loader = _Loader(text)
     documents: list[Any] = []
     scopes: dict[str, list[list[int]]] = {}
@@ -116,17 +134,18 @@ def _key(key: Any) -> str:
 def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]], embedded: list[Embedded]) -> None:
     """Add the ranges of each key and name below a node, and its texts of several lines."""
     whole = _range(root, root, first)
-    pending = [(root, whole, "")]
+    pending = [(root, whole, "", "")]
     seen = set()
     while pending:
-        node, outer, inside = pending.pop()
+        node, outer, inside, parent = pending.pop()
         if id(node) in seen or not isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
             continue
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            pending += [(item, _range(item, item, first), inside) for item in node.value]
+            pending += [(item, _range(item, item, first), inside, "") for item in node.value]
             continue
-        target = _scalar(node, "path")
+        # Butane and Container Linux Config have the text below the file's contents.
+        target = _scalar(node, "path") or (parent if inside == "contents" else "")
         embedded += _decoded(path, node, target, first)
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -140,7 +159,7 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                 embedded.append(
                     Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
                 )
-            pending.append((value, _range(key, value, first), key.value))
+            pending.append((value, _range(key, value, first), key.value, target))
 
 
 def _decoded(path: str, node: Any, target: str, first: int) -> list[Embedded]:

@@ -64,6 +64,11 @@ def build(
     }
 
 
+def elsewhere(kind: str) -> dict[str, Any]:
+    """Return a member without settings: a file of this kind starts etcd as a service whose unit is another file."""
+    return {**build(kind, Command(("etcd",)), None, []), "silent": ["extra_config"]}
+
+
 def from_environment(variables: list[Variable]) -> dict[str, Any]:
     """Return the member of an environment file, with the flags that one of its variables may hold for the unit."""
     flags = {variable: flags_in(variable) for variable in variables}

@@ -14,11 +14,21 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, ini, member, nix, script, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
+    dockerfile,
+    ini,
+    member,
+    nix,
+    notes,
+    playbook,
+    script,
+    unit,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
     SERVER_VARIABLE,
+    Variable,
     is_server,
     read_environment,
 )
@@ -27,6 +37,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release i
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
 _DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\.(template|sample|example|dist)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 # Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
@@ -126,7 +137,11 @@ class _Reader:
 
     def _add(self, file: Text) -> None:
         text = file.text
-        if _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
+        parts = notes.parts_of(file.lines) if file.path == file.target else []
+        if parts:
+            for target, lines in parts:
+                self._add_inner(Text(file.path, target, lines))
+        elif _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
         elif dockerfile.is_dockerfile(file.target, text):
             self._add_dockerfile(file)
@@ -146,8 +161,13 @@ class _Reader:
             self._add_inventory(file)
 
     def _add_documents(self, file: Text) -> None:
-        parsed = read_documents(file.path, file.text, file.lines[0].number if file.lines else 1)
+        parsed = read_documents(file.path, file.text + "\n", file.lines[0].number if file.lines else 1)
         self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
+        if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
+            # Ansible would pass it over by its name.
+            self.translated[file.path] = True
+        if file.path in self._releases and playbook.starts_etcd(parsed.documents):
+            self.files.append(_member(file.path, member.elsewhere("playbook")))
         self._index(file, parsed)
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))
@@ -159,7 +179,10 @@ class _Reader:
         members = script.members_of(own)
         # Only the release that it downloads is known of a service whose unit is elsewhere.
         service = script.served_elsewhere(own) if file.path in self._releases and not written and not members else None
-        self.files += [_member(file.path, found) for found in [*members, *([service] if service else [])]]
+        exported = script.exported_variables(own)
+        # A file for the scripts that read it.
+        settings = [member.from_environment(exported)] if not (written or members) and _is_complete(exported) else []
+        self.files += [_member(file.path, found) for found in [*members, *settings, *([service] if service else [])]]
 
     def _add_dockerfile(self, file: Text) -> None:
         found = dockerfile.member_of(file.lines)
@@ -253,6 +276,12 @@ def _is_environment(file: Text) -> bool:
     """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
     variables = read_environment(file.lines)
     return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
+
+
+def _is_complete(variables: list[Variable]) -> bool:
+    """Tell whether variables configure a member, rather than describe one to a client."""
+    names = {variable.name for variable in variables if variable.name.startswith("ETCD_")}
+    return "ETCD_LISTEN_CLIENT_URLS" in names and len(names) > 1
 
 
 def _is_configuration(file: Text) -> bool:

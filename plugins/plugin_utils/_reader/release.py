@@ -11,18 +11,23 @@ from collections.abc import Iterable
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
-_RELEASE = re.compile(
-    rf"(?:etcd/releases/download/|\betcd-){_NUMBER}(?:/|-linux)"
-    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*)?ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)[\"']?\s*[=:]\s*[\"']?{_NUMBER}[\"']?\s*$",
+_STATED = re.compile(
+    rf"etcd/releases/download/{_NUMBER}/"
+    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)[\"']?\s*[=:]\s*[\"']?{_NUMBER}[\"']?\s*$",
     re.IGNORECASE,
 )
+# The name of an archive, which may also be that of an old one.
+_ARCHIVE = re.compile(rf"\betcd-{_NUMBER}(?:/|-linux)", re.IGNORECASE)
 
 
 def find_release(lines: Iterable[Line]) -> tuple[str, Line] | None:
     """Return the release with its line; None if the file names none or several."""
-    found: dict[str, Line] = {}
-    for line in lines:
-        if not line.text.lstrip().startswith("#"):
-            for first, second in _RELEASE.findall(line.text):
-                found.setdefault(first or second, line)
-    return next(iter(found.items())) if len(found) == 1 else None
+    kept = [line for line in lines if not line.text.lstrip().startswith("#")]
+    for pattern in (_STATED, _ARCHIVE):
+        found: dict[str, Line] = {}
+        for line in kept:
+            for match in pattern.finditer(line.text):
+                found.setdefault(next(filter(None, match.groups())), line)
+        if found:
+            return next(iter(found.items())) if len(found) == 1 else None
+    return None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
-    Command,
+    SERVER_FLAG,
     expand,
     find_etcd,
     split_words,
@@ -29,6 +29,10 @@ _ASSIGNMENT = re.compile(
     r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
 )
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
+# NAME="etcd --flag …"
+_KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-]*/)?etcd\s+-.*)\2\s*$")
+# etcd without a flag, as a command rather than a word.
+_IN_BACKGROUND = re.compile(r"(?:^|[\s;&|\"'])(?:nohup|exec|setsid)\s+(?:[\w./-]*/)?etcd\s*(?:[&>\"']|$)")
 
 
 _STARTS_SERVICE = re.compile(
@@ -122,26 +126,44 @@ def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
     started = next((line for line in own if _STARTS_SERVICE.match(line.text)), None)
     if started is None:
         return None
-    found = member.build("script", Command(("etcd",)), None, [])
-    return {**found, "silent": ["extra_config"]}
+    return member.elsewhere("script")
+
+
+def _kept_command(text: str, constants: dict[str, str]) -> list[str]:
+    """Return the words of a command line of etcd that is kept in a variable; empty for other lines.
+
+    A constant is left to the line that runs it.
+    """
+    found = _KEPT.match(text)
+    words = split_words(found[3]) if found and found[1] not in constants else []
+    return words if any(SERVER_FLAG.match(word) for word in words) else []
+
+
+def exported_variables(own: list[Line]) -> list[Variable]:
+    """Return the variables that a script exports, with its constants filled in."""
+    constants = _constants(own)
+    assignments = [(line, found) for line in own if (found := _ASSIGNMENT.match(line.text))]
+    return [
+        Variable(found[2], " ".join(expand([unquote(found[3])], constants)), line.path, line.number)
+        for line, found in assignments
+        if (found[1] or "").startswith("export")
+    ]
 
 
 def members_of(own: list[Line]) -> list[dict[str, Any]]:
     """Return the members that a script starts itself."""
     constants = _constants(own)
-    exported = []
-    for line in own:
-        found = _ASSIGNMENT.match(line.text)
-        if found and (found[1] or "").startswith("export"):
-            exported.append(
-                Variable(found[2], " ".join(expand([unquote(found[3])], constants)), line.path, line.number)
-            )
+    exported = exported_variables(own)
     members = []
     for logical in logical_lines(own, comments="#"):
-        words = split_words(logical.text)
+        words = _kept_command(logical.text, constants) or split_words(logical.text)
         command = find_etcd(words, constants)
         # A bare `etcd` is also a word of a loop or of a message.
-        if command is None or not (command.image or any(word.startswith("-") for word in command.words[1:])):
+        if command is None or not (
+            command.image
+            or any(word.startswith("-") for word in command.words[1:])
+            or _IN_BACKGROUND.search(logical.text)
+        ):
             continue
         before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]

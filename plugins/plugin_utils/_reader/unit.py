@@ -45,12 +45,14 @@ FindFile = Callable[[str, str], "list[Line] | None"]
 
 def is_unit(text: str) -> bool:
     """Tell whether a text has the sections of a systemd service."""
-    return re.search(r"^\[Service\]\s*$", text, re.MULTILINE) is not None
+    return re.search(r"^[ \t]*\[Service\]\s*$", text, re.MULTILINE) is not None
 
 
 def starts_etcd(text: str) -> bool:
     """Tell whether a text is a unit that starts etcd, whatever sets its flags."""
-    return is_unit(text) and re.search(r"^ExecStart=(.*[\s/\"'])?etcd(\s|[\"']|$)", text, re.MULTILINE) is not None
+    return (
+        is_unit(text) and re.search(r"^[ \t]*ExecStart=(.*[\s/\"'])?etcd(\s|[\"']|$)", text, re.MULTILINE) is not None
+    )
 
 
 def read_directives(lines: Iterable[Line]) -> list[Directive]:
@@ -83,10 +85,13 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     variables, unknown = _environment(directives, find_file)
     values = {variable.name: variable.value for variable in variables}
     starts = [directive for directive in directives if directive.name == "ExecStart"]
-    for start in starts:
+    # A unit may start a container before it follows the container's log.
+    earlier = [directive for directive in directives if directive.name == "ExecStartPre"]
+    for start in [*starts, *earlier]:
         command = find_etcd(split_words(start.value.replace("$$", "$")), values)
-        if command is not None:
-            return _build(command, start.source, variables, unknown, directives)
+        if command is not None and (start in starts or command.image):
+            more, missing = _files(command.environment_files, start.source, find_file)
+            return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     if starts or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
         return None
     unknown = {**unknown, "the unit of this drop-in": "it is not among the files"}
@@ -130,15 +135,28 @@ def _environment(directives: list[Directive], find_file: FindFile) -> tuple[list
                 name, equals, value = word.partition("=")
                 if equals:
                     variables.append(Variable(name, value, *directive.source.place(name)))
-    unknown = {}
+    unknown: dict[str, str] = {}
     for directive in directives:
         if directive.name == "EnvironmentFile":
             named = directive.value.lstrip("-").strip("\"'")
-            lines = find_file(named, directive.source.lines[0].path)
-            if lines is None:
-                unknown[f"EnvironmentFile={named}"] = "it is not among the files"
-            else:
-                variables += read_environment(lines)
+            more, missing = _files([named], directive.source, find_file, "EnvironmentFile=")
+            variables += more
+            unknown |= missing
+    return variables, unknown
+
+
+def _files(
+    named: Iterable[str], source: Logical, find_file: FindFile, option: str = "--env-file "
+) -> tuple[list[Variable], dict[str, str]]:
+    """Return the variables of environment files; and those that are not at hand, with the reason."""
+    variables: list[Variable] = []
+    unknown = {}
+    for path in named:
+        lines = find_file(path, source.lines[0].path)
+        if lines is None:
+            unknown[f"{option}{path}"] = "it is not among the files"
+        else:
+            variables += read_environment(lines)
     return variables, unknown
 
 

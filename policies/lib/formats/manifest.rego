@@ -3,6 +3,7 @@
 # description: The containers that run etcd, in a static pod as kubeadm writes it or in any workload with a pod template.
 package headroom.formats.manifest
 
+import data.headroom.files
 import data.headroom.formats.command_line
 import data.headroom.formats.container
 import data.headroom.formats.quantity
@@ -40,12 +41,37 @@ _replacements(spec) := {written: value |
 	some written in [sprintf("$(%s)", [name]), sprintf("${%s}", [name])]
 }
 
-# The last value of a name counts.
-_environment(spec) := object.union_n([{name: value} |
-	some variable in object.get(spec, "env", [])
-	name := variable.name
-	value := object.get(variable, "value", null)
-])
+# The last value of a name counts, and one of the container's own wins over one of a ConfigMap.
+_environment(spec) := object.union_n(array.concat(
+	[_from_config_map(source) | some source in object.get(spec, "envFrom", []); _is_read(source)],
+	[{name: value} |
+		some variable in object.get(spec, "env", [])
+		name := variable.name
+		value := object.get(variable, "value", null)
+	],
+))
+
+_from_config_map(source) := {name: value |
+	some key, value in _config_maps[source.configMapRef.name]
+	name := concat("", [object.get(source, "prefix", ""), key])
+}
+
+_is_read(source) if _config_maps[source.configMapRef.name]
+
+# Name → data of the ConfigMaps among the files. Two of one name are in two namespaces, or variants.
+_config_maps := {name: found |
+	some name, candidates in _config_maps_by_name
+	count(candidates) == 1
+	some found in candidates
+}
+
+_config_maps_by_name[name] contains found if {
+	some entry in files.entries
+	entry.contents.kind == "ConfigMap"
+	name := entry.contents.metadata.name
+	found := entry.contents.data
+	is_object(found)
+}
 
 _statement(document, spec) := statement_builder.build("manifest", object.union_n([
 	{
@@ -85,7 +111,8 @@ _silent(spec) := ["data_dir"] if {
 } else := container.may_set_data_dir(object.get(spec, "image", null), {mount.mountPath | some mount in spec.volumeMounts})
 
 _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from there, and it is not read"]} if {
-	count(spec.envFrom) > 0
+	some source in spec.envFrom
+	not _is_read(source)
 } else := {}
 
 _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} if {

@@ -15,7 +15,7 @@ import data.headroom.releases.spelling
 _most_members := 9
 
 # Member → statement.
-statements(document) := {_label(name, size, number): object.union(statement, {"members": size, "groups": _groups(document, vocabulary, number)}) |
+statements(document) := {_label(name, size, number): object.union(statement, {"members": _members(size, statement), "groups": _groups(document, vocabulary, number)}) |
 	some id, vocabulary in data.headroom.vocabularies
 	_is_detected(document, vocabulary)
 	statement := _statement(id, vocabulary, document)
@@ -72,6 +72,11 @@ _size(document, vocabulary) := size if {
 	nodes := _nodes(document, vocabulary)
 	count(nodes) > 0
 } else := null
+
+# As initial-cluster says, where nothing else does.
+_members(size, statement) := statement.members if {
+	size == null
+} else := size
 
 _nodes(document, vocabulary) := [node |
 	some node in _at(document, vocabulary.members.at)

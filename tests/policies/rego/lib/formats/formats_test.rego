@@ -364,6 +364,39 @@ test_manifest if {
 	manifest.statements(json.remove(_manifest, ["/metadata/labels"])).etcd.kubernetes
 }
 
+_pod(sources) := {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{
+	"name": "etcd",
+	"image": "quay.io/coreos/etcd:v3.6.4",
+	"envFrom": sources,
+	"env": [{"name": "ETCD_NAME", "value": "own"}],
+}]}}
+
+_config_map(name, data_of_it) := {"path": sprintf("%s.yml", [name]), "contents": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data_of_it}}
+
+_ref(name) := {"configMapRef": {"name": name}}
+
+# Sources, the settings that they give, and 1 if the rest is unknown. Of "two" there are two variants.
+config_maps := [
+	["one of the files", [_ref("one")], {"ETCD_NAME": "own", "ETCD_SNAPSHOT_COUNT": "5000"}, 0],
+	["with a prefix", [object.union(_ref("bare"), {"prefix": "ETCD_"})], {"ETCD_NAME": "own", "ETCD_MAX_WALS": "9"}, 0],
+	["another one", [_ref("one"), _ref("other")], {"ETCD_NAME": "own", "ETCD_SNAPSHOT_COUNT": "5000"}, 1],
+	["two of one name", [_ref("two")], {"ETCD_NAME": "own"}, 1],
+	["a secret", [{"secretRef": {"name": "one"}}], {"ETCD_NAME": "own"}, 1],
+]
+
+test_config_map[text] if {
+	some [text, sources, settings, unknown] in config_maps
+	maps := [
+		_config_map("one", {"ETCD_NAME": "theirs", "ETCD_SNAPSHOT_COUNT": "5000"}),
+		_config_map("bare", {"MAX_WALS": "9"}),
+		_config_map("two", {"ETCD_MAX_WALS": "8"}),
+		object.union(_config_map("two", {"ETCD_MAX_WALS": "7"}), {"path": "variant.yml"}),
+	]
+	found := manifest.statements(_pod(sources)).p with input as maps
+	{entry.name: entry.value | some entry in found.given} == settings
+	count({"envFrom"} & object.keys(found.unknown)) == unknown
+}
+
 quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
 
 test_quantity[text] if {

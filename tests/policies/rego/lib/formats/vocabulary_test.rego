@@ -158,3 +158,12 @@ test_lines if {
 	lines.line("values.yml", "etcd-1", "--snapshot-count") == 4 with input as document
 	formats.paths == {"values.yml"} with input as document
 }
+
+# Where nothing else says how many members there are, initial-cluster does.
+initial_clusters := [["n1=http://$private_ipv4:2380", 1], ["a=http://10.0.0.1:2380,b=http://10.0.0.2:2380", 2]]
+
+test_initial_cluster[listed] if {
+	some [listed, number] in initial_clusters
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": {"coreos": {"etcd2": {"name": "n1", "initial-cluster": listed}}}}]
+	profile.members == number
+}

@@ -1,0 +1,144 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that hold etcd's settings in pieces: notes, exports, commands in variables, containers with environment files, playbooks and templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+URLS = "--listen-client-urls http://0.0.0.0:2379"
+EXPORTS = """#!/bin/bash
+IP=$(hostname -i)
+export ETCD_NAME="a"
+export ETCD_LISTEN_CLIENT_URLS="http://${IP}:2379"
+"""
+NOTES = """/etc/etcd/etcd.conf:
+
+ETCD_NAME="a"
+ETCD_LISTEN_CLIENT_URLS="http://10.0.0.1:2379"
+
+/etc/systemd/system/etcd.service:
+
+[Unit]
+After=network.target
+[Service]
+EnvironmentFile=/etc/etcd/etcd.conf
+ExecStart=/usr/bin/etcd
+Nice=-20
+"""
+CONTAINER = """systemd:
+  units:
+    - name: etcd-member.service
+      contents: |
+        [Service]
+        Environment=ETCD_IMAGE=quay.io/coreos/etcd:v3.5.4
+        ExecStartPre=/usr/bin/docker run -d --env-file /etc/etcd/etcd.env $${ETCD_IMAGE}
+        ExecStart=docker logs -f etcd
+storage:
+  files:
+    - path: FILE
+      contents:
+        inline: |
+          ETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379
+"""
+PLAYBOOK = """- hosts: etcd
+  tasks:
+    - get_url: {url: "https://github.com/etcd-io/etcd/releases/download/v3.4.15/etcd-v3.4.15-linux-amd64.tar.gz", dest: /tmp}
+    - ansible.builtin.MODULE: {name: etcd.service, STATE}
+"""
+TEMPLATE = """name: {{ etcd_name }}
+listen-client-urls: http://0.0.0.0:2379
+initial-cluster: {% for host in groups['etcd'] %}{{ host }}=http://{{ host }}:2380{% endfor %}
+quota-backend-bytes: -1
+"""
+
+
+def members(path: str, text: str) -> list[dict[str, Any]]:
+    """The members in one file."""
+    files = read({path: text}).document["files"]
+    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
+
+
+def test_variables_that_a_script_exports_for_others() -> None:
+    [member] = members("defaults", EXPORTS)
+    assert (member["name"], member["environment"]["ETCD_LISTEN_CLIENT_URLS"]) == ("a", "http://${IP}:2379")
+    assert member["where"]["ETCD_LISTEN_CLIENT_URLS"] == ["defaults", 4]
+    assert not members("client", EXPORTS.replace("ETCD_LISTEN_CLIENT_URLS", "ETCD_INITIAL_CLUSTER"))
+
+
+def test_notes_with_several_files() -> None:
+    [member] = members("etcd.conf", NOTES)
+    assert (member["format"], member["name"], member["facts"]["nice"]["value"]) == ("systemd unit", "a", "-20")
+    assert member["where"]["ETCD_LISTEN_CLIENT_URLS"] == ["etcd.conf", 4] and not member["unknown"]
+
+
+@pytest.mark.parametrize("run", ["$CMD", "exec $CMD", '$CMD >> "$LOG" 2>&1'])
+def test_a_command_in_a_variable(run: str) -> None:
+    [member] = members("start.sh", f'#!/bin/sh\nIP=$(hostname -i)\nCMD="etcd -name a \\\n {URLS} $MORE"\n{run}\n')
+    assert member["name"] == "a" and member["where"]["--listen-client-urls"] == ["start.sh", 4]
+    [constant] = members("start.sh", f"#!/bin/sh\nCMD='etcd --name a {URLS}'\n{run}\n")
+    assert constant["name"] == "a" and constant["where"]["--name"] == ["start.sh", 3]
+
+
+@pytest.mark.parametrize(
+    ("line", "starts"),
+    [
+        ("nohup etcd > /tmp/etcd.log 2>&1 &", True),
+        ("sudo -u etcd bash -c 'cd /tmp && nohup etcd & >> log'", True),
+        ("exec /usr/bin/etcd", True),
+        ("for name in etcd etcdctl; do", False),
+        ("echo starting etcd", False),
+    ],
+)
+def test_etcd_without_a_flag(line: str, starts: bool) -> None:
+    assert bool(members("start.sh", f"#!/bin/sh\n{line}\n")) == starts
+
+
+@pytest.mark.parametrize(("path", "found"), [("/etc/etcd/etcd.env", True), ("/etc/other.env", False)])
+def test_a_container_with_an_environment_file(path: str, found: bool) -> None:
+    member = members("etcd.yaml", CONTAINER.replace("FILE", path))[0]
+    assert member["image"] == "quay.io/coreos/etcd:v3.5.4"
+    assert ("ETCD_LISTEN_CLIENT_URLS" in member["environment"]) == found
+    assert member["unknown"] == ({} if found else {"--env-file /etc/etcd/etcd.env": "it is not among the files"})
+
+
+@pytest.mark.parametrize(
+    ("module", "state", "starts"),
+    [("systemd", "state: started", True), ("service", "enabled: true", True), ("systemd", "state: stopped", False)],
+)
+def test_a_playbook_that_starts_the_service(module: str, state: str, starts: bool) -> None:
+    found = members("etcd.yaml", PLAYBOOK.replace("MODULE", module).replace("STATE", state))
+    assert [(member["format"], member["release"]) for member in found] == [("playbook", "3.4.15")] * starts
+
+
+def test_an_example_of_an_inventory_is_one() -> None:
+    inventory = "all: {children: {etcd: {hosts: {a: {}}, vars: {etcd_version: v3.3.4}}}}\n"
+    for path in ("inventory.yml.example", "hosts.yaml.dist"):
+        assert read({path: inventory}).document["translated"] == {path: True}
+    assert read({"inventory.yml": inventory, "x.yml.sample": "a: 1\n"}).document["translated"] == {}
+
+
+def test_a_template_of_a_configuration() -> None:
+    [entry] = read({"etcd.conf.j2": TEMPLATE}).document["files"]
+    assert entry["contents"]["quota-backend-bytes"] == -1 and entry["contents"]["name"] == "{{ etcd_name }}"
+    found = read({"etcd.conf.j2": TEMPLATE + "{% if tls %}\ncert-file: a\n{% endif %}\n"})
+    assert not found.document["files"] and "a template (line 1)" in found.document["unparsed"]["etcd.conf.j2"]
+
+
+def test_variables_of_an_image() -> None:
+    text = (
+        "FROM debian\nARG ETCD_VERSION=v3.5.5\nENV ETCD_ROOT=/opt ETCD_NMAE=a\nENV ETCD_LISTEN_CLIENT_URLS http://0.0.0.0:2379\n"
+        'RUN rm -f etcd-v2.0.10-linux-amd64*\nENTRYPOINT ["/run.sh"]\nCMD ["bash", "-c", "${ETCD_ROOT}/etcd"]\n'
+    )
+    [member] = members("Dockerfile", text)
+    assert set(member["environment"]) == {"ETCD_NMAE", "ETCD_LISTEN_CLIENT_URLS"}, "the file uses ETCD_ROOT itself"
+    assert member["release"] == "3.5.5"
+
+
+def test_an_indented_unit() -> None:
+    [member] = members("etcd.template", f"[Unit]\n  After=x\n  [Service]\n  ExecStart=/usr/bin/etcd --name a {URLS}\n")
+    assert (member["format"], member["name"]) == ("systemd unit", "a")
