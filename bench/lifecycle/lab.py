@@ -79,7 +79,9 @@ class LifecycleLab(Lab):
             self.wanted = tuple(members)
             self.must("playbooks/scale.yml", **({"etcd_scale_remove": gone} if gone else {}))
         for host in ALL:
-            hosts.inside(host, "rm -rf /var/lib/etcd/data.before-* /var/lib/etcd-wal/member/wal.before-*")
+            hosts.inside(
+                host, "rm -rf /var/lib/etcd/data.before-* /var/lib/etcd-wal/member/wal.before-* /etc/etcd/replaced"
+            )
 
     def must(self, playbook: str, **more: Any) -> None:
         """Run a playbook. Raises RuntimeError if it fails."""
