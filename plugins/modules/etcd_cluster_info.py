@@ -292,7 +292,7 @@ comparison:
       C(differ) (a majority has the same hash, and RV(ignore:differing) have others), C(undecided) (no hash has a majority) or C(unknown) (too few
       members could be compared).
     - RV(ignore:hashes) by member at RV(ignore:revision), RV(ignore:unknown) is why a member could not be compared, RV(ignore:corrupt) are the members
-      for which the alarm CORRUPT is set.
+      for which the alarm CORRUPT is set, or C(the cluster) if etcd does not know which member differs.
   returned: if O(compare_hashes) is true
   type: dict
   version_added: 0.3.0
