@@ -20,6 +20,9 @@ _ETCD_VARIABLE = re.compile(
     r"^(ETCD_(?!(VER|VERSION|RELEASE|TAG|IMAGE(_\w+)?|OPTS|OPTIONS|ARGS|EXTRA_ARGS|FLAGS|USER|GROUP|HOME|BIN|SSL_DIR)$)|GOGC$|GOMEMLIMIT$)"
 )
 
+# Why the settings of a file that is named are unknown.
+NOT_AMONG_THE_FILES = "it is not among the files"
+
 
 def build(
     kind: str,

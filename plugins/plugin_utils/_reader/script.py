@@ -167,6 +167,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
             continue
         before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
-        members.append(member.build("script", command, logical, [*exported, *given]))
+        unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
+        members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))
     # A command of a recovery is not how the script usually starts etcd.
     return [found for found in members if "--force-new-cluster" not in found["command"]] or members

@@ -94,7 +94,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     if starts or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
         return None
-    unknown = {**unknown, "the unit of this drop-in": "it is not among the files"}
+    unknown = {**unknown, "the unit of this drop-in": member.NOT_AMONG_THE_FILES}
     return _build(Command(("etcd",)), None, variables, unknown, directives)
 
 
@@ -154,7 +154,7 @@ def _files(
     for path in named:
         lines = find_file(path, source.lines[0].path)
         if lines is None:
-            unknown[f"{option}{path}"] = "it is not among the files"
+            unknown[f"{option}{path}"] = member.NOT_AMONG_THE_FILES
         else:
             variables += read_environment(lines)
     return variables, unknown

@@ -103,7 +103,10 @@ def test_a_container_with_an_environment_file(path: str, found: bool) -> None:
     member = members("etcd.yaml", CONTAINER.replace("FILE", path))[0]
     assert member["image"] == "quay.io/coreos/etcd:v3.5.4"
     assert ("ETCD_LISTEN_CLIENT_URLS" in member["environment"]) == found
-    assert member["unknown"] == ({} if found else {"--env-file /etc/etcd/etcd.env": "it is not among the files"})
+    unread = {"--env-file /etc/etcd/etcd.env": "it is not among the files"}
+    assert member["unknown"] == ({} if found else unread)
+    [started] = members("a.sh", "docker run --env-file /etc/etcd/etcd.env quay.io/coreos/etcd:v3.5.4\n")
+    assert started["unknown"] == unread
 
 
 @pytest.mark.parametrize(
