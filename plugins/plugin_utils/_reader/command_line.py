@@ -21,6 +21,7 @@ _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+
 _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
+_ENDED = re.compile(r"([^\s;&|\\]+)(;|&&?|\|\|?)")
 _SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
 # What may stand behind an etcd without flags.
 _NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
@@ -61,16 +62,23 @@ def split_words(text: str) -> list[str]:
     text = re.sub(r"\{\{\s*(.*?)\s*\}\}", lambda found: "{{" + re.sub(r"\s+|[\"']", "", found[1]) + "}}", text)
     text = _SUBSTITUTION.sub("$(command)", text)
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError:
-        return [word.strip("\"'") for word in text.split()]
+        words = [word.strip("\"'") for word in text.split()]
+    return [part for word in words for part in _without_end(word)]
+
+
+def _without_end(word: str) -> list[str]:
+    """Part a word from the end of its command, as in ``2379;``. A quoted text with blanks is a command of its own."""
+    found = _ENDED.fullmatch(word)
+    return [found[1], found[2]] if found else [word]
 
 
 def expand(words: list[str], variables: Mapping[str, str]) -> list[str]:
     """Replace known variables. A word that is only a variable may become several words or none."""
     expanded: list[str] = []
     for word in words:
-        alone = re.fullmatch(r"\$\{?(\w+)\}?", word)
+        alone = re.fullmatch(r"\$\{?(\w+)(?:\[[@*]\])?\}?", word)
         if alone and alone[1] in variables:
             expanded += split_words(variables[alone[1]])
         else:

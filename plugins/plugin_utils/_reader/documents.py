@@ -19,6 +19,10 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENCRYPTED = "$ANSIBLE_VAULT"
 # Lists of commands in cloud-init.
 _COMMANDS = ("runcmd", "bootcmd")
+# Modules of Ansible that run a command, and the line that another one adds to a file.
+_TASKS = ("command", "shell")
+COMMAND = "command of a task"
+_VARIABLE = re.compile(r"\s*(?:export\s+)?ETCD_[A-Z_]+=")
 # The value of a template without quotes, which is not YAML until it is rendered. A line that begins with {% may leave out others.
 _QUOTABLE = re.compile(
     r"^([ \t]*(?:-[ \t]+)?[\w.-]+:[ \t]+)([^\s\"'#|>][^\n]*?(?:\}\}|%\})[^\n]*?)[ \t]*$", re.MULTILINE
@@ -134,6 +138,9 @@ def _key(key: Any) -> str:
 def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]], embedded: list[Embedded]) -> None:
     """Add the ranges of each key and name below a node, and its texts of several lines."""
     whole = _range(root, root, first)
+    # Playbooks and the tasks of roles are lists.
+    in_tasks = isinstance(root, yaml.SequenceNode)
+    added: dict[str, list[Line]] = {}
     pending = [(root, whole, "", "")]
     seen = set()
     while pending:
@@ -145,7 +152,7 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
             pending += [(item, _range(item, item, first), inside, "") for item in node.value]
             continue
         # Butane and Container Linux Config have the text below the file's contents.
-        target = _scalar(node, "path") or (parent if inside == "contents" else "")
+        target = _scalar(node, "path") or _scalar(node, "dest") or (parent if inside == "contents" else "")
         embedded += _decoded(path, node, target, first)
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -153,6 +160,13 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
             if key.value == "name" and isinstance(value, yaml.ScalarNode):
                 _add(scopes, value.value, whole if inside == "metadata" else outer)
             _add(scopes, key.value, _range(key, value, first))
+            if in_tasks and isinstance(value, yaml.ScalarNode) and "\n" not in value.value:
+                line = Line(path, value.start_mark.line + first, value.value)
+                # A container's command is an option beside its image.
+                if key.value.rsplit(".", 1)[-1] in _TASKS and not _scalar(node, "image"):
+                    embedded.append(Embedded(COMMAND, [line]))
+                elif key.value == "line" and _VARIABLE.match(value.value):
+                    added.setdefault(target, []).append(line)
             if key.value in _COMMANDS and isinstance(value, yaml.SequenceNode):
                 embedded.append(Embedded(key.value, _commands(path, value, first)))
             if isinstance(value, yaml.ScalarNode) and "\n" in value.value and value.style in ("|", ">"):
@@ -160,6 +174,7 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                     Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
                 )
             pending.append((value, _range(key, value, first), key.value, target))
+    embedded += [Embedded(target, sorted(lines, key=lambda line: line.number)) for target, lines in added.items()]
 
 
 def _decoded(path: str, node: Any, target: str, first: int) -> list[Embedded]:

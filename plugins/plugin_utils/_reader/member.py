@@ -47,7 +47,7 @@ def build(
     if source:
         places.update({name: source.place(name) for name, _value in command.environment})
         if command.image:
-            places["etcd_version"] = source.place(command.image.split(":")[0])
+            places.setdefault("etcd_version", source.place(command.image.split(":")[0]))
         places.update({f"--{flag}": source.place(f"-{flag}") for flag in _flags(command.words)})
     return {
         "name": _name(command.words) or _written(environment.get("ETCD_NAME", "")) or "etcd",

@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
+
 _MODULES = {
     f"{collection}{name}"
     for collection in ("", "ansible.builtin.")
     for name in ("systemd", "systemd_service", "service", "sysvinit")
 }
 _UNITS = ("etcd", "etcd.service")
+_CONTAINERS = (
+    *("docker_container", "community.docker.docker_container", "community.general.docker_container"),
+    *("podman_container", "containers.podman.podman_container"),
+)
 
 
 def starts_etcd(documents: list[Any]) -> bool:
@@ -35,6 +42,37 @@ def _tasks(value: Any) -> Iterator[dict[str, Any]]:
         if isinstance(item, dict):
             yield item
         pending += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+
+
+def containers(documents: list[Any]) -> Iterator[dict[str, Any]]:
+    """Return the members in containers that the tasks of playbooks and roles start."""
+    for document in documents:
+        for task in _tasks(document) if isinstance(document, list) else ():
+            options = next((task[name] for name in _CONTAINERS if isinstance(task.get(name), dict)), None)
+            command = find_etcd(_words(options)) if options and options.get("state") != "absent" else None
+            if command is not None and command.image:
+                files = command.environment_files
+                unknown = {f"env_file: {path}": member.NOT_AMONG_THE_FILES for path in files}
+                yield member.build("playbook", command, None, [], unknown=unknown)
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    """Return the command of docker or podman that a task stands for."""
+    environment = options.get("env") if isinstance(options.get("env"), dict) else {}
+    single = [("--memory", "memory"), ("--entrypoint", "entrypoint"), ("--env-file", "env_file")]
+    command = options.get("command") or ""
+    return [
+        *("docker", "run"),
+        *(word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")),
+        *(word for volume in _listed(options.get("volumes")) for word in ("-v", volume)),
+        *(word for option, name in single if options.get(name) for word in (option, " ".join(_listed(options[name])))),
+        str(options.get("image", "")),
+        *(_listed(command) if isinstance(command, list) else split_words(str(command))),
+    ]
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)] if value else []
 
 
 def _starts(task: dict[str, Any]) -> bool:

@@ -15,17 +15,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
+    commands,
     dockerfile,
     ini,
     member,
     nix,
     notes,
     playbook,
+    quadlet,
     script,
     unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed, read_documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
     SERVER_VARIABLE,
     Variable,
@@ -49,7 +51,7 @@ _COMMANDS = re.compile(
     re.MULTILINE,
 )
 # A setting of etcd in any syntax.
-_MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?==|\s|$)|ETCD_[A-Z_]+)", re.MULTILINE)
+_MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
 
 
 class Text(NamedTuple):
@@ -138,7 +140,10 @@ class _Reader:
     def _add(self, file: Text) -> None:
         text = file.text
         parts = notes.parts_of(file.lines) if file.path == file.target else []
-        if parts:
+        run = commands.commands_of(file.target, file.lines)
+        if run:
+            self._add_script(file._replace(lines=run))
+        elif parts:
             for target, lines in parts:
                 self._add_inner(Text(file.path, target, lines))
         elif _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
@@ -149,7 +154,9 @@ class _Reader:
             self._add_nix(file)
         elif _SCRIPT.search(text):
             self._add_script(file)
-        elif unit.is_unit(text) or unit.unit_of(file.target) != file.target:
+        elif file.target == COMMAND:
+            self._add_script(file)
+        elif unit.is_unit(text) or quadlet.is_container(text) or unit.unit_of(file.target) != file.target:
             self._units.append(file)
         elif _COMMANDS.search(text):
             self._add_script(file)
@@ -166,6 +173,7 @@ class _Reader:
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
             # Ansible would pass it over by its name.
             self.translated[file.path] = True
+        self.files += [_member(file.path, found) for found in playbook.containers(parsed.documents)]
         if file.path in self._releases and playbook.starts_etcd(parsed.documents):
             self.files.append(_member(file.path, member.elsewhere("playbook")))
         self._index(file, parsed)
@@ -233,7 +241,8 @@ class _Reader:
         used: set[int] = set()
         for parts in self._grouped():
             directives = unit.merge(unit.read_directives(part.lines) for part in parts)
-            found = unit.member_of(directives, lambda named, path: self._find(named, path, used))
+            reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
+            found = reader(directives, lambda named, path: self._find(named, path, used))
             if found is not None:
                 self.files.append(_member(parts[0].path, found))
             else:

@@ -29,6 +29,9 @@ _ASSIGNMENT = re.compile(
     r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
 )
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
+# NAME="…", NAME="$NAME …" and NAME+=" …"
+_COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)\+?=(?:\"[^\"]*\"|'[^']*')\s*$")
+_ARRAY = re.compile(r"^\s*(?:local\s+|declare\s+-a\s+)?([A-Za-z_]\w*)=\(([^()]*)\)", re.MULTILINE)
 # NAME="etcd --flag …"
 _KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-]*/)?etcd\s+-.*)\2\s*$")
 # etcd without a flag, as a command rather than a word.
@@ -112,7 +115,30 @@ def _constants(lines: list[Line]) -> dict[str, str]:
         value = _VARIABLE.sub(lambda name: constants.get(name[1] or name[2], name[0]), unquote(found[3]))
         if times[found[2]] == 1 and value and not re.search(r"[$`]", value):
             constants[found[2]] = value
-    return constants
+    return {**constants, **_arguments(lines, constants)}
+
+
+def _arguments(lines: list[Line], constants: dict[str, str]) -> dict[str, str]:
+    """Return the arguments that a script collects in a variable, line by line, or in an array; without those under a condition."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in lines:
+        step = _COLLECTS.match(line.text)
+        if step:
+            found.setdefault(step[2], []).append((step[1], step[0]))
+    collected: dict[str, str] = {}
+    for name, steps in found.items():
+        texts = [re.sub(r"^[^=]*=", "", text.strip()) for _indent, text in steps]
+        begins = [bool(re.match(rf"[\"']?\$\{{?{name}\b", text)) or "+=" in step[1] for text, step in zip(texts, steps)]
+        if len(steps) > 1 and not begins[0] and all(begins[1:]) and len({indent for indent, _text in steps}) == 1:
+            own = [re.sub(rf"^\$\{{?{name}\}}?", "", unquote(text)) for text in texts]
+            collected[name] = " ".join(own)
+    for name, body in _ARRAY.findall("\n".join(line.text for line in lines)):
+        collected[name] = " ".join(re.sub(r"(^|\s)#.*", "", part).strip() for part in body.splitlines())
+    expanded = {
+        name: _VARIABLE.sub(lambda one: constants.get(one[1] or one[2], one[0]), text)
+        for name, text in collected.items()
+    }
+    return {name: text for name, text in expanded.items() if re.search(r"(^|\s)--?[a-z]", text)}
 
 
 def _expand(line: Line, constants: dict[str, str]) -> Line:

@@ -56,7 +56,7 @@ def starts_etcd(text: str) -> bool:
 
 
 def read_directives(lines: Iterable[Line]) -> list[Directive]:
-    """Return the directives of the section [Service], in their order."""
+    """Return the directives of the sections [Service] and [Container], in their order."""
     found: list[Directive] = []
     section = ""
     for logical in logical_lines(lines):
@@ -64,7 +64,7 @@ def read_directives(lines: Iterable[Line]) -> list[Directive]:
         directive = _DIRECTIVE.match(logical.text)
         if header:
             section = header[1]
-        elif directive and section == "Service":
+        elif directive and section in ("Service", "Container"):
             found.append(Directive(directive[1], directive[2].strip(), logical))
     return found
 
