@@ -26,23 +26,24 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     script,
     unit,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed, read_documents
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
-    SERVER_VARIABLE,
-    Variable,
-    is_server,
-    read_environment,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
+    DOCUMENT,
+    Text,
+    has_server_keys,
+    is_complete,
+    is_configuration,
+    is_environment,
+    is_resource,
+    mention,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
-_DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\.(template|sample|example|dist)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
-# Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
-_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -50,20 +51,6 @@ _COMMANDS = re.compile(
     r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-|(sed|echo|printf)[ \t].*ETCD_[A-Z_]+=)",
     re.MULTILINE,
 )
-# A setting of etcd in any syntax.
-_MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
-
-
-class Text(NamedTuple):
-    """A file, or a file inside another one: its path here, its path on the host, and its lines."""
-
-    path: str
-    target: str
-    lines: list[Line]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(line.text for line in self.lines)
 
 
 class Reading(NamedTuple):
@@ -114,7 +101,7 @@ class _Reader:
         if isinstance(found, dict) and found.get("image") is None:
             found["release"] = release
             found["where"]["etcd_version"] = [line.path, line.number]
-        elif _has_server_keys(contents):
+        elif has_server_keys(contents):
             contents["headroom_release"] = release
 
     def add(self, path: str, text: str) -> None:
@@ -126,12 +113,12 @@ class _Reader:
         try:
             self._add(Text(path, path, lines_of(path, text)))
         except Unparsed as problem:
-            about_etcd = _mention(text) or _is_configuration(Text(path, path, lines_of(path, text)))
+            about_etcd = mention(text) or is_configuration(Text(path, path, lines_of(path, text)))
             (self.unparsed if about_etcd else self.passed_over)[path] = str(problem)
             return
         if before == len(self.files) + len(self._units) + len(self._environments):
             # Of a Dockerfile it is certain that it starts something else.
-            mentioned = "" if dockerfile.is_dockerfile(path, text) else _mention(text)
+            mentioned = "" if dockerfile.is_dockerfile(path, text) else mention(text)
             if mentioned and path not in self.unparsed:
                 self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
             elif path not in self.unparsed:
@@ -146,7 +133,7 @@ class _Reader:
         elif parts:
             for target, lines in parts:
                 self._add_inner(Text(file.path, target, lines))
-        elif _DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
+        elif DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
         elif dockerfile.is_dockerfile(file.target, text):
             self._add_dockerfile(file)
@@ -160,9 +147,9 @@ class _Reader:
             self._units.append(file)
         elif _COMMANDS.search(text):
             self._add_script(file)
-        elif _is_environment(file):
+        elif is_environment(file):
             self._environments.append(file)
-        elif _is_configuration(file):
+        elif is_configuration(file):
             self._add_documents(file)
         elif file.path == file.target:
             self._add_inventory(file)
@@ -189,7 +176,7 @@ class _Reader:
         service = script.served_elsewhere(own) if file.path in self._releases and not written and not members else None
         exported = script.exported_variables(own)
         # A file for the scripts that read it.
-        settings = [member.from_environment(exported)] if not (written or members) and _is_complete(exported) else []
+        settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
         self.files += [_member(file.path, found) for found in [*members, *settings, *([service] if service else [])]]
 
     def _add_dockerfile(self, file: Text) -> None:
@@ -210,11 +197,9 @@ class _Reader:
 
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
-        if not (
-            _mention(inner.text) or _is_configuration(inner) or _is_resource(inner) or unit.starts_etcd(inner.text)
-        ):
+        if not (mention(inner.text) or is_configuration(inner) or is_resource(inner) or unit.starts_etcd(inner.text)):
             return
-        if _DOCUMENT.search(inner.target) and not _is_configuration(inner) and not _is_resource(inner):
+        if DOCUMENT.search(inner.target) and not is_configuration(inner) and not is_resource(inner):
             return
         self._add(inner)
 
@@ -279,45 +264,3 @@ class _Reader:
 
 def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:
     return {"path": path, "contents": {"headroom_member": found}}
-
-
-def _is_environment(file: Text) -> bool:
-    """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
-    variables = read_environment(file.lines)
-    return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
-
-
-def _is_complete(variables: list[Variable]) -> bool:
-    """Tell whether variables configure a member, rather than describe one to a client."""
-    names = {variable.name for variable in variables if variable.name.startswith("ETCD_")}
-    return "ETCD_LISTEN_CLIENT_URLS" in names and len(names) > 1
-
-
-def _is_configuration(file: Text) -> bool:
-    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
-    keys = {found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text))}
-    return sum(1 for key in keys if SERVER_FLAG.match(f"--{key}")) > 1
-
-
-def _has_server_keys(contents: dict[str, Any]) -> bool:
-    """Tell whether a document is etcd's config file."""
-    return sum(1 for key in contents if SERVER_FLAG.match(f"--{key}")) > 1
-
-
-def _is_resource(inner: Text) -> bool:
-    """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
-    is_named = _DOCUMENT.search(inner.target) is not None
-    return (
-        is_named
-        and _RESOURCE.search(inner.text) is not None
-        and re.search(r"etcd|cluster-init", inner.text) is not None
-    )
-
-
-def _mention(text: str) -> str:
-    """Return the first setting of a server in a text, with its line; empty if there is none."""
-    for number, line in enumerate(text.splitlines(), 1):
-        for found in _MENTION.finditer("" if line.lstrip().startswith("#") else line):
-            if SERVER_FLAG.match(found[0]) or SERVER_VARIABLE.match(found[0]):
-                return f"{found[0]} in line {number}"
-    return ""

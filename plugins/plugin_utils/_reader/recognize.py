@@ -1,0 +1,79 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recognize what a text is by its content: an environment file, etcd's config file, a resource of Kubernetes, or a mention of etcd's settings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+    SERVER_VARIABLE,
+    Variable,
+    is_server,
+    read_environment,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+
+# Names that always mean YAML or JSON.
+DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
+# Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
+_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
+# A setting of etcd in any syntax.
+_MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
+
+
+class Text(NamedTuple):
+    """A file, or a file inside another one: its path here, its path on the host, and its lines."""
+
+    path: str
+    target: str
+    lines: list[Line]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+
+def is_environment(file: Text) -> bool:
+    """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
+    variables = read_environment(file.lines)
+    return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
+
+
+def is_complete(variables: list[Variable]) -> bool:
+    """Tell whether variables configure a member, rather than describe one to a client."""
+    names = {variable.name for variable in variables if variable.name.startswith("ETCD_")}
+    return "ETCD_LISTEN_CLIENT_URLS" in names and len(names) > 1
+
+
+def is_configuration(file: Text) -> bool:
+    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
+    keys = {found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text))}
+    return sum(1 for key in keys if SERVER_FLAG.match(f"--{key}")) > 1
+
+
+def has_server_keys(contents: dict[str, Any]) -> bool:
+    """Tell whether a document is etcd's config file."""
+    return sum(1 for key in contents if SERVER_FLAG.match(f"--{key}")) > 1
+
+
+def is_resource(inner: Text) -> bool:
+    """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
+    is_named = DOCUMENT.search(inner.target) is not None
+    return (
+        is_named
+        and _RESOURCE.search(inner.text) is not None
+        and re.search(r"etcd|cluster-init", inner.text) is not None
+    )
+
+
+def mention(text: str) -> str:
+    """Return the first setting of a server in a text, with its line; empty if there is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in _MENTION.finditer("" if line.lstrip().startswith("#") else line):
+            if SERVER_FLAG.match(found[0]) or SERVER_VARIABLE.match(found[0]):
+                return f"{found[0]} in line {number}"
+    return ""
