@@ -127,7 +127,7 @@ def _until_end(words: list[str]) -> list[str]:
 def _in_container(words: list[str]) -> Command | None:
     """Parse the words after docker, podman or nerdctl."""
     verb = next((position for position, word in enumerate(words) if word in ("run", "create")), None)
-    if verb is None:
+    if verb is None or any(_makes_another(words, position) for position in range(verb)):
         return None
     options, rest = _options(words[verb + 1 :])
     if not rest:
@@ -145,6 +145,12 @@ def _in_container(words: list[str]) -> Command | None:
     mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
     files = tuple(value for name, value in options if name == "--env-file")
     return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files)
+
+
+def _makes_another(words: list[str], position: int) -> bool:
+    """Tell whether a word before `create` names another object than a container, such as a network."""
+    is_value = position > 0 and words[position - 1].startswith("--") and "=" not in words[position - 1]
+    return not (words[position].startswith("-") or words[position] == "container" or is_value)
 
 
 def _mounted(value: str) -> str:

@@ -17,6 +17,7 @@ SERVER_VARIABLE = re.compile(
     r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
 )
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
+_COMMENTED = re.compile(r"([\"'])([^\"']*)\1\s+#.*")
 
 
 class Variable(NamedTuple):
@@ -40,8 +41,11 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
 
 
 def unquote(value: str) -> str:
-    """Return a value without the quotes around it."""
+    """Return a value without the quotes around it, and without a comment behind the quotes."""
     value = value.strip()
+    commented = _COMMENTED.fullmatch(value)
+    if commented:
+        return commented[2]
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return value

@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     playbook,
     quadlet,
     script,
+    templates,
     unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed, read_documents
@@ -44,6 +45,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _EXAMPLE = re.compile(r"\.(template|sample|example|dist)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
+_MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -135,7 +137,16 @@ class _Reader:
                 self._add_inner(Text(file.path, target, lines))
         elif DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
-        elif dockerfile.is_dockerfile(file.target, text):
+        elif file.path != file.target and _MANIFEST.match(text):
+            self._add_documents(file)
+        else:
+            self._add_text(file)
+
+    def _add_text(self, original: Text) -> None:
+        """Read a text that is neither YAML nor JSON by its name. Of YAML with conditions nothing is certain."""
+        file = original._replace(lines=templates.settle(original.lines))
+        text = file.text
+        if dockerfile.is_dockerfile(file.target, text):
             self._add_dockerfile(file)
         elif file.target.endswith(".nix"):
             self._add_nix(file)
@@ -150,7 +161,7 @@ class _Reader:
         elif is_environment(file):
             self._environments.append(file)
         elif is_configuration(file):
-            self._add_documents(file)
+            self._add_documents(original)
         elif file.path == file.target:
             self._add_inventory(file)
 

@@ -62,7 +62,7 @@ def has_server_keys(contents: dict[str, Any]) -> bool:
 
 def is_resource(inner: Text) -> bool:
     """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
-    is_named = DOCUMENT.search(inner.target) is not None
+    is_named = DOCUMENT.search(inner.target) is not None or inner.text.lstrip("- \n").startswith("apiVersion:")
     return (
         is_named
         and _RESOURCE.search(inner.text) is not None

@@ -92,9 +92,10 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
         if command is not None and (start in starts or command.image):
             more, missing = _files(command.environment_files, start.source, find_file)
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
-    if starts or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
+    if not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
         return None
-    unknown = {**unknown, "the unit of this drop-in": member.NOT_AMONG_THE_FILES}
+    reason = {f"ExecStart={start.value}": "it is a program around etcd" for start in starts[-1:]}
+    unknown = {**unknown, **(reason or {"the unit of this drop-in": member.NOT_AMONG_THE_FILES})}
     return _build(Command(("etcd",)), None, variables, unknown, directives)
 
 

@@ -132,6 +132,66 @@ def test_a_template_of_a_configuration() -> None:
     assert not found.document["files"] and "a template (line 1)" in found.document["unparsed"]["etcd.conf.j2"]
 
 
+@pytest.mark.parametrize(
+    ("opening", "middle", "closing"),
+    [("{% if tls %}", "{% else %}", "{% endif %}"), ("{{- if .TLS }}", "{{- else }}", "{{- end }}")],
+)
+def test_conditions_of_a_template_are_unknown(opening: str, middle: str, closing: str) -> None:
+    def either(name: str, end: str = "") -> str:
+        urls = [f"{name}{scheme}://10.0.0.1:2379{end}" for scheme in ("https", "http")]
+        return f"{opening}\n{urls[0]}\n{middle}\n{urls[1]}\n{closing}\n"
+
+    variables = either("ETCD_LISTEN_CLIENT_URLS=")
+    [member] = members("etcd.env.j2", f"ETCD_NAME=a\nETCD_INITIAL_CLUSTER=a=http://b:2380\n{variables}")
+    assert member["environment"]["ETCD_LISTEN_CLIENT_URLS"] == "{{condition}}"
+    flags = either("--listen-client-urls=", " \\")
+    [unit] = members(
+        "etcd.service.j2", f"[Service]\nExecStart=/usr/bin/etcd --name a \\\n{flags}  --max-wals=9\nNice=-5\n"
+    )
+    assert (
+        unit["command"] == ["etcd", "--name", "a", "{{condition}}", "--max-wals=9"]
+        and unit["facts"]["nice"]["value"] == "-5"
+    )
+    assert unit["unknown"] == {"{{condition}}": "it is filled in when etcd starts"}
+    last = flags.replace(" \\\n" + closing, "\n" + closing)
+    [ended] = members("etcd.service.j2", f"[Service]\nExecStart=/usr/bin/etcd --name a \\\n{last}Nice=-5\n")
+    assert ended["command"] == ["etcd", "--name", "a", "{{condition}}"] and ended["facts"]["nice"]["value"] == "-5"
+
+
+def test_the_content_of_a_loop_stays() -> None:
+    [member] = members(
+        "a.j2", "{% for x in y %}\nETCD_LISTEN_CLIENT_URLS=http://{{ x }}:2379\n{% endfor %}\nETCD_NAME=a\n"
+    )
+    assert member["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://{{ x }}:2379", "ETCD_NAME": "a"}
+
+
+def test_a_manifest_in_a_script() -> None:
+    manifest = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: etcd, command: [etcd, --listen-client-urls=http://0.0.0.0:2379]}\n"
+    [entry] = read({"up.sh": f"kubectl apply -f - <<EOF\n{manifest}EOF\n"}).document["files"]
+    assert entry["contents"]["kind"] == "Pod"
+
+
+@pytest.mark.parametrize("command", ["network create etcd", "volume create etcd", "--context a pod create etcd"])
+def test_docker_creates_other_things_too(command: str) -> None:
+    assert members("up.sh", f"#!/bin/sh\ndocker {command}\n") == []
+    [member] = members("up.sh", "#!/bin/sh\ndocker --context a container run quay.io/coreos/etcd:v3.5.0\n")
+    assert member["image"] == "quay.io/coreos/etcd:v3.5.0"
+
+
+def test_a_program_around_etcd() -> None:
+    text = (
+        "[Service]\nEnvironment=ETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379\nExecStart=/usr/lib/coreos/etcd-wrapper\n"
+    )
+    [member] = members("etcd.service", text)
+    assert member["unknown"] == {"ExecStart=/usr/lib/coreos/etcd-wrapper": "it is a program around etcd"}
+    assert members("etcd.service", text.replace("ETCD_LISTEN_CLIENT_URLS", "ETCD_ENDPOINTS")) == []
+
+
+def test_a_comment_behind_quotes() -> None:
+    [member] = members("etcd.conf", 'ETCD_LISTEN_CLIENT_URLS="http://0.0.0.0:2379"  # all\n')
+    assert member["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379"}
+
+
 def test_variables_of_an_image() -> None:
     text = (
         "FROM debian\nARG ETCD_VERSION=v3.5.5\nENV ETCD_ROOT=/opt ETCD_NMAE=a\nENV ETCD_LISTEN_CLIENT_URLS http://0.0.0.0:2379\n"

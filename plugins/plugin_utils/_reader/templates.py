@@ -1,0 +1,56 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take conditions out of templates of Jinja and Go, so that a line under a condition is never read as a fact."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+
+_TAG = re.compile(r"^\s*(?:\{%[-+]?\s*(.+?)\s*[-+]?%\}|\{\{-?\s*((?:if|else|end|range|with)\b.*?)\s*-?\}\})\s*\\?\s*$")
+_LOOPS = ("for", "range", "with", "block", "filter", "raw", "macro")
+_ASSIGNMENT = re.compile(r"^(\s*(?:export\s+|Environment=[\"']?)?[A-Z][A-Z0-9_]*=)")
+# What the policies take for a value that is filled in at deployment.
+_UNKNOWN = "{{condition}}"
+
+
+def settle(lines: list[Line]) -> list[Line]:
+    """Return the lines without tags. Under a condition, the value of an assignment is unknown, and other lines become one placeholder.
+
+    The placeholder stands only inside a command of several lines. The content of a loop stays, once.
+    """
+    if not any(_TAG.match(line.text) for line in lines):
+        return lines
+    settled: list[Line] = []
+    open_tags: list[str] = []
+    block: list[Line] = []
+    for line in lines:
+        found = _TAG.match(line.text)
+        word = re.split(r"\W", (found[1] or found[2]), maxsplit=1)[0] if found else ""
+        if word == "if" or word in _LOOPS:
+            open_tags.append(word)
+        elif word.startswith("end") and open_tags:
+            open_tags.pop()
+            if "if" not in open_tags:
+                settled += _without_condition(block, settled)
+                block = []
+        elif not found and "if" in open_tags:
+            block.append(line)
+        elif not found:
+            settled.append(line)
+    return settled
+
+
+def _without_condition(block: list[Line], before: list[Line]) -> list[Line]:
+    """Return what is certain of the lines under a condition."""
+    if not block:
+        return []
+    assigned = [
+        line._replace(text=f"{found[1]}{_UNKNOWN}") for line in block if (found := _ASSIGNMENT.match(line.text))
+    ]
+    if not before or not before[-1].text.rstrip().endswith("\\"):
+        return assigned
+    goes_on = " \\" if block[-1].text.rstrip().endswith("\\") else ""
+    return [block[0]._replace(text=f"{_UNKNOWN}{goes_on}")]
