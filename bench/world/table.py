@@ -17,7 +17,8 @@ UNSEEN = "unseen"
 LATER = "later"
 NEWEST = "newest"
 WEAK = "weak"
-ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK)
+MIXED = "mixed"
+ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
