@@ -13,6 +13,7 @@ import shlex
 from typing import Any, NamedTuple
 
 import yaml
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -23,10 +24,8 @@ _COMMANDS = ("runcmd", "bootcmd")
 _TASKS = ("command", "shell")
 COMMAND = "command of a task"
 _VARIABLE = re.compile(r"\s*(?:export\s+)?ETCD_[A-Z_]+=")
-# The value of a template without quotes, which is not YAML until it is rendered. A line that begins with {% may leave out others.
-_QUOTABLE = re.compile(
-    r"^([ \t]*(?:-[ \t]+)?[\w.-]+:[ \t]+)([^\s\"'#|>][^\n]*?(?:\}\}|%\})[^\n]*?)[ \t]*$", re.MULTILINE
-)
+# The value of a template that needs other quotes or any, which is not YAML until it is rendered. A line that begins with {% may leave out others.
+_QUOTABLE = re.compile(r"^([ \t]*(?:-[ \t]+)?[\w.-]+:[ \t]+)([^\s#|>][^\n]*?(?:\}\}|%\})[^\n]*?)[ \t]*$", re.MULTILINE)
 
 
 class _Loader(_BASE):  # type: ignore[misc]
@@ -76,7 +75,7 @@ def read_documents(path: str, text: str, first: int = 1) -> Parsed:
     try:
         return _parsed(path, text, first)
     except Unparsed:
-        quoted = _QUOTABLE.sub(lambda found: f"{found[1]}{json.dumps(found[2])}", text)
+        quoted = _QUOTABLE.sub(lambda found: f"{found[1]}{json.dumps(unquote(found[2]))}", text)
         if quoted == text:
             raise
     try:

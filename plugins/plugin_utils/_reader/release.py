@@ -11,23 +11,38 @@ from collections.abc import Iterable
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
+_ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}/"
-    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)[\"']?\s*[=:]\s*[\"']?{_NUMBER}[\"']?\s*$",
+    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)[\"']?\s*[=:]\s*[\"']?{_NUMBER}{_ARCHITECTURE}[\"']?\s*$",
     re.IGNORECASE,
 )
-# The name of an archive, which may also be that of an old one.
-_ARCHIVE = re.compile(rf"\betcd-{_NUMBER}(?:/|-linux)", re.IGNORECASE)
+# The name of an archive or a package, which may also be that of an old one.
+_ARCHIVE = re.compile(rf"\betcd-{_NUMBER}(?:/|-linux|-\d+[\w.]*\.rpm)", re.IGNORECASE)
+# The same with a variable, and the variable's value.
+_INDIRECT = re.compile(r"\betcd-v?(?:\{\{\s*(\w+)\s*\}\}|\$\{?(\w+)\}?)-linux", re.IGNORECASE)
+_ASSIGNMENT = re.compile(rf"^\s*(?:export\s+|-\s*)?(\w+)[\"']?\s*[=:]\s*[\"']?{_NUMBER}[\"']?\s*$", re.IGNORECASE)
 
 
 def find_release(lines: Iterable[Line]) -> tuple[str, Line] | None:
     """Return the release with its line; None if the file names none or several."""
     kept = [line for line in lines if not line.text.lstrip().startswith("#")]
-    for pattern in (_STATED, _ARCHIVE):
-        found: dict[str, Line] = {}
-        for line in kept:
-            for match in pattern.finditer(line.text):
-                found.setdefault(next(filter(None, match.groups())), line)
+    for found in (_named(_STATED, kept), _by_variable(kept), _named(_ARCHIVE, kept)):
         if found:
             return next(iter(found.items())) if len(found) == 1 else None
     return None
+
+
+def _named(pattern: re.Pattern[str], lines: list[Line]) -> dict[str, Line]:
+    found: dict[str, Line] = {}
+    for line in lines:
+        for match in pattern.finditer(line.text):
+            found.setdefault(next(filter(None, match.groups())), line)
+    return found
+
+
+def _by_variable(lines: list[Line]) -> dict[str, Line]:
+    """Return the values of the variables that stand for the release in the name of an archive."""
+    names = {match[1] or match[2] for line in lines for match in _INDIRECT.finditer(line.text)}
+    assigned = [(match, line) for line in lines if (match := _ASSIGNMENT.match(line.text)) and match[1] in names]
+    return {match[2]: line for match, line in reversed(assigned)}

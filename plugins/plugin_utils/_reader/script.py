@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     SERVER_FLAG,
+    Command,
     expand,
     find_etcd,
     split_words,
@@ -32,6 +33,8 @@ _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
 _COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)\+?=(?:\"[^\"]*\"|'[^']*')\s*$")
 _ARRAY = re.compile(r"^\s*(?:local\s+|declare\s+-a\s+)?([A-Za-z_]\w*)=\(([^()]*)\)", re.MULTILINE)
+# NAME["flag"]=…
+_ELEMENT = re.compile(r"^\s*([A-Za-z_]\w*)\[[\"']?([a-z][a-z-]+)[\"']?\]=(.+?)\s*$")
 # NAME="etcd --flag …"
 _KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-]*/)?etcd\s+-.*)\2\s*$")
 # etcd without a flag, as a command rather than a word.
@@ -147,6 +150,27 @@ def _expand(line: Line, constants: dict[str, str]) -> Line:
     return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
 
 
+def _members_of_arrays(own: list[Line], constants: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the members whose flags are the keys of an associative array of bash."""
+    arrays: dict[str, list[tuple[str, Line]]] = {}
+    for line in own:
+        found = _ELEMENT.match(line.text)
+        if found:
+            value = " ".join(expand([unquote(re.sub(r"\s+#.*$", "", found[3]))], constants))
+            arrays.setdefault(found[1], []).append((f"--{found[2]}={value}", line))
+    return [
+        member.build(
+            "script",
+            Command(("etcd", *(flag for flag, _line in flags))),
+            None,
+            [],
+            where={flag.partition("=")[0]: (line.path, line.number) for flag, line in flags},
+        )
+        for flags in arrays.values()
+        if sum(1 for flag, _line in flags if SERVER_FLAG.match(flag)) > 1
+    ]
+
+
 def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
     """Return a member without settings for a script that starts etcd as a service whose unit is another file; None for other scripts."""
     started = next((line for line in own if _STARTS_SERVICE.match(line.text)), None)
@@ -195,5 +219,6 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
         unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
         members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))
+    members += _members_of_arrays(own, constants) if not members else []
     # A command of a recovery is not how the script usually starts etcd.
     return [found for found in members if "--force-new-cluster" not in found["command"]] or members

@@ -127,6 +127,9 @@ def test_an_example_of_an_inventory_is_one() -> None:
 
 def test_a_template_of_a_configuration() -> None:
     [entry] = read({"etcd.conf.j2": TEMPLATE}).document["files"]
+    nested = TEMPLATE.replace("initial-cluster: {", "initial-cluster: '{").replace("endfor %}", "endfor %}'")
+    [same] = read({"etcd.conf.j2": nested}).document["files"]
+    assert same["contents"] == entry["contents"]
     assert entry["contents"]["quota-backend-bytes"] == -1 and entry["contents"]["name"] == "{{ etcd_name }}"
     found = read({"etcd.conf.j2": TEMPLATE + "{% if tls %}\ncert-file: a\n{% endif %}\n"})
     assert not found.document["files"] and "a template (line 1)" in found.document["unparsed"]["etcd.conf.j2"]

@@ -113,6 +113,22 @@ def test_arguments_that_a_script_collects(lines: str) -> None:
     assert member["command"] == ["etcd", "--name", "n1", *FLAGS]
 
 
+def test_flags_in_an_associative_array() -> None:
+    text = """#!/bin/bash
+PORT=2379
+declare -A flags
+flags["name"]=${HOSTNAME}
+flags["listen-client-urls"]="http://0.0.0.0:${PORT}"
+flags["initial-cluster-token"]=a # once
+args=$(to_args flags)
+etcd $args
+"""
+    [member] = members("start.sh", text)
+    assert member["command"][2:] == ["--listen-client-urls=http://0.0.0.0:2379", "--initial-cluster-token=a"]
+    assert member["where"]["--listen-client-urls"] == ["start.sh", 5]
+    assert not members("start.sh", text.replace("initial-cluster-token", "color"))
+
+
 def test_arguments_under_a_condition_are_unknown() -> None:
     text = '#!/bin/bash\nA="--name n1"\nif [ "$1" ]; then\n  A="$A --force-new-cluster"\nfi\netcd $A --max-wals=5\n'
     [member] = members("start.sh", text)
