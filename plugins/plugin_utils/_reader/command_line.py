@@ -20,6 +20,10 @@ _EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*)?$")
 _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+)?(?:@sha256:[0-9a-f]+)?$")
 _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
+# They run the command in one of their words.
+_RUNNERS = re.compile(r"^([\w./-]*/)?(ssh|su|runuser|tmux|screen|eval)$")
+# `snapshot restore` has some of the server's flags.
+_OTHER_TOOLS = re.compile(r"^([\w./{}$-]*/)?(etcdctl|etcdutl)$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
 _ENDED = re.compile(r"([^\s;&|\\]+)(;|&&?|\|\|?)")
 _SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
@@ -94,10 +98,19 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
             return _in_container(words[position + 1 :])
         if _SHELL.match(word) and any(re.match(r"^-\w*c$", item) for item in words[position + 1 : position + 3]):
             return find_etcd(split_words(words[-1]), variables)
+        if _RUNNERS.match(word):
+            inner = (
+                find_etcd(split_words(item), variables) for item in words[position + 1 :] if re.search(r"\s", item)
+            )
+            found = next((command for command in inner if command), None)
+            if found:
+                return found
     for position, word in enumerate(words):
         if _EXECUTABLE.match(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
             return Command(("etcd", *_until_end(words[position + 1 :])))
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
+    if any(_OTHER_TOOLS.match(word) for word in words[:first]):
+        return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words):
         return Command(("etcd", *_until_end(words[first:])))
     return None
@@ -148,9 +161,9 @@ def _in_container(words: list[str]) -> Command | None:
 
 
 def _makes_another(words: list[str], position: int) -> bool:
-    """Tell whether a word before `create` names another object than a container, such as a network."""
+    """Tell whether a word before `create` names another object than a container or a service, such as a network."""
     is_value = position > 0 and words[position - 1].startswith("--") and "=" not in words[position - 1]
-    return not (words[position].startswith("-") or words[position] == "container" or is_value)
+    return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)
 
 
 def _mounted(value: str) -> str:

@@ -138,3 +138,34 @@ def test_arguments_under_a_condition_are_unknown() -> None:
 @pytest.mark.parametrize("text", ['args = ["--listen-client-urls", "x"]', "<string>--listen-client-urls</string>"])
 def test_no_form_is_passed_over_in_silence(text: str) -> None:
     assert "--listen-client-urls in line 1" in read({"etcd.nomad": text}).document["unparsed"]["etcd.nomad"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ssh -i key core@host '{}'",
+        'su - etcd -c "{}"',
+        "tmux new -d '{} &'",
+        "docker service create --name e quay.io/coreos/etcd:v3.5.0 {}",
+    ],
+)
+def test_a_command_that_another_one_runs(command: str) -> None:
+    [member] = members("start.sh", "#!/bin/sh\n" + command.format(f"etcd --name n1 {URLS}") + "\n")
+    assert member["command"] == ["etcd", "--name", "n1", *FLAGS]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "etcdctl snapshot restore a.db --name a --initial-cluster a=http://b:2380 --initial-advertise-peer-urls http://b:2380",
+        "docker run quay.io/coreos/etcd:v3.5.0 etcdutl snapshot restore a.db --initial-cluster a=http://b:2380",
+        "docker exec etcd etcdctl member list",
+        "docker stop etcd && docker rm etcd",
+        "ssh host 'systemctl restart etcd'",
+        "kube-apiserver --etcd-servers=https://a:2379",
+        "etcd grpc-proxy start --endpoints=a",
+        'pkill -f "etcd --name"',
+    ],
+)
+def test_other_commands_about_etcd(command: str) -> None:
+    assert members("a.sh", f"#!/bin/sh\n{command}\n") == []
