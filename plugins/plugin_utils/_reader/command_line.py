@@ -61,6 +61,11 @@ def is_image(reference: str) -> bool:
     return _IMAGE.match(reference) is not None
 
 
+def runs_another_tool(words: list[str]) -> bool:
+    """Tell whether words run etcdctl or etcdutl."""
+    return any(_OTHER_TOOLS.match(word) for word in words)
+
+
 def split_words(text: str) -> list[str]:
     """Split a text as a shell does. A command substitution stays one word, and an unbalanced quote is a character."""
     text = re.sub(r"\{\{\s*(.*?)\s*\}\}", lambda found: "{{" + re.sub(r"\s+|[\"']", "", found[1]) + "}}", text)
@@ -109,7 +114,7 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
         if _EXECUTABLE.match(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
             return Command(("etcd", *_until_end(words[position + 1 :])))
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
-    if any(_OTHER_TOOLS.match(word) for word in words[:first]):
+    if runs_another_tool(words[:first]):
         return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words):
         return Command(("etcd", *_until_end(words[first:])))

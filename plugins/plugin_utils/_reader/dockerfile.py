@@ -14,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     Command,
     find_etcd,
     is_image,
+    runs_another_tool,
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
@@ -107,7 +108,7 @@ def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables:
     found = find_etcd(words, values)
     if found is not None:
         return found
-    if image is None:
+    if image is None or runs_another_tool(words):
         return None
     if words and words[0].startswith("-"):
         return Command(("etcd", *words))

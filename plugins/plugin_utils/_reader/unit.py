@@ -27,6 +27,8 @@ _SECTION = re.compile(r"^\[([A-Za-z-]+)\]\s*$")
 _DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")
 # Directive → the fact about the host that it states.
 _FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
+# Programs that start etcd with the variables of their unit. Other units, such as that of a backup, read them too.
+_WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|member)(\.sh)?(\s|$)")
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile"}
 
@@ -92,7 +94,8 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
         if command is not None and (start in starts or command.image):
             more, missing = _files(command.environment_files, start.source, find_file)
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
-    if not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
+    wraps = all(_WRAPPER.match(start.value) for start in starts)
+    if not wraps or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
         return None
     reason = {f"ExecStart={start.value}": "it is a program around etcd" for start in starts[-1:]}
     unknown = {**unknown, **(reason or {"the unit of this drop-in": member.NOT_AMONG_THE_FILES})}

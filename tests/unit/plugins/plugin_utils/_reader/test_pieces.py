@@ -188,6 +188,8 @@ def test_a_program_around_etcd() -> None:
     [member] = members("etcd.service", text)
     assert member["unknown"] == {"ExecStart=/usr/lib/coreos/etcd-wrapper": "it is a program around etcd"}
     assert members("etcd.service", text.replace("ETCD_LISTEN_CLIENT_URLS", "ETCD_ENDPOINTS")) == []
+    for program in ("/usr/local/bin/etcd-backup.sh", "/usr/bin/etcdctl snapshot save a"):
+        assert members("etcd-backup.service", text.replace("/usr/lib/coreos/etcd-wrapper", program)) == []
 
 
 def test_a_comment_behind_quotes() -> None:
@@ -203,6 +205,10 @@ def test_variables_of_an_image() -> None:
     [member] = members("Dockerfile", text)
     assert set(member["environment"]) == {"ETCD_NMAE", "ETCD_LISTEN_CLIENT_URLS"}, "the file uses ETCD_ROOT itself"
     assert member["release"] == "3.5.5"
+
+
+def test_an_image_of_etcdctl() -> None:
+    assert members("Dockerfile", 'FROM quay.io/coreos/etcd:v3.5.0\nENTRYPOINT ["etcdctl"]\n') == []
 
 
 def test_an_indented_unit() -> None:
