@@ -12,9 +12,10 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
 _ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
+_VARIABLE = r"ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}/"
-    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)[\"']?\s*[=:]\s*[\"']?{_NUMBER}{_ARCHITECTURE}[\"']?\s*$",
+    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?{_VARIABLE}[\"']?\s*[=:]\s*[\"']?{_NUMBER}{_ARCHITECTURE}[\"']?\s*$",
     re.IGNORECASE,
 )
 # The name of an archive or a package, which may also be that of an old one.
