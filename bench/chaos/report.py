@@ -173,8 +173,8 @@ def cases(rows: Sequence[Row]) -> list[str]:
 
 def ending(code: str, said: str) -> str:
     """Return how a run ended: killed, or its exit code and its last error."""
-    if code == "killed":
-        return "killed"
+    if code == results.KILLED:
+        return code
     return f"exit {code}" + (f": {cut(said)}" if said and code != "0" else "")
 
 

@@ -10,8 +10,12 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, read_environment
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.unit import Directive, FindFile
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.unit import (
+    Directive,
+    FindFile,
+    own_variables,
+    variables_of_files,
+)
 
 # Directive → the option of podman run that it becomes.
 _OPTIONS = {
@@ -42,24 +46,12 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     command = find_etcd([*words, image.value, *arguments])
     if command is None:
         return None
-    variables: list[Variable] = []
-    unknown: dict[str, str] = {}
-    for directive in directives:
-        if directive.name == "Environment":
-            pairs = [word.partition("=") for word in split_words(directive.value)]
-            variables += [
-                Variable(name, value, *directive.source.place(name)) for name, equals, value in pairs if equals
-            ]
-        elif directive.name == "EnvironmentFile":
-            lines = find_file(directive.value, directive.source.lines[0].path)
-            variables += read_environment(lines or [])
-            if lines is None:
-                unknown[f"EnvironmentFile={directive.value}"] = member.NOT_AMONG_THE_FILES
+    more, unknown = variables_of_files(directives, find_file)
     return member.build(
         "systemd unit",
         command,
         last["Exec"].source if "Exec" in last else None,
-        variables,
+        [*more, *own_variables(directives)],  # which win over those of files in Podman
         unknown=unknown,
         where={"etcd_version": image.source.place("Image")},
     )

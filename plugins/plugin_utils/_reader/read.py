@@ -32,6 +32,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
+    MANIFEST,
     Text,
     has_server_keys,
     is_complete,
@@ -45,7 +46,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _EXAMPLE = re.compile(r"\.(template|sample|example|dist)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
-_MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
@@ -137,7 +137,7 @@ class _Reader:
                 self._add_inner(Text(file.path, target, lines))
         elif DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
-        elif file.path != file.target and _MANIFEST.match(text):
+        elif file.path != file.target and MANIFEST.match(text):
             self._add_documents(file)
         else:
             self._add_text(file)

@@ -21,6 +21,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
 # Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
+# A resource of Kubernetes without a file's name, as in a here-document.
+MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
 # A setting of etcd in any syntax.
 _MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
 
@@ -62,9 +64,9 @@ def has_server_keys(contents: dict[str, Any]) -> bool:
 
 def is_resource(inner: Text) -> bool:
     """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
-    is_named = DOCUMENT.search(inner.target) is not None or inner.text.lstrip("- \n").startswith("apiVersion:")
+    is_document = DOCUMENT.search(inner.target) is not None or MANIFEST.match(inner.text) is not None
     return (
-        is_named
+        is_document
         and _RESOURCE.search(inner.text) is not None
         and re.search(r"etcd|cluster-init", inner.text) is not None
     )

@@ -31,7 +31,7 @@ _ASSIGNMENT = re.compile(
 )
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
-_COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)\+?=(?:\"[^\"]*\"|'[^']*')\s*$")
+_COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)(\+?)=(\"[^\"]*\"|'[^']*')\s*$")
 _ARRAY = re.compile(r"^\s*(?:local\s+|declare\s+-a\s+)?([A-Za-z_]\w*)=\(([^()]*)\)", re.MULTILINE)
 # NAME["flag"]=…
 _ELEMENT = re.compile(r"^\s*([A-Za-z_]\w*)\[[\"']?([a-z][a-z-]+)[\"']?\]=(.+?)\s*$")
@@ -45,6 +45,14 @@ _STARTS_SERVICE = re.compile(
     r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
     r"|service\s+etcd\s+(?:re)?start|/etc/(?:rc\.d/)?init\.d/etcd\s+(?:re)?start|update-rc\.d\s+etcd)(?=\s|;|&|$)"
 )
+
+
+class _Step(NamedTuple):
+    """One assignment of a variable that collects arguments."""
+
+    indent: str
+    extends: bool
+    text: str
 
 
 class Written(NamedTuple):
@@ -122,26 +130,38 @@ def _constants(lines: list[Line]) -> dict[str, str]:
 
 
 def _arguments(lines: list[Line], constants: dict[str, str]) -> dict[str, str]:
-    """Return the arguments that a script collects in a variable, line by line, or in an array; without those under a condition."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for line in lines:
-        step = _COLLECTS.match(line.text)
-        if step:
-            found.setdefault(step[2], []).append((step[1], step[0]))
-    collected: dict[str, str] = {}
-    for name, steps in found.items():
-        texts = [re.sub(r"^[^=]*=", "", text.strip()) for _indent, text in steps]
-        begins = [bool(re.match(rf"[\"']?\$\{{?{name}\b", text)) or "+=" in step[1] for text, step in zip(texts, steps)]
-        if len(steps) > 1 and not begins[0] and all(begins[1:]) and len({indent for indent, _text in steps}) == 1:
-            own = [re.sub(rf"^\$\{{?{name}\}}?", "", unquote(text)) for text in texts]
-            collected[name] = " ".join(own)
-    for name, body in _ARRAY.findall("\n".join(line.text for line in lines)):
-        collected[name] = " ".join(re.sub(r"(^|\s)#.*", "", part).strip() for part in body.splitlines())
-    expanded = {
-        name: _VARIABLE.sub(lambda one: constants.get(one[1] or one[2], one[0]), text)
-        for name, text in collected.items()
+    """Return the arguments that a script collects, by the name of the variable or the array."""
+    collected = {
+        name: _VARIABLE.sub(lambda found: constants.get(found[1] or found[2], found[0]), text)
+        for name, text in {**_appended(lines), **_arrays(lines)}.items()
     }
-    return {name: text for name, text in expanded.items() if re.search(r"(^|\s)--?[a-z]", text)}
+    return {name: text for name, text in collected.items() if re.search(r"(^|\s)--?[a-z]", text)}
+
+
+def _appended(lines: list[Line]) -> dict[str, str]:
+    """Return the variables that are set once and then extended, all at one indentation: what a condition adds is not certain."""
+    steps: dict[str, list[_Step]] = {}
+    for line in lines:
+        found = _COLLECTS.match(line.text)
+        if found:
+            indent, name, plus, quoted = found.groups()
+            value = unquote(quoted)
+            added = re.sub(rf"^\$\{{?{name}\b\}}?", "", value)
+            steps.setdefault(name, []).append(_Step(indent, bool(plus) or added != value, added))
+    return {
+        name: " ".join(step.text for step in [first, *more])
+        for name, (first, *more) in steps.items()
+        if more and [step.extends for step in (first, *more)] == [False] + [True] * len(more)
+        if all(step.indent == first.indent for step in more)
+    }
+
+
+def _arrays(lines: list[Line]) -> dict[str, str]:
+    """Return the elements of arrays, without comments."""
+    arrays = _ARRAY.findall("\n".join(line.text for line in lines))
+    return {
+        name: " ".join(re.sub(r"(^|\s)#.*", "", part).strip() for part in body.splitlines()) for name, body in arrays
+    }
 
 
 def _expand(line: Line, constants: dict[str, str]) -> Line:

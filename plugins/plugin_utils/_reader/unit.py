@@ -84,7 +84,9 @@ def merge(parts: Iterable[list[Directive]]) -> list[Directive]:
 
 def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any] | None:
     """Return the member that a unit runs; None if it runs something else. A drop-in alone counts if it sets etcd's variables."""
-    variables, unknown = _environment(directives, find_file)
+    more, unknown = variables_of_files(directives, find_file)
+    # Those of files win in systemd.
+    variables = [*own_variables(directives), *more]
     values = {variable.name: variable.value for variable in variables}
     starts = [directive for directive in directives if directive.name == "ExecStart"]
     # A unit may start a container before it follows the container's log.
@@ -130,15 +132,20 @@ def _build(
     return {**found, "silent": ["data_dir"]} if "WorkingDirectory" in last else found
 
 
-def _environment(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:
-    """Return the variables, those of files last because they win in systemd; and the files that are not at hand, with the reason."""
+def own_variables(directives: list[Directive]) -> list[Variable]:
+    """Return the variables of Environment=."""
+    return [
+        Variable(name, value, *directive.source.place(name))
+        for directive in directives
+        if directive.name == "Environment"
+        for name, equals, value in (word.partition("=") for word in split_words(directive.value))
+        if equals
+    ]
+
+
+def variables_of_files(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:
+    """Return the variables of EnvironmentFile=; and the files that are not at hand, with the reason."""
     variables: list[Variable] = []
-    for directive in directives:
-        if directive.name == "Environment":
-            for word in split_words(directive.value):
-                name, equals, value = word.partition("=")
-                if equals:
-                    variables.append(Variable(name, value, *directive.source.place(name)))
     unknown: dict[str, str] = {}
     for directive in directives:
         if directive.name == "EnvironmentFile":
