@@ -70,6 +70,7 @@ def corrupt(member: Member, number: int = 7) -> None:
 
 def corrupted(member: Member) -> Member:
     """Restart a member with a changed value."""
+    ctl(member, "get", "/key/7")  # answers as soon as this member has applied the write, which another one acknowledged
     member.stop()
     corrupt(member)
     member.start()
