@@ -32,6 +32,16 @@ def on(host: str, command: str) -> str:
     return subprocess.run(ssh, input=command, capture_output=True, text=True, check=True).stdout
 
 
+def close_connections() -> None:
+    """Close the connections that Ansible keeps open to the hosts, as the loss of the controller does.
+
+    The connection of a killed play outlives it, and a module whose output exceeds the pipe (64 KiB) then waits forever for its reader.
+    """
+    for host in addresses():
+        ssh, *options = ssh_command(host)
+        subprocess.run([ssh, "-O", "exit", *options], capture_output=True, check=False)  # fails if none is open
+
+
 def certificates(host: str) -> Path:
     """Return a folder with the CA certificate and the client's certificate and key, for programs outside the lab."""
     folder = STATE / "client"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.common.lab import ssh_command
+from bench.common.lab import close_connections, ssh_command
 from bench.common.processes import kill_with_descendants
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -96,6 +96,7 @@ class Site:
                 time.sleep(INTO_TASK)
                 kill_with_descendants(process.pid)
                 process.wait()
+                close_connections()
                 return
         raise AssertionError("".join(lines))
 

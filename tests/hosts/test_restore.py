@@ -158,7 +158,7 @@ def start_after_reboot(site, host):
     # A module that was under way when the play was killed goes on, and a reboot would end it.
     site.on(
         host,
-        "while pgrep -f '[B]ECOME-SUCCESS' >/dev/null; do sleep 0.1; done; systemctl stop etcd; "
+        "for i in $(seq 600); do pgrep -f '[B]ECOME-SUCCESS' >/dev/null || break; sleep 0.1; done; systemctl stop etcd; "
         "rm -f /run/headroom-restore-may-start; systemctl daemon-reload; timeout 60 systemctl start etcd",
     )
     return site.on(host, "systemctl show -P ActiveState -P ConditionResult etcd").split()
