@@ -117,9 +117,10 @@ def describe(result: Result, output: str, log: Path) -> str:
 
 
 def reasons(output: str) -> list[str]:
-    """Return the last lines that name a failed test or an error of Ansible: the end of an output is often a recap."""
-    found = (line.strip() for line in output.splitlines() if REASON.match(line))
-    return [line[:LONGEST_REASON] for line in dict.fromkeys(found)][-MOST_REASONS:]
+    """Return the first failed tests, since one failure causes the next, and the last errors: the end of an output is often a recap."""
+    found = dict.fromkeys(line.strip()[:LONGEST_REASON] for line in output.splitlines() if REASON.match(line))
+    tests = [line for line in found if line.startswith("FAILED ")]
+    return [*tests[:MOST_REASONS], *[line for line in found if line not in tests][-MOST_REASONS:]]
 
 
 def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
