@@ -18,7 +18,8 @@ LATER = "later"
 NEWEST = "newest"
 WEAK = "weak"
 MIXED = "mixed"
-ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED)
+NEWER = "newer"
+ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED, NEWER)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
