@@ -1,6 +1,8 @@
 # `make demo` and `make test` do everything; each target first sets up what it needs and is missing. `make help` lists the targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
+# What the user's shell tells Ansible, such as ANSIBLE_INVENTORY, is about other projects.
+unexport $(filter ANSIBLE_%,$(.VARIABLES))
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \

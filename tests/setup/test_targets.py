@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def test_every_target_is_phony() -> None:
 def test_help_lists_every_target_below_a_heading() -> None:
     done = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE) == [name for name, _ in RULES]
+
+
+def test_a_target_ignores_what_the_shell_tells_ansible() -> None:
+    given = os.environ | {"ANSIBLE_INVENTORY": "/elsewhere", "ANSIBLE_CONFIG": "/elsewhere/ansible.cfg"}
+    command = ["make", "--eval=print-environment: ; @env", "print-environment"]
+    done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, check=True)
+    assert "elsewhere" not in done.stdout
 
 
 @pytest.mark.parametrize(("name", "prerequisites"), [rule for rule in RULES if "setup-" in rule[1]])
