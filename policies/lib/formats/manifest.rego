@@ -88,15 +88,24 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 	environment := _environment(spec)
 }
 
-# Several Deployments may find each other by a discovery service.
+# Several Deployments or Pods may find each other by a discovery service.
 _is_alone(document, spec) if {
 	document.kind in {"Deployment", "StatefulSet"}
 	document.spec.replicas == 1
 	not _discovers_others(document, spec)
+} else if {
+	document.kind == "Pod"
+	not _is_static(document)
+	not _discovers_others(document, spec)
 } else := false
 
+# A static pod lists the members at the time when its member joined.
+_is_static(document) if document.spec.hostNetwork
+
+_is_static(document) if document.metadata.namespace == "kube-system"
+
 _discovers_others(document, spec) if {
-	document.kind == "Deployment"
+	document.kind in {"Deployment", "Pod"}
 	some word in ({word | some word in _words(spec)} | object.keys(_environment(spec)))
 	regex.match(`^(--|ETCD_)(?i)discovery`, word)
 }

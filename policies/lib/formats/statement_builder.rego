@@ -68,8 +68,11 @@ _serves_kubernetes(found) if {
 } else if {
 	some entry in found.given
 	is_string(entry.value)
-	regex.match(`(^|[^a-z])(k8s|kube)`, lower(entry.value))
+	regex.match(`(^|[^a-z])(k8s|kube)`, lower(_without_placeholders(entry.value)))
 } else := false
+
+# The name of a variable, such as K8S_NAMESPACE, tells nothing.
+_without_placeholders(text) := regex.replace(text, `\$\w+|\$[({]\w+[)}]`, "")
 
 _version(found) := found.version if {
 	found.version

@@ -81,6 +81,12 @@ _is_kubespray(groups, names) if {
 	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses", "kube_proxy_mode"}) > 0
 }
 
+# A file of group_vars that is linted by itself shows no groups. Two variables that other roles lack tell.
+_is_kubespray(groups, names) if {
+	count(groups) == 0
+	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "etcd_memory_limit", "etcd_peer_client_auth", "etcd_secure_client"}) > 1
+}
+
 _is_autobase(groups, names) if {
 	"etcd_cluster" in groups
 	count(groups & {"master", "replica", "postgres_cluster"}) > 0

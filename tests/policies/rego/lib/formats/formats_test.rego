@@ -397,6 +397,29 @@ test_config_map[text] if {
 	count({"envFrom"} & object.keys(found.unknown)) == unknown
 }
 
+# Changes to a pod, and whether it is the only member.
+lone_pods := [
+	[{}, true],
+	[{"metadata": {"namespace": "kube-system"}}, false],
+	[{"spec": {"hostNetwork": true}}, false],
+	[{"spec": {"containers": [{"name": "etcd", "image": "etcd:v3.6.4", "args": ["--discovery=https://example.org/1"]}]}}, false],
+]
+
+test_lone_pod[text] if {
+	some [change, alone] in lone_pods
+	text := sprintf("%v", [change])
+	manifest.statements(object.union(_pod([]), change)).p.alone == alone
+}
+
+# Value of a flag, and whether it tells that an API server uses this etcd.
+names_of_kubernetes := [["etcd-k8s", true], ["etcd-$(K8S_NAMESPACE)", false], ["$KUBE_HOST", false], ["kube-${N}", true]]
+
+test_serves_kubernetes[value] if {
+	some [value, serves] in names_of_kubernetes
+	container := {"name": "etcd", "image": "etcd:v3.6.4", "args": [sprintf("--initial-cluster-token=%s", [value])]}
+	manifest.statements(object.union(_pod([]), {"spec": {"containers": [container]}})).p.kubernetes == serves
+}
+
 quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
 
 test_quantity[text] if {

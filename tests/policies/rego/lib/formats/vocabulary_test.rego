@@ -59,6 +59,7 @@ cases := [
 		{"listen_client_urls": "http://0.0.0.0:2379"},
 	],
 	["bitnami", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 1, "autoCompactionMode": ""}, {"etcd"}, {}],
+	["an older bitnami", {"image": {"repository": "bitnami/etcd", "tag": "3.4.3-debian-9-r0"}, "statefulset": {"replicaCount": 1}}, {"etcd"}, {}],
 	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],
 	[
 		"druid",

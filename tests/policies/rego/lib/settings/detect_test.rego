@@ -68,6 +68,12 @@ test_unseen_hosts if {
 	{profile.etcd.settings | some profile in clusters.profiles} == {{"snapshot_count": 5000}} with input as files
 }
 
+# Two variables that no other role has tell as well.
+test_unseen_hosts_of_kubespray if {
+	files := [{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_memory_limit": "2G", "etcd_peer_client_auth": false}}]
+	detect.format.inventory == "kubespray" with input as files
+}
+
 _strange := [
 	{"path": "inventory/hosts.yml", "contents": {"etcd": _group({"n1"})}},
 	{"path": "inventory/group_vars/all.yml", "contents": {"etcd_conf_dir": "/etc/etcd", "etcd_snapshot_count": 5000}},
