@@ -16,7 +16,6 @@ from uuid import uuid4
 from bench.chaos.client import LIMIT, Client, read_back
 from bench.chaos.hosts import urls
 from bench.chaos.measure import connect
-from bench.common.gateway import Session
 from bench.common.lab import addresses, on
 
 # Beside other checks, members wait for two cores: a write in 200 may take longer than its limit of 2 s. Two members that are away at once cost more.
@@ -24,16 +23,11 @@ SHARED_FAILURES = 0.005
 ENOUGH = 100  # writes
 
 
-# The user of this client where authentication is on, for `etcd_auth_users` and `etcd_auth_roles`.
-ROLE = {"name": "writing", "permissions": [{"access": "readwrite", "prefix": "/writing/"}]}
-USER = {"name": "writing", "password": "Writing-Secret-of-the-lab", "roles": ["writing"]}
-
-
 @contextmanager
-def writing(members=3, more_ports=(), *, auth=False):
+def writing(members=3, more_ports=()):
     """Write throughout, and assert that no acknowledged write is lost, and that none failed while a majority of the members and the disk served.
 
-    more_ports: client ports that members have for a part of the time. auth: whether authentication is on; the cluster has USER then.
+    more_ports: client ports that members have for a part of the time.
     """
     began = time.time()
     prefix = f"/writing/{uuid4().hex}/"
@@ -41,8 +35,7 @@ def writing(members=3, more_ports=(), *, auth=False):
         *urls(),
         *(f"{url.rpartition(':')[0]}:{port}" for port in more_ports for url in urls()),
     ]
-    session = Session(USER["name"], USER["password"]) if auth else None
-    client = Client(prefix, reached, connect, session)
+    client = Client(prefix, reached, connect)
     client.record.members = members
     client.start()
     try:
@@ -50,7 +43,7 @@ def writing(members=3, more_ports=(), *, auth=False):
         time.sleep(1)
     finally:
         record = client.stop()
-    lost = record.lost(read_back(prefix, reached, connect(), session), lambda _write: True)
+    lost = record.lost(read_back(prefix, reached, connect()), lambda _write: True)
     failed, without_majority = record.failed()
     print(
         f"{len(record.writes)} writes, {failed} failed, {without_majority} more without a majority, {len(lost)} lost, "

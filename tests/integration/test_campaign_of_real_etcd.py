@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.chaos.client import Client, read_back
-from bench.common.gateway import Session, tls_context
+from bench.common.gateway import tls_context
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
 
@@ -87,31 +87,3 @@ def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> N
     last = max(write.number for write in record.writes if write.acknowledged)
     etcdctl(followers[1], "del", f"{PREFIX}{last:08d}")
     assert record.lost(read_back(PREFIX, urls, context), lambda write: True) == [last]
-
-
-def test_a_client_with_a_password_goes_on_after_a_member_restarts(cluster: list[Member]) -> None:
-    """A restarted member knows none of the tokens that it gave."""
-    assert cluster[0].tls
-    context = tls_context(cluster[0].tls)
-    urls = [member.endpoint for member in cluster]
-    session = Session("root", "a-password-of-the-test")
-    etcdctl(cluster[0], "user", "add", "root:a-password-of-the-test")
-    etcdctl(cluster[0], "user", "grant-role", "root", "root")
-    etcdctl(cluster[0], "auth", "enable")
-    refused, client = Client(PREFIX, urls, lambda: context), Client(PREFIX, urls, lambda: context, session)
-    refused.start()
-    client.start()
-    try:
-        time.sleep(2)
-        cluster[0].stop()
-        cluster[0].start()
-        cluster[0].wait_ready()
-        restarted = time.time()
-        time.sleep(3)
-    finally:
-        record = client.stop()
-        without = refused.stop()
-    assert not any(write.acknowledged for write in without.writes)
-    after = [write for write in record.writes if write.due > restarted + 1]
-    assert len(after) > 20 and all(write.acknowledged for write in after)
-    assert record.lost(read_back(PREFIX, urls, context, session), lambda write: True) == []
