@@ -102,7 +102,7 @@ _is_alone(document, spec) if {
 # A static pod lists the members at the time when its member joined.
 _is_static(document) if document.spec.hostNetwork
 
-_is_static(document) if document.metadata.namespace == "kube-system"
+_is_static(document) if _serves_kubernetes(document)
 
 _discovers_others(document, spec) if {
 	document.kind in {"Deployment", "Pod"}

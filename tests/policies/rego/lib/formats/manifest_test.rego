@@ -1,0 +1,120 @@
+package headroom_test.formats.manifest
+
+import data.headroom.formats.manifest
+
+_manifest := {
+	"apiVersion": "v1",
+	"kind": "Pod",
+	"metadata": {"name": "etcd", "namespace": "kube-system", "labels": {"component": "etcd"}},
+	"spec": {"containers": [{"name": "etcd", "image": "registry.k8s.io/etcd:3.5.15-0", "command": ["etcd", "--data-dir=/var/lib/etcd"]}]},
+}
+
+test_manifest if {
+	document := {
+		"apiVersion": "apps/v1",
+		"kind": "StatefulSet",
+		"metadata": {"name": "store"},
+		"spec": {"template": {"spec": {"containers": [{
+			"name": "main",
+			"image": "quay.io/coreos/etcd:v3.6.4",
+			"command": ["/bin/sh", "-c", "exec etcd --name $(POD) --max-wals=9"],
+			"env": [
+				{"name": "ETCD_SNAPSHOT_COUNT", "value": "5000"},
+				{"name": "ETCD_AUTO_COMPACTION_RETENTION", "valueFrom": {"fieldRef": {}}},
+			],
+			"envFrom": [{"configMapRef": {"name": "x"}}],
+			"resources": {"limits": {"memory": "512Mi"}},
+		}]}}},
+	}
+	found := manifest.statements(document).store
+	found.limit == {"name": "resources.limits.memory", "bytes": 536870912}
+	not found.kubernetes
+	{[entry.name, entry.value] | some entry in found.given} == {["--max-wals", "9"], ["ETCD_SNAPSHOT_COUNT", "5000"]}
+	{name | some name, _ in found.unknown} == {"--name", "ETCD_AUTO_COMPACTION_RETENTION", "envFrom"}
+	manifest.statements(_manifest).etcd.kubernetes
+	manifest.statements(json.remove(_manifest, ["/metadata/labels"])).etcd.kubernetes
+}
+
+_pod(sources) := {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{
+	"name": "etcd",
+	"image": "quay.io/coreos/etcd:v3.6.4",
+	"envFrom": sources,
+	"env": [{"name": "ETCD_NAME", "value": "own"}],
+}]}}
+
+_config_map(name, data_of_it) := {"path": sprintf("%s.yml", [name]), "contents": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data_of_it}}
+
+_ref(name) := {"configMapRef": {"name": name}}
+
+# Sources, the settings that they give, and 1 if the rest is unknown. Of "two" there are two variants.
+config_maps := [
+	["one of the files", [_ref("one")], {"ETCD_NAME": "own", "ETCD_SNAPSHOT_COUNT": "5000"}, 0],
+	["with a prefix", [object.union(_ref("bare"), {"prefix": "ETCD_"})], {"ETCD_NAME": "own", "ETCD_MAX_WALS": "9"}, 0],
+	["another one", [_ref("one"), _ref("other")], {"ETCD_NAME": "own", "ETCD_SNAPSHOT_COUNT": "5000"}, 1],
+	["two of one name", [_ref("two")], {"ETCD_NAME": "own"}, 1],
+	["a secret", [{"secretRef": {"name": "one"}}], {"ETCD_NAME": "own"}, 1],
+]
+
+test_config_map[text] if {
+	some [text, sources, settings, unknown] in config_maps
+	maps := [
+		_config_map("one", {"ETCD_NAME": "theirs", "ETCD_SNAPSHOT_COUNT": "5000"}),
+		_config_map("bare", {"MAX_WALS": "9"}),
+		_config_map("two", {"ETCD_MAX_WALS": "8"}),
+		object.union(_config_map("two", {"ETCD_MAX_WALS": "7"}), {"path": "variant.yml"}),
+	]
+	found := manifest.statements(_pod(sources)).p with input as maps
+	{entry.name: entry.value | some entry in found.given} == settings
+	count({"envFrom"} & object.keys(found.unknown)) == unknown
+}
+
+# Changes to a pod, and whether it is the only member.
+lone_pods := [
+	[{}, true],
+	[{"metadata": {"namespace": "kube-system"}}, false],
+	[{"spec": {"hostNetwork": true}}, false],
+	[{"spec": {"containers": [{"name": "etcd", "image": "etcd:v3.6.4", "args": ["--discovery=https://example.org/1"]}]}}, false],
+]
+
+test_lone_pod[text] if {
+	some [change, alone] in lone_pods
+	text := sprintf("%v", [change])
+	manifest.statements(object.union(_pod([]), change)).p.alone == alone
+}
+
+# Value of a flag, and whether it tells that an API server uses this etcd.
+names_of_kubernetes := [["etcd-k8s", true], ["etcd-$(K8S_NAMESPACE)", false], ["$KUBE_HOST", false], ["kube-${N}", true]]
+
+test_serves_kubernetes[value] if {
+	some [value, serves] in names_of_kubernetes
+	container := {"name": "etcd", "image": "etcd:v3.6.4", "args": [sprintf("--initial-cluster-token=%s", [value])]}
+	manifest.statements(object.union(_pod([]), {"spec": {"containers": [container]}})).p.kubernetes == serves
+}
+
+quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
+
+test_quantity[text] if {
+	some [quantity, expected] in quantities
+	text := sprintf("%v", [quantity])
+	limited := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/resources", "value": {"limits": {"memory": quantity}}}])
+	{expected} == {object.get(manifest.statements(limited).etcd.limit, "bytes", null)}
+}
+
+# Without a command the image starts etcd. Settings that the model lacks go by their own spelling.
+test_plain_container if {
+	document := {
+		"apiVersion": "v1",
+		"kind": "Pod",
+		"metadata": {"name": "x"},
+		"spec": {"containers": [{"image": "etcd:3.6.1", "env": [{"name": "ETCD_VERIFY", "valueFrom": {}}, {"name": "ETCD_STRANGE", "value": "$(X)"}]}]},
+	}
+	found := manifest.statements(document).x
+	found.unknown.ETCD_VERIFY[0] == "ETCD_VERIFY"
+	found.unknown.ETCD_STRANGE[0] == "ETCD_STRANGE"
+}
+
+# The containers of a pod are distinguished by name.
+test_two_containers if {
+	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
+	object.keys(manifest.statements(two)) == {"etcd", "events"}
+}
