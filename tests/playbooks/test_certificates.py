@@ -302,13 +302,31 @@ def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, 
     assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before and not host.installed.exists()
 
 
+def test_a_client_of_the_gateway_gets_a_certificate_without_a_common_name(host: Host, tmp_path: Path) -> None:
+    """One that has a common name is replaced, with the same key, and the other way round."""
+    files = {"etcd_client_certificate_name": "gateway", "etcd_client_certificate_dir": str(tmp_path)}
+    gateway = {**files, "etcd_client_certificate_days": 90}
+    key, certificate = tmp_path / "gateway.key", tmp_path / "gateway.crt"
+    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="") == 2
+    before = key.read_bytes()
+    subject = openssl("x509", "-noout", "-subject", "-in", certificate)
+    assert re.search(r"O ?= ?gateway", subject) and "CN" not in subject
+    assert openssl("verify", "-CAfile", host.authority / "ca.crt", certificate).endswith("OK\n")
+    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="") == 0
+    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="shop") == 1
+    subject = openssl("x509", "-noout", "-subject", "-in", certificate)
+    assert re.search(r"CN ?= ?shop", subject) and "O" not in subject.replace("CN", "")
+    assert key.read_bytes() == before
+
+
 def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
-    wrong = {"name": "../x", "days": 0, "host": "n9", "dir": "shop", "cluster": "other"}
+    wrong = {"name": "../x", "common_name": "a/b", "days": 0, "host": "n9", "dir": "shop", "cluster": "other"}
     message = host.refusal(
         "client_certificate", **{f"etcd_client_certificate_{name}": value for name, value in wrong.items()}
     )
     for problem in (
         'name is "../x", and must be a common name of 1 to 64 letters',
+        'common_name is "a/b", and must be empty or 1 to 64 letters',
         "days is 0, and must be a number of days from 1 on",
         "host is n9, which the inventory does not have",
         'dir is "shop", and must be the full path of a directory on n9',
