@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from bench.common.gateway import Endpoint, Errors, decode, encode
+from bench.common.gateway import Endpoint, Errors, Session, decode, encode
 
 # With 0.4 s for an endpoint, a write still reaches two members after an election that took a second.
 INTERVAL, LIMIT, ATTEMPT = 0.05, 2.0, 0.4
@@ -93,11 +93,17 @@ def value_of(number: int) -> str:
 class Client:
     """Writes to all endpoints from threads of its own until it is stopped.
 
-    connect: returns the TLS context, or None as long as there are no certificates.
+    connect: returns the TLS context, or None as long as there are no certificates. session: where authentication is on.
     """
 
-    def __init__(self, prefix: str, urls: Sequence[str], connect: Callable[[], ssl.SSLContext | None]) -> None:
-        self.prefix, self.urls, self.connect = prefix, list(urls), connect
+    def __init__(
+        self,
+        prefix: str,
+        urls: Sequence[str],
+        connect: Callable[[], ssl.SSLContext | None],
+        session: Session | None = None,
+    ) -> None:
+        self.prefix, self.urls, self.connect, self.session = prefix, list(urls), connect, session
         self.record = Record(len(self.urls))
         self._stopping = threading.Event()
         self._lock = threading.Lock()
@@ -176,7 +182,7 @@ class _Worker:
 
     def __init__(self, client: Client, context: ssl.SSLContext) -> None:
         self.client = client
-        self.endpoints = [Endpoint(url, context) for url in client.urls]
+        self.endpoints = [Endpoint(url, context, client.session) for url in client.urls]
         self.work: queue.SimpleQueue[tuple[int, float] | None] = queue.SimpleQueue()
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
@@ -210,11 +216,15 @@ class _Worker:
         return 0
 
 
-def read_back(prefix: str, urls: Sequence[str], context: ssl.SSLContext) -> dict[int, str]:
+def read_back(
+    prefix: str, urls: Sequence[str], context: ssl.SSLContext, session: Session | None = None
+) -> dict[int, str]:
     """Return the value of each key below the prefix, by its number, from a linearizable read. Raises OSError if no member answers."""
     problem: Exception = OSError("there are no endpoints")
     for url in urls:
-        endpoint = Endpoint(url, context)
+        endpoint = Endpoint(url, context, session)
+        if session:
+            session.log_in(url, context)
         try:
             return _read(endpoint, prefix)
         except Errors as error:

@@ -186,15 +186,18 @@ def after_restart(members: Sequence[Member], case: Case) -> None:
 def certificates(folder: Path, address: str = "127.0.0.1", days: int = 1) -> Path:
     """Create a CA, a server certificate and a client certificate for an address."""
     folder.mkdir(parents=True, exist_ok=True)
-    issue(folder, "ca", "bench", [], days)
-    signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
+    issue(folder, "ca", "/CN=bench", [], days)
     for name in ("server", "client"):
-        issue(folder, name, name, [*signed, "-addext", f"subjectAltName=IP:{address}"], days)
+        issue(folder, name, f"/CN={name}", [*SIGNED, "-addext", f"subjectAltName=IP:{address}"], days)
     return folder
 
 
-def issue(folder: Path, file: str, name: str, options: Sequence[str], days: int = 1) -> None:
-    """Create a key and a certificate with openssl."""
+# Options of issue() for a certificate that the CA of its folder signs.
+SIGNED = ("-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE")
+
+
+def issue(folder: Path, file: str, subject: str, options: Sequence[str], days: int = 1) -> None:
+    """Create a key and a certificate with openssl. subject: as openssl reads it, such as /CN=server."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes".split()
-    command += ["-days", str(days), "-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
+    command += ["-days", str(days), "-subj", subject, "-keyout", f"{file}.key", "-out", f"{file}.crt", *options]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -13,12 +13,12 @@ import json
 import pytest
 from cluster import HOSTS, ctl, statuses
 from conftest import Site
-from writing import writing
+from writing import ROLE, USER, writing
 
 from bench.common.member import releases
 
 OLD, MIDDLE, NEW = releases()
-AUTH = {"etcd_auth_root_password": "Root-Secret-of-the-lab"}
+AUTH = {"etcd_auth_root_password": "Root-Secret-of-the-lab", "etcd_auth_roles": [ROLE], "etcd_auth_users": [USER]}
 QUIET = {"etcd_lint_enabled": False, "etcd_report_enabled": False}
 
 
@@ -119,14 +119,18 @@ def test_downgrade_by_one_minor_version_and_another():
 
 @pytest.mark.campaign
 def test_upgrade_and_downgrade_with_authentication_on():
-    """No client writes: etcd's gateway refuses a certificate with a common name while authentication is on."""
     enabled = play("playbooks/auth.yml", **AUTH)
     assert enabled.code == 0, enabled.output
-    interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
-    run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
-    assert run.code == 0, run.output
-    assert running() == [NEW]
-    interrupted("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE)
-    run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)
-    assert run.code == 0, run.output
-    assert running() == [MIDDLE]
+    with writing(auth=True):
+        interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
+        run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
+        assert run.code == 0, run.output
+        assert running() == [NEW]
+        interrupted(
+            "playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE
+        )
+        run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)
+        assert run.code == 0, run.output
+        assert running() == [MIDDLE]
+    again = play("playbooks/auth.yml", **AUTH, etcd_version=MIDDLE)
+    assert again.code == 0 and not any(again.changed.values()), again.output

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """With authentication on, members are replaced, added and removed, addresses change, and a snapshot is restored.
 
-Timers, rolling changes and NOSPACE are in test_auth.py, upgrades and downgrades in test_lifecycle.py. The last test disables authentication
-again. No client writes throughout: the one of the other tests uses etcd's gateway, which refuses a certificate with a common name then.
+Timers, rolling changes and NOSPACE are in test_auth.py, upgrades and downgrades in test_lifecycle.py. The last test disables authentication again.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from cluster import ETCDCTL
 from test_addresses import described, peer_urls
 from test_auth import without_certificate
 from test_membership import inventory, members, play, unchanged, voters
+from writing import ROLE, USER, writing
 
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 CLUSTER = "example"
-ROOT = {"etcd_auth_root_password": "Root-Secret-of-the-lab"}
+ROOT = {"etcd_auth_root_password": "Root-Secret-of-the-lab", "etcd_auth_roles": [ROLE], "etcd_auth_users": [USER]}
 FOLDER = "/var/tmp/with-auth"
 
 pytestmark = pytest.mark.campaign
@@ -43,26 +43,29 @@ def test_it_is_enabled(site, three):
 
 def test_a_member_whose_data_is_lost_is_replaced(site, three):
     site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
-    run = play(site, "replace", three, etcd_replace="etcd-3")
+    with writing(auth=True):
+        run = play(site, "replace", three, etcd_replace="etcd-3")
     assert run.code == 0, run.output
     assert members(site) == voters(*HOSTS) and is_on()
 
 
 def test_the_cluster_grows_and_shrinks(site, tmp_path, three):
-    run = play(site, "scale", inventory(tmp_path, *HOSTS, "etcd-4", "etcd-5"))
-    assert run.code == 0, run.output
-    assert members(site) == voters(*HOSTS, "etcd-4", "etcd-5")
-    run = play(site, "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
-    assert run.code == 0, run.output
+    with writing(auth=True):
+        run = play(site, "scale", inventory(tmp_path, *HOSTS, "etcd-4", "etcd-5"))
+        assert run.code == 0, run.output
+        assert members(site) == voters(*HOSTS, "etcd-4", "etcd-5")
+        run = play(site, "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
+        assert run.code == 0, run.output
     assert members(site) == voters(*HOSTS) and is_on()
 
 
 def test_the_peers_port_changes(site, tmp_path, three):
-    run = play(site, "site", described(tmp_path, 2390, 2379))
-    assert run.code == 0, run.output
-    assert all(url.endswith(":2390") for urls in peer_urls(site).values() for url in urls)
-    run = play(site, "site", three)
-    assert run.code == 0, run.output
+    with writing(auth=True):
+        run = play(site, "site", described(tmp_path, 2390, 2379))
+        assert run.code == 0, run.output
+        assert all(url.endswith(":2390") for urls in peer_urls(site).values() for url in urls)
+        run = play(site, "site", three)
+        assert run.code == 0, run.output
     assert unchanged(play(site, "site", three))
 
 

@@ -8,26 +8,32 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import uuid4
 
 from bench.chaos.client import LIMIT, Client, read_back
-from bench.chaos.hosts import urls
+from bench.chaos.hosts import fetch_certificates, play_quietly, urls
 from bench.chaos.measure import connect
+from bench.common.gateway import Session, tls_context
 from bench.common.lab import addresses, on
 
 # Beside other checks, members wait for two cores: a write in 200 may take longer than its limit of 2 s. Two members that are away at once cost more.
 SHARED_FAILURES = 0.005
 ENOUGH = 100  # writes
 
+# The user of this client where authentication is on, for `etcd_auth_users` and `etcd_auth_roles`.
+ROLE = {"name": "writing", "permissions": [{"access": "readwrite", "prefix": "/writing/"}]}
+USER = {"name": "writing", "password": "Writing-Secret-of-the-lab", "roles": ["writing"]}
+
 
 @contextmanager
-def writing(members=3, more_ports=()):
+def writing(members=3, more_ports=(), *, auth=False):
     """Write throughout, and assert that no acknowledged write is lost, and that none failed while a majority of the members and the disk served.
 
-    more_ports: client ports that members have for a part of the time.
+    more_ports: client ports that members have for a part of the time. auth: whether authentication is on; the cluster has USER then.
     """
     began = time.time()
     prefix = f"/writing/{uuid4().hex}/"
@@ -35,7 +41,9 @@ def writing(members=3, more_ports=()):
         *urls(),
         *(f"{url.rpartition(':')[0]}:{port}" for port in more_ports for url in urls()),
     ]
-    client = Client(prefix, reached, connect)
+    session = Session(USER["name"], USER["password"]) if auth else None
+    context = context_without_name() if auth else None
+    client = Client(prefix, reached, lambda: context or connect(), session)
     client.record.members = members
     client.start()
     try:
@@ -43,7 +51,7 @@ def writing(members=3, more_ports=()):
         time.sleep(1)
     finally:
         record = client.stop()
-    lost = record.lost(read_back(prefix, reached, connect()), lambda _write: True)
+    lost = record.lost(read_back(prefix, reached, context or connect(), session), lambda _write: True)
     failed, without_majority = record.failed()
     print(
         f"{len(record.writes)} writes, {failed} failed, {without_majority} more without a majority, {len(lost)} lost, "
@@ -59,6 +67,17 @@ def writing(members=3, more_ports=()):
     assert lost == []
     assert len(record.writes) > ENOUGH
     assert len(missing) <= tolerated_failures(len(record.writes)), (missing, stalls)
+
+
+def context_without_name():
+    """Return a context with a certificate that has no common name: while authentication is on, etcd's gateway refuses any other."""
+    folder = fetch_certificates().parent / "without-name"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    shutil.copy(folder.parent / "client" / "ca.crt", folder)
+    asked = {"name": "client", "common_name": "", "dir": str(folder), "cluster": "example"}
+    variables = {f"etcd_client_certificate_{name}": value for name, value in asked.items()}
+    play_quietly(["playbooks/client_certificate.yml", "-e", json.dumps(variables)])
+    return tls_context(folder)
 
 
 def tolerated_failures(writes):

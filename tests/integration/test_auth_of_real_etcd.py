@@ -23,7 +23,6 @@ VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 MODULES = "ansible_collections.etcdops.headroom.plugins.modules."
 PORT = 26110
 PASSWORDS = {"root": "root-Secret%s", "shop": "shöp-Secret", "new": "another-Secret"}
-SIGNED = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
 
 Run = Callable[..., dict[str, Any]]
 
@@ -57,7 +56,7 @@ def real_member(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memb
     """A member that asks its clients for certificates, with one of headroom, of a user without roles, and of nobody."""
     folder = load.certificates(tmp_path / "tls")
     for name in ("headroom", "small", "nobody"):
-        load.issue(folder, name, name, [*SIGNED, "-addext", "subjectAltName=IP:127.0.0.1"])
+        load.issue(folder, name, f"/CN={name}", [*load.SIGNED, "-addext", "subjectAltName=IP:127.0.0.1"])
     found = Member(VERSIONS[request.param], tmp_path, PORT, tls=folder)
     with running([found]):
         yield found

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.chaos.client import Client, read_back
-from bench.common.gateway import tls_context
+from bench.common.gateway import Session, tls_context
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
 
@@ -56,6 +56,15 @@ def kill(member: Member) -> None:
     member.process.wait()
 
 
+def wait_for_token(session: Session, url: str, known: str = "") -> str:
+    """Return the session's token for a member as soon as it is another one than `known`."""
+    limit = time.monotonic() + 60
+    while (token := session.tokens.get(url, known)) == known:
+        assert time.monotonic() < limit, f"no other token for {url}"
+        time.sleep(0.1)
+    return token
+
+
 def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> None:
     urls = [member.endpoint for member in cluster]
     assert cluster[0].tls
@@ -87,3 +96,35 @@ def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> N
     last = max(write.number for write in record.writes if write.acknowledged)
     etcdctl(followers[1], "del", f"{PREFIX}{last:08d}")
     assert record.lost(read_back(PREFIX, urls, context), lambda write: True) == [last]
+
+
+def test_a_client_with_a_password_goes_on_after_a_member_restarts(cluster: list[Member]) -> None:
+    """A restarted member knows none of the tokens that it gave. A certificate with a common name is refused in any case."""
+    folder = cluster[0].tls
+    assert folder
+    named = tls_context(folder)
+    load.issue(folder, "client", "/O=client", load.SIGNED)
+    context = tls_context(folder)
+    urls = [member.endpoint for member in cluster]
+    session = Session("root", "a-password-of-the-test")
+    etcdctl(cluster[0], "user", "add", "root:a-password-of-the-test")
+    etcdctl(cluster[0], "user", "grant-role", "root", "root")
+    etcdctl(cluster[0], "auth", "enable")
+    refused, client = Client(PREFIX, urls, lambda: named, session), Client(PREFIX, urls, lambda: context, session)
+    refused.start()
+    client.start()
+    try:
+        first = wait_for_token(session, urls[0])
+        cluster[0].stop()
+        cluster[0].start()
+        cluster[0].wait_ready()
+        wait_for_token(session, urls[0], first)
+        logged_in = time.time()
+        time.sleep(3)
+    finally:
+        record = client.stop()
+        without = refused.stop()
+    assert not any(write.acknowledged for write in without.writes)
+    # How many of the writes a busy machine ends in time is not the question here.
+    assert sum(write.acknowledged for write in record.writes if write.due > logged_in) > 20
+    assert record.lost(read_back(PREFIX, urls, context, session), lambda write: True) == []

@@ -231,10 +231,9 @@ def test_an_empty_database(run: Run, tmp_path: Path) -> None:
 
 def test_authentication_and_certificates(run: Run, tmp_path: Path) -> None:
     folder = load.certificates(tmp_path / "tls")
-    signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
     for name in ("reader", "nobody"):
-        load.issue(folder, name, name, signed)
-    load.issue(folder, "stranger", "stranger", [])
+        load.issue(folder, name, f"/CN={name}", load.SIGNED)
+    load.issue(folder, "stranger", "/CN=stranger", [])
     member = Member(NEWEST, tmp_path, PORT, tls=folder)
 
     def ctl(*words: str) -> None:
