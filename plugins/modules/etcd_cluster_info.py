@@ -329,7 +329,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member_in_quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import (
+    describe_member_in_quorum,
+    former_endpoints,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
 
 
@@ -350,7 +353,9 @@ def main() -> None:
         found = describe_member_in_quorum(module.params, module.params["quorum_timeout"])
         if module.params["compare_hashes"]:
             link = connection_from_params(module.params)
-            compared = compare_members(link, module.params["endpoints"], module.params["hash_timeout"])
+            # The client port of the member on this host may be about to change.
+            former = former_endpoints(module.params["endpoints"], found["process"].get("settings", {}))
+            compared = compare_members(link, [*module.params["endpoints"], *former], module.params["hash_timeout"])
             found["comparison"] = compared.as_dict()
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
