@@ -1,31 +1,32 @@
-"""The cases of the campaign: each operation undisturbed, with each fault, and killed at each task.
+"""The cases of the campaign: each operation undisturbed, with each fault, and killed in every state that it passes through.
 
-A play is killed when a task begins, and in the middle of each task that has an effect. Kills before the first effect leave the hosts as they
-were: they share one case, in which one run after the other is killed, each at the next task. A later kill when a task begins leaves the same state
-as at the task before if nothing was changed in between: such tasks are measured last.
+Kills before the first effect of a play leave the hosts as they were: one run after the other is killed, each at the next task. From then on the
+runs are killed at the task after each effect, and, in a case of its own, in the middle of each effect (walk.py). A kill at any other task leaves the
+same state as at the task before.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from dataclasses import dataclass
+from itertools import accumulate, chain, zip_longest
 
 from bench.chaos.faults import BY_NAME, FAULTS
 from bench.chaos.play import Point, Step
+from bench.chaos.walk import WALKS, is_effective
 
 UNDISTURBED, KILL = "none", "killed"
-# They change the state of the cluster or take its lock, whether or not they report a change.
-EFFECTIVE = ("etcd_member", "etcd_restore", "etcd_rescue")
 SHORTEST_SECONDS = 0.3
+# Until the first task of a play begins.
+STARTUP_SECONDS = 2.0
 # In place of a task's name: a case for all of them.
 BEFORE = "each task before the first effect"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One operation with one fault. at: the moment at which the play was killed, or BEFORE, or the share of its time for a service."""
+    """One operation with one fault. at: where the play was killed, or BEFORE, or one of WALKS, or the share of its time for a service."""
 
     operation: str
     fault: str
@@ -46,7 +47,7 @@ def parse_case(text: str) -> Case:
 
 def has_effect(step: Step) -> bool:
     """Return whether a step may leave another state behind."""
-    return step.changed or step.action.rsplit(".", 1)[-1] in EFFECTIVE
+    return step.changed or is_effective(step.action)
 
 
 def before_effects(steps: Sequence[Step]) -> list[Point]:
@@ -55,26 +56,29 @@ def before_effects(steps: Sequence[Step]) -> list[Point]:
     return [step.point for step in steps[: first + 1]]
 
 
-def distinct(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps before which something has changed since the step before: a kill there leaves a state of its own."""
-    return [step for before, step in zip(steps, steps[1:], strict=False) if has_effect(before)]
+def middles(steps: Sequence[Step]) -> dict[str, float]:
+    """Return when each task is in its middle, in seconds after its beginning, for those that have an effect and take long enough to be met."""
+    found: dict[str, float] = {}
+    for step in steps:
+        if has_effect(step) and step.seconds >= SHORTEST_SECONDS:
+            found[step.point.task] = min(found.get(step.point.task, step.seconds), round(step.seconds / 2, 2))
+    return found
 
 
-def within(steps: Sequence[Step]) -> list[Point]:
-    """Return the middle of each step that has an effect and takes long enough to be met: its module is killed at work, or survives the play."""
-    return [
-        replace(step.point, after=max(round(step.seconds / 2, 1), 0.1))
-        for step in steps
-        if has_effect(step) and step.seconds >= SHORTEST_SECONDS
-    ]
+def seconds_of(at: str, steps: Sequence[Step]) -> float:
+    """Return how long the runs that BEFORE or a walk kills take at most: each to its kill. 0 for any other moment."""
+    early = len(before_effects(steps))
+    begun = accumulate((step.seconds for step in steps), initial=STARTUP_SECONDS)
+    return sum(
+        reached
+        for number, (reached, step) in enumerate(zip(begun, steps, strict=False))
+        if (at == BEFORE and number < early) or (at in WALKS and has_effect(step))
+    )
 
 
-def kills(steps: Sequence[Step], moments: Sequence[float]) -> tuple[list[str], list[str]]:
-    """Return where an operation is killed, or at which moments of a service: where it leaves a state of its own, and where not."""
-    first = [*(step.point for step in distinct(steps)), *within(steps)]
-    begun = before_effects(steps)
-    others = [step.point for step in steps if step.point not in first and step.point not in begun]
-    return [BEFORE] * bool(begun) + [str(one) for one in first or moments], [str(one) for one in others]
+def kills(steps: Sequence[Step], moments: Sequence[float]) -> list[str]:
+    """Return where an operation is killed, or at which moments of a service."""
+    return [BEFORE, *WALKS] if steps else [str(one) for one in moments]
 
 
 def of_operation(
@@ -82,15 +86,11 @@ def of_operation(
 ) -> list[Case]:
     """Return an operation's cases: undisturbed first, then faults and kills in turn, in a random order each."""
     faults = [Case(operation, fault.name) for fault in FAULTS]
-    early, late = kills(steps, moments)
-    for part in (faults, early, late):
+    killed = [Case(operation, KILL, at) for at in kills(steps, moments)]
+    for part in (faults, killed):
         random_order.shuffle(part)
-    turns = chain.from_iterable(zip_longest((Case(operation, KILL, at) for at in early), faults))
-    return [
-        Case(operation, UNDISTURBED),
-        *(case for case in turns if case),
-        *(Case(operation, KILL, at) for at in late),
-    ]
+    turns = chain.from_iterable(zip_longest(killed, faults))
+    return [Case(operation, UNDISTURBED), *(case for case in turns if case)]
 
 
 def in_turn(queues: Sequence[Sequence[Case]]) -> list[Case]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bench.chaos import walk
 from bench.common.lab import PROJECT, STATE
 from bench.common.processes import kill_with_descendants
 
@@ -29,7 +30,7 @@ ANY = "*"
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a play: `after` seconds after the nth task of a name has begun."""
+    """A moment of a play: `after` seconds after the nth task of a name has begun. task: a name, ANY, or one of walk.WALKS."""
 
     task: str
     nth: int = 1
@@ -126,7 +127,15 @@ def environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_CALLBACK_PLUGINS": str(CALLBACKS),
         "ANSIBLE_CALLBACKS_ENABLED": "headroom_chaos",
         "HEADROOM_CHAOS_TRACE": str(folder / "trace"),
+        "HEADROOM_CHAOS_WALK": str(folder / "walk"),
     }
+
+
+def begin_walk(seconds: Mapping[str, float]) -> None:
+    """Let the next killed run be the first one of a walk. seconds: as of walk.begin."""
+    folder = STATE / "chaos"
+    folder.mkdir(parents=True, exist_ok=True)
+    walk.begin(folder / "walk", seconds)
 
 
 def run(

@@ -16,7 +16,7 @@ import yaml
 
 from bench.chaos import results
 from bench.chaos import run as measuring
-from bench.chaos.cases import KILL, UNDISTURBED, of_operation
+from bench.chaos.cases import KILL, UNDISTURBED, Case, of_operation
 from bench.chaos.faults import FAULTS
 from bench.chaos.operation import Operation
 from bench.chaos.operations import OPERATIONS, Idle
@@ -38,12 +38,12 @@ def operations() -> list[Operation]:
     return [make() for make in OPERATIONS]
 
 
-def planned(operation: Operation, traces: Traces) -> dict[str, int]:
-    """Return how many cases there are with each fault. Kills are 0 if the tasks of a play are not known yet."""
-    counts = dict.fromkeys(ORDER, 0)
+def planned(operation: Operation, traces: Traces) -> dict[str, list[Case]]:
+    """Return the cases with each fault. Those with kills are none if the tasks of a play are not known yet."""
+    found: dict[str, list[Case]] = {fault: [] for fault in ORDER}
     for case in of_operation(operation.name, traces.get(operation.name, ()), operation.moments, random.Random(0)):
-        counts[case.fault] += 1
-    return counts
+        found[case.fault].append(case)
+    return found
 
 
 def mark(text: str, good: bool) -> str:
@@ -90,10 +90,21 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
 
 def summary(rows: Sequence[Row], traces: Traces) -> list[str]:
     """Return the table by operation and fault."""
-    head = ["operation", "fault", "cases ", "writes ", "failed ", "lost ", "longest pause ", "recovered ", "unchanged "]
+    head = [
+        "operation",
+        "fault",
+        "cases ",
+        "kills ",
+        "writes ",
+        "failed ",
+        "lost ",
+        "longest pause ",
+        "recovered ",
+        "unchanged ",
+    ]
     lines = []
     for operation in operations():
-        counts = planned(operation, traces)
+        wanted = planned(operation, traces)
         for fault in ORDER:
             of = [row for row in rows if (row.operation, row.fault) == (operation.name, fault)]
             if not of:
@@ -104,7 +115,8 @@ def summary(rows: Sequence[Row], traces: Traces) -> list[str]:
                 [
                     operation.name,
                     fault,
-                    f"{len(of)} of {counts[fault]}",
+                    f"{len({row.case for row in of}.intersection(wanted[fault]))} of {len(wanted[fault])}",
+                    str(sum(row.kills for row in of) or ""),
                     f"{sum(row.writes for row in of):,}",
                     f"{mark(str(failed), not failed)} + {sum(row.failed_otherwise for row in of)}",
                     mark(str(lost), not lost),
@@ -161,7 +173,7 @@ def cases(rows: Sequence[Row]) -> list[str]:
                 f"{row.failed} + {row.failed_otherwise}",
                 str(row.lost),
                 f"{row.pause:.1f} s",
-                ending(row.code, row.said),
+                ending(row.code, row.said) + (f" {row.kills} times" if row.kills > 1 else ""),
                 ending(row.next_code, row.next_said) if row.next_code else "not needed",
                 "yes" if row.converged else "**no** ✗",
                 "yes" if row.unchanged else "**no** ✗",
@@ -180,24 +192,27 @@ def ending(code: str, said: str) -> str:
 
 def coverage(rows: Sequence[Row], traces: Traces) -> str:
     """Return how many of the cases were run."""
-    counts = [planned(operation, traces) for operation in operations()]
-    total = sum(sum(count.values()) for count in counts)
-    unknown = [one.name for one, count in zip(operations(), counts, strict=True) if one.killable and not count[KILL]]
+    wanted = [planned(operation, traces) for operation in operations()]
+    every = {case for one in wanted for cases in one.values() for case in cases}
+    run = {row.case for row in rows}
+    unknown = [one.name for one, cases in zip(operations(), wanted, strict=True) if one.killable and not cases[KILL]]
     more = f", and kills of {', '.join(unknown)}, whose tasks are not known yet" if unknown else ""
-    return f"{len(rows)} of {total} cases were run{more}."
+    single = f" Beside them, {len(run - every)} runs were killed at a task of their own." if run - every else ""
+    return f"{len(run & every)} of {len(every)} cases were run{more}.{single}"
 
 
 def missing(rows: Sequence[Row], traces: Traces) -> list[str]:
     """Return the cases that were not run, a list item for each operation."""
     lines = []
+    run = {row.case for row in rows}
     for operation in operations():
         left = []
-        for fault, count in planned(operation, traces).items():
-            run = sum((row.operation, row.fault) == (operation.name, fault) for row in rows)
-            if not count and fault == KILL:
-                left += ["killed, at any task"] if operation.killable else []
-            elif run < count:
-                left.append(f"{fault} ({count - run} of {count})" if count > 1 else fault)
+        for fault, wanted in planned(operation, traces).items():
+            if not wanted and fault == KILL and operation.killable:
+                left.append("killed, at any task")
+            open_cases = [case for case in wanted if case not in run]
+            moments = ", ".join(sorted(case.at for case in open_cases))
+            left += [fault + (f" ({moments})" if moments else "")] if open_cases else []
         lines += [f"- {operation.name}: {', '.join(left)}"] if left else []
     return lines or ["- none"]
 

@@ -6,8 +6,10 @@
 
 Three lab hosts are used for all cases; deployments begin with new hosts. For each case a client begins to write unique keys, one
 each 50 ms through all endpoints in turn, with a limit of 2 s. The operation then runs with the fault. A play is killed (SIGKILL to its whole
-process group) when a task begins, or in the middle of a task that has an effect, while its module is at work on the hosts. The kills before the
-first effect share one case: one run after the other is killed, each at the next task. The other faults begin while the play is held at one task,
+process group) in every state that it passes through: one run after the other is killed, each at the next task, until a run has an effect on a host
+or on the cluster. In a second case the runs are killed at the task that follows an effect, each at one at which no run was killed before. In a third
+case they are killed in the middle of each effect, while its module is at work on the hosts. What the runs have done lasts, so each goes on where the
+one before was killed, until a run ends by itself. The other faults begin while the play is held at one task,
 and last until the play has ended or for 20 s. If the run did not end well, it is repeated without a fault, and so is a timer's service that left
 work for its next run. At last `site.yml` runs once more, which should change nothing. The client stops, reads all its keys back, and compares
 them with the writes that were acknowledged.
@@ -17,8 +19,8 @@ during that time: each member is asked four times a second whether it can read i
 this sense while it elects another one. Before a cluster exists, no write counts.
 For a restore, acknowledged writes between the snapshot and the restored cluster do not count as lost, since the user asked to replace them.
 
-A kill when a task begins leaves the same state as at the task before if nothing was changed in between: such tasks are measured last. The order
-is random and fixed by --seed. Each result is saved at once, and the next campaign goes on with the cases that are missing.
+A kill at any other task leaves the same state as at the task before. The order is random and fixed by --seed. Each result is saved at once, and the
+next campaign goes on with the cases that are missing.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.chaos import results
-from bench.chaos.cases import BEFORE, SAMPLE, UNDISTURBED, Case, before_effects, parse_case, plan
+from bench.chaos import play, results
+from bench.chaos.cases import BEFORE, SAMPLE, UNDISTURBED, Case, before_effects, middles, parse_case, plan, seconds_of
 from bench.chaos.faults import BY_NAME
 from bench.chaos.hosts import play_quietly
 from bench.chaos.measure import EARLY, measure
@@ -40,6 +42,7 @@ from bench.chaos.operation import Lab, Operation
 from bench.chaos.operations import OPERATIONS
 from bench.chaos.results import Row
 from bench.chaos.services import Service
+from bench.chaos.walk import WALKS
 from bench.common.lab import PROJECT, STATE
 from bench.common.machine import facts
 from bench.common.signals import exit_on_signals
@@ -50,6 +53,8 @@ MINUTES = 240.0
 # A case is not begun with less time than this left.
 CASE_MINUTES = {"deploy": 5.0}
 SHORT_CASE_MINUTES = 2.0
+# A walk that goes on after so many kills goes round in circles.
+MOST_KILLS = 300
 
 
 class Campaign:
@@ -86,6 +91,11 @@ class Campaign:
         # The tasks of an operation are known from its undisturbed run.
         return case.fault == UNDISTURBED and not self.traces.get(case.operation)
 
+    def minutes(self, case: Case) -> float:
+        """Return how long a case may take."""
+        minutes = CASE_MINUTES.get(case.operation, SHORT_CASE_MINUTES)
+        return minutes + seconds_of(case.at, self.traces.get(case.operation, ())) / 60
+
     def prepare(self) -> None:
         """Make sure that there are hosts, with a healthy cluster that site.yml leaves alone."""
         if not (STATE / "hosts.json").exists():
@@ -106,14 +116,16 @@ class Campaign:
         number = int(time.time()) % 4000
         self.settled = False
         points = before_effects(self.traces[case.operation]) if case.at == BEFORE else []
+        kills = [case.at] * MOST_KILLS if case.at in WALKS else [str(point) for point in points]
+        play.begin_walk(middles(self.traces.get(case.operation, ())))
         try:
-            row, steps = measure(self.lab, operation, case, number, kills=[str(point) for point in points])
+            row, steps = measure(self.lab, operation, case, number, kills=kills)
         except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
             print(f"{case} could not be measured: {error}", flush=True)
             self.skipped.add(case)
             return None
         self.settled = row.converged and row.unchanged
-        if row.kills < len(points):
+        if row.kills < len(points) or row.kills == MOST_KILLS:
             row = replace(row, problem=EARLY)
         if case.fault == UNDISTURBED and row.code == "0":
             self.traces[case.operation] = list(steps)
@@ -164,7 +176,7 @@ def main() -> int:
     try:
         while cases := campaign.pending():
             case = cases[0]
-            if time.monotonic() + 60 * CASE_MINUTES.get(case.operation, SHORT_CASE_MINUTES) > end:
+            if time.monotonic() + 60 * campaign.minutes(case) > end:
                 print(f"{len(cases)} cases are left: run this again to go on", flush=True)
                 break
             row = campaign.measure(case)

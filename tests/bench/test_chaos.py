@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,12 @@ from bench.chaos.cases import (
     UNDISTURBED,
     Case,
     before_effects,
-    distinct,
     in_turn,
+    middles,
     of_operation,
     parse_case,
     plan,
-    within,
+    seconds_of,
 )
 from bench.chaos.client import Probe, Record, Write, after, value_of
 from bench.chaos.faults import BY_NAME, FAULTS, Injection
@@ -38,6 +39,7 @@ from bench.chaos.operations import OPERATIONS
 from bench.chaos.play import Outcome, Point, Step, changes, last_error, parse_point, parse_trace, shorten
 from bench.chaos.plays import BUMP, Restore
 from bench.chaos.run import Campaign
+from bench.chaos.walk import AFTER, MIDDLE
 from bench.common.lab import PROJECT
 from bench.common.processes import descendants, kill_with_descendants
 
@@ -114,17 +116,18 @@ def test_reads_the_trace_of_a_killed_play() -> None:
     assert list(parse_trace(TRACE)) == STEPS
 
 
-def test_kills_that_leave_a_state_of_their_own_follow_a_change() -> None:
-    assert [str(step.point) for step in distinct(STEPS)] == ["Look (2)", "Report"]
-
-
 def test_kills_before_the_first_effect_share_a_case() -> None:
     assert [str(point) for point in before_effects(STEPS)] == ["Look", "Write"]
     assert before_effects([]) == [] and len(before_effects(STEPS[:1])) == 1
 
 
-def test_plays_are_killed_within_tasks_that_have_an_effect_and_take_time() -> None:
-    assert [str(point) for point in within(STEPS)] == ["Wait, after 0.5 s"]
+def test_tasks_that_have_an_effect_and_take_time_have_a_middle() -> None:
+    again = Step(Point("Wait", 2), "etcdops.headroom.etcd_member", True, 0.4)
+    assert middles([*STEPS, again]) == {"Wait": 0.2}
+
+
+def test_how_long_one_run_after_the_other_takes() -> None:
+    assert [seconds_of(at, STEPS) for at in (BEFORE, AFTER, "Wait")] == [5.0, 7.0, 0]
 
 
 @pytest.mark.parametrize(
@@ -198,6 +201,41 @@ def test_a_play_waits_at_a_task_until_the_fault_is_there(playbook: str, tmp_path
     assert outcome.code == 2 and len(seen) == 1 and "first" not in seen[0]
 
 
+EFFECTS = """
+- hosts: one:two
+  gather_facts: false
+  connection: local
+  tasks:
+    - {name: Make a file, ansible.builtin.command: "touch PATH-{{ inventory_hostname }}"}
+    - {name: Look, ansible.builtin.debug: {msg: seen}}
+    - {name: Take time, ansible.builtin.command: "sh -c 'echo {{ inventory_hostname }} >> PATH; sleep 1.5'", throttle: 1}
+    - {name: Report, ansible.builtin.debug: {msg: reported}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "killed", "begun"),
+    [
+        (AFTER, ["Look", "Report"], ["one", "two", "one", "two"]),
+        (MIDDLE, ["Take time", "Take time"], ["one", "one", "two", "one", "two"]),
+    ],
+)
+def test_a_walk_kills_each_run_at_an_effect_of_its_own(
+    moment: str, killed: list[str], begun: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a task whose hosts take turns, one run is killed for each of them."""
+    monkeypatch.setattr(play, "STATE", tmp_path)
+    (tmp_path / "play.yml").write_text(EFFECTS.replace("PATH", str(tmp_path / "made")))
+    python = f"ansible_python_interpreter={sys.executable}"
+    (tmp_path / "hosts").write_text(f"one {python}\ntwo {python}\n")
+    play.begin_walk({"Take time": 0.7})
+    runs: list[Outcome] = []
+    while not runs or runs[-1].code is None:
+        runs.append(play.run(["-i", str(tmp_path / "hosts"), str(tmp_path / "play.yml")], kill=Point(moment)))
+    assert [one.said for one in runs] == [*(f"{play.KILLED_IN}{task}" for task in killed), ""]
+    assert (tmp_path / "made").read_text().split() == begun
+
+
 OUTPUT = """
 [ERROR]: Task failed: Failed to connect to the host via ssh: ssh: connect to host 10.89.1.4 port 22: No route to host
 Origin: /p/playbooks/site.yml:19:7
@@ -223,13 +261,12 @@ def test_says_how_a_play_ended() -> None:
     assert len(shorten("word " * 200)) == play.LONGEST_SAYING
 
 
-def test_cases_begin_undisturbed_and_measure_each_task_once() -> None:
+def test_cases_begin_undisturbed_and_meet_each_state_once() -> None:
     cases = of_operation("change", STEPS, (), random.Random(1))
     assert cases[0] == Case("change", UNDISTURBED)
     assert {case.fault for case in cases} == {UNDISTURBED, KILL, *BY_NAME} and len(set(cases)) == len(cases)
     killed = [case.at for case in cases if case.fault == KILL]
-    assert set(killed[:4]) == {BEFORE, "Look (2)", "Report", "Wait, after 0.5 s"}
-    assert killed[4:] == ["Wait"], "Look and Write are in the case for each task before the first effect"
+    assert set(killed) == {BEFORE, AFTER, MIDDLE} and len(killed) == 3
 
 
 def test_a_service_is_killed_at_moments_and_a_play_without_a_trace_not_yet() -> None:
@@ -354,7 +391,7 @@ def test_a_campaign_goes_on_with_the_cases_that_are_missing(tmp_path: Path) -> N
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row(fault="disk full", at="")], {})
     assert pending() == [case for case in every if case.fault not in (UNDISTURBED, "disk full")]
     results.write(tmp_path, MACHINE, [a_row(fault=UNDISTURBED, at=""), a_row()], {"change": STEPS})
-    assert sorted(case.at for case in pending(KILL)) == ["Report", "Wait", "Wait, after 0.5 s", BEFORE]
+    assert sorted(case.at for case in pending(KILL)) == sorted([BEFORE, AFTER, MIDDLE])
     assert [case.fault for case in pending("disk full")] == ["disk full"]
 
 
@@ -393,9 +430,10 @@ def test_the_page_says_what_was_run_and_what_was_not() -> None:
     rows = [a_row(), a_row(at="Report", failed=2), a_row(fault="leader cut off", at="", code="2", said="a | b")]
     text = report.document(MACHINE, rows, {"change": STEPS})
     assert "{{" not in text
-    assert "| change    | killed         | 2 of 5 |  2,400 | **2** ✗ + 0 |    0 |" in text
+    assert "| change    | killed         | 0 of 3 |     2 |  2,400 | **2** ✗ + 0 |    0 |" in text
     assert "exit 2: a \\| b" in text
-    assert "- change: none, killed (3 of 5), member killed" in text
+    assert f"- change: none, killed ({BEFORE}, {MIDDLE}, {AFTER}), member killed" in text
+    assert "Beside them, 2 runs were killed at a task of their own." in text
     assert "- deploy: none, killed, at any task" in text
     assert "Kills" not in text and "whose tasks are not known yet" in text
     assert all(fault.about in text for fault in FAULTS)

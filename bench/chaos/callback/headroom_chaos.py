@@ -3,7 +3,8 @@
 Enabled and steered by environment variables, so that the playbooks under test stay as they are:
 
     HEADROOM_CHAOS_TRACE   the file for the trace: one JSON object for each task that begins, and one for each result with a change
-    HEADROOM_CHAOS_TASK    the name of a task; *: any, at its first result with a change
+    HEADROOM_CHAOS_TASK    the name of a task; *: any, at its first result with a change; or a moment of walk.py
+    HEADROOM_CHAOS_WALK    the file of the walk
     HEADROOM_CHAOS_NTH     which task of that name, from 1
     HEADROOM_CHAOS_AFTER   seconds after it has begun at which the play is killed, so that modules are at work on the hosts
     HEADROOM_CHAOS_ACTION  kill: kill the play with all its processes at that moment; hold: wait until the file TRACE.go exists
@@ -22,6 +23,7 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase  # type: ignore[import-untyped]
 
+from bench.chaos.walk import AFTER, MIDDLE, Walk, is_effective
 from bench.common.processes import kill_descendants
 
 DOCUMENTATION = """
@@ -32,6 +34,11 @@ description: Used by bench.chaos. Environment variables steer it.
 """
 
 HOLD_SECONDS = 60
+
+
+def _name(task: Any) -> str:
+    """Return a task's name without its role's."""
+    return str(task.get_name().split(" : ")[-1].strip())
 
 
 def _kill() -> None:
@@ -55,11 +62,16 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self.after = float(os.environ.get("HEADROOM_CHAOS_AFTER", "0"))
         self.action = os.environ.get("HEADROOM_CHAOS_ACTION", "")
         self.begun: Counter[str] = Counter()
+        self.walk = Walk(Path(os.environ["HEADROOM_CHAOS_WALK"]))
+        self.kill_next = False
+        self.timed = ""  # the task in whose middle the play is killed
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        name = task.get_name().split(" : ")[-1].strip()
+        name = _name(task)
         self.begun[name] += 1
         self._write({"task": name, "nth": self.begun[name], "action": task.action, "at": time.time()})
+        if self.kill_next:
+            _kill()
         if self.action and self.stop_at == (name, self.begun[name]):
             if self.action == "hold":
                 self._hold()
@@ -71,12 +83,23 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
         self.v2_playbook_on_task_start(task, False)
 
+    def v2_runner_on_start(self, host: Any, task: Any) -> None:
+        seconds = self.walk.seconds.get(_name(task))
+        if self.stop_at[0] != MIDDLE or not seconds or self.timed not in ("", task._uuid):
+            return
+        if self.walk.meet(_name(task), host.get_name()) and not self.timed:
+            self.timed = task._uuid
+            threading.Timer(seconds, _kill).start()
+
     def v2_runner_on_ok(self, result: Any) -> None:
-        if result._result.get("changed"):
-            self._write({"changed": result._host.get_name()})
-            if self.action == "kill" and self.stop_at[0] == "*":
-                self.stop_at = ("", 0)
-                threading.Timer(self.after, _kill).start()
+        changed, host = result._result.get("changed"), result._host.get_name()
+        if changed:
+            self._write({"changed": host})
+        if changed and self.stop_at[0] == "*":
+            self.stop_at = ("", 0)
+            threading.Timer(self.after, _kill).start()
+        if self.stop_at[0] == AFTER and (changed or is_effective(result._task.action)):
+            self.kill_next |= self.walk.meet(_name(result._task), host)
 
     def _hold(self) -> None:
         """Wait for the harness, which has begun the fault when it creates the file."""
