@@ -40,6 +40,8 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # The options of `docker run` without a value; each other one takes the next word.
 _SWITCH = re.compile(r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all)(=.*)?|-[ditP]+)$")
 
+# The short options of docker itself that take the next word.
+_DOCKER_OPTIONS = ("-H", "-c", "-l")
 
 # etcd answers these and exits.
 _QUESTION = re.compile(r"^--?(version|help|h)$")
@@ -167,7 +169,8 @@ def _in_container(words: list[str]) -> Command | None:
 
 def _makes_another(words: list[str], position: int) -> bool:
     """Tell whether a word before `create` names another object than a container or a service, such as a network."""
-    is_value = position > 0 and words[position - 1].startswith("--") and "=" not in words[position - 1]
+    before = words[position - 1] if position else ""
+    is_value = (before.startswith("--") and "=" not in before) or before in _DOCKER_OPTIONS
     return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)
 
 

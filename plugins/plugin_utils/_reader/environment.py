@@ -17,6 +17,8 @@ SERVER_VARIABLE = re.compile(
     r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
 )
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
+# As docker's env_file and conftest's parser take it. systemd does not.
+_WITH_COLON = re.compile(r"^\s*(ETCD_[A-Z0-9_]+)\s*:\s+(.*)$")
 _COMMENTED = re.compile(r"([\"'])([^\"']*)\1\s+#.*")
 
 
@@ -34,6 +36,8 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
     found = []
     for logical in logical_lines(lines):
         assignment = _ASSIGNMENT.match(logical.text)
+        if not assignment and logical.lines[0].path.endswith(".env"):
+            assignment = _WITH_COLON.match(logical.text)
         if assignment:
             path, line = logical.place(assignment[1])
             found.append(Variable(assignment[1], unquote(assignment[2]), path, line))

@@ -1,21 +1,29 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recognize documents of Ansible that say little about etcd themselves: playbooks that start its service, and examples of inventories."""
+"""Recognize documents of Ansible that say little about etcd themselves: playbooks that start its service, roles' variables, and examples of inventories."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    Command,
+    find_etcd,
+    split_words,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _MODULES = {
     f"{collection}{name}"
     for collection in ("", "ansible.builtin.")
     for name in ("systemd", "systemd_service", "service", "sysvinit")
 }
+_GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/.*(\.(ya?ml|json)|/[^.]*)$")
 _UNITS = ("etcd", "etcd.service")
 _CONTAINERS = (
     *("docker_container", "community.docker.docker_container", "community.general.docker_container"),
@@ -32,6 +40,27 @@ def is_inventory(documents: list[Any]) -> bool:
     """Tell whether documents have the form of a YAML inventory: groups with hosts or further groups."""
     groups = [group for document in documents if isinstance(document, dict) for group in document.values()]
     return any(isinstance(group, dict) and group.keys() & {"hosts", "children"} for group in groups)
+
+
+def is_role_variable(release: tuple[str, Line] | None, documents: list[Any]) -> bool:
+    """Tell whether a release is the value of a role's variable. The policies read the variables of groups and hosts."""
+    if release is None or _GROUP_VARS.search(release[1].path):
+        return False
+    names = {name for document in documents if isinstance(document, dict) for name in document}
+    name = re.match(r"(\w+):", release[1].text)
+    return name is not None and name[1] in names and not names & {"apiVersion", "kind", "services"}
+
+
+def settings(documents: list[Any]) -> dict[str, Any] | None:
+    """Return the member whose flags a role has in a map of its own; None without one."""
+    maps = (value for document in documents if isinstance(document, dict) for value in document.values())
+    flags = next((value for value in maps if isinstance(value, dict) and has_server_keys(value)), None)
+    if flags is None:
+        return None
+    given = {name: value for name, value in flags.items() if isinstance(value, (str, int)) and value != ""}
+    words = (f"--{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in given.items())
+    # The role may add flags.
+    return {**member.build("variables", Command(("etcd", *words)), None, []), "silent": ["extra_config"]}
 
 
 def _tasks(value: Any) -> Iterator[dict[str, Any]]:

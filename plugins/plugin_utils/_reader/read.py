@@ -44,7 +44,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 
-_EXAMPLE = re.compile(r"\.(template|sample|example|dist)$", re.IGNORECASE)
+# Ansible passes over a file of variables or an inventory with another suffix.
+_EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
@@ -64,7 +65,7 @@ class Reading(NamedTuple):
 
 def read(texts: Mapping[str, str]) -> Reading:
     """Read files, given as path → text."""
-    reader = _Reader()
+    reader = _Reader(alone=len(texts) == 1)
     for path, text in texts.items():
         reader.add(path, text)
     reader.add_units()
@@ -74,7 +75,9 @@ def read(texts: Mapping[str, str]) -> Reading:
 class _Reader:
     """The state of one reading. Units come last, because they need the environment files."""
 
-    def __init__(self) -> None:
+    def __init__(self, alone: bool) -> None:
+        # Among other files, a role's default may be overridden by them.
+        self._alone = alone
         self.files: list[dict[str, Any]] = []
         self.lines: dict[str, dict[str, Any]] = {}
         self.unparsed: dict[str, str] = {}
@@ -174,6 +177,8 @@ class _Reader:
         self.files += [_member(file.path, found) for found in playbook.containers(parsed.documents)]
         if file.path in self._releases and playbook.starts_etcd(parsed.documents):
             self.files.append(_member(file.path, member.elsewhere("playbook")))
+        if self._alone and playbook.is_role_variable(self._releases.get(file.path), parsed.documents):
+            self.files.append(_member(file.path, playbook.settings(parsed.documents) or member.elsewhere("variables")))
         self._index(file, parsed)
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))

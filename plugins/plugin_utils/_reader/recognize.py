@@ -17,8 +17,10 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
-# Names that always mean YAML or JSON.
-DOCUMENT = re.compile(r"\.(ya?ml|json|bu)(\.(tpl|tmpl|tftpl|template|sample|example|dist))?$", re.IGNORECASE)
+# Names that always mean YAML or JSON, such as all.yml.sample or all.yml.vagrant. Of a template with conditions, the text is read.
+DOCUMENT = re.compile(
+    r"\.(ya?ml|json|bu)(\.(?!(j2|jinja2?|erb|ejs|gz|xz|zst|enc|gpg|asc|age)$)[a-z]\w*)?$", re.IGNORECASE
+)
 # Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.

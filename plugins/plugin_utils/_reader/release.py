@@ -13,16 +13,22 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
 _ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
 _VARIABLE = r"ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)"
+# In a shell, the value unless the environment has another one.
+_DEFAULT = r"(?:\$\{\w+:?[-=])?"
+_END = r"\s*(?:\s#.*)?$"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}/"
-    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?{_VARIABLE}[\"']?\s*[=:]\s*[\"']?{_NUMBER}{_ARCHITECTURE}[\"']?\s*$",
+    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?{_VARIABLE}[\"']?\s*[=:]\s*[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}\}}?[\"']?{_END}"
+    rf"|^\s*(?:-\s*)?ETCD_?(?:DOCKER_?)?IMAGE[\"']?\s*[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
 # The name of an archive or a package, which may also be that of an old one.
 _ARCHIVE = re.compile(rf"\betcd-{_NUMBER}(?:/|-linux|-\d+[\w.]*\.rpm)", re.IGNORECASE)
 # The same with a variable, and the variable's value.
 _INDIRECT = re.compile(r"\betcd-v?(?:\{\{\s*(\w+)\s*\}\}|\$\{?(\w+)\}?)-linux", re.IGNORECASE)
-_ASSIGNMENT = re.compile(rf"^\s*(?:export\s+|-\s*)?(\w+)[\"']?\s*[=:]\s*[\"']?{_NUMBER}[\"']?\s*$", re.IGNORECASE)
+_ASSIGNMENT = re.compile(
+    rf"^\s*(?:export\s+|-\s*)?(\w+)[\"']?\s*[=:]\s*[\"']?{_DEFAULT}{_NUMBER}\}}?[\"']?{_END}", re.IGNORECASE
+)
 
 
 def find_release(lines: Iterable[Line]) -> tuple[str, Line] | None:

@@ -125,6 +125,47 @@ def test_an_example_of_an_inventory_is_one() -> None:
     assert read({"inventory.yml": inventory, "x.yml.sample": "a: 1\n"}).document["translated"] == {}
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "releases"),
+    [
+        ("roles/etcd/defaults/main.yml", "etcd_version: v3.4.0\netcd_dir: /etc/etcd\n", ["3.4.0"]),
+        ("vars.yml.vagrant", "etcd_version: 3.4.0\n", ["3.4.0"]),
+        ("main.yml", "kube_version: v1.30.0\n", []),
+        # The policies read these.
+        ("group_vars/all.yml", "etcd_version: 3.4.0\n", []),
+        ("hosts.yml", "etcd: {hosts: {a: {}}}\nother:\n  vars:\n    etcd_version: 3.4.0\n", []),
+        ("values.yaml", "apiVersion: v1\nspec:\n  etcd_version: 3.4.0\n", []),
+    ],
+)
+def test_the_release_in_the_variables_of_a_role(path: str, text: str, releases: list[str]) -> None:
+    assert [member["release"] for member in members(path, text)] == releases
+    # Another file may override it.
+    assert [entry["path"] for entry in read({path: text, "b.yml": "a: 1\n"}).document["files"]] == [path, "b.yml"]
+
+
+def test_the_flags_in_the_variables_of_a_role() -> None:
+    flags = "  name: '{{ host }}'\n  snapshot-count: 100000\n  wal-dir: ''\n  listen-client-urls: http://a:2379\n"
+    more = "  initial-cluster-state: new\n  client-cert-auth: true\n"
+    [member] = members("main.yml", f"etcd_version: 3.5.13\netcd_directory: {{path: /a}}\netcd_flags:\n{flags}{more}")
+    assert member["release"] == "3.5.13" and member["silent"] == ["extra_config"]
+    assert member["command"] == [
+        "etcd",
+        "--name={{ host }}",
+        "--snapshot-count=100000",
+        "--listen-client-urls=http://a:2379",
+        "--initial-cluster-state=new",
+        "--client-cert-auth=true",
+    ]
+
+
+def test_an_environment_file_of_docker_with_colons() -> None:
+    text = "# a\nETCD_LISTEN_CLIENT_URLS: http://0.0.0.0:2379\nETCD_NAME: 'a'\n"
+    [member] = members("etcd.env", text)
+    assert member["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379", "ETCD_NAME": "a"}
+    # systemd has no such lines.
+    assert members("etcd.conf", text) == []
+
+
 def test_a_template_of_a_configuration() -> None:
     [entry] = read({"etcd.conf.j2": TEMPLATE}).document["files"]
     nested = TEMPLATE.replace("initial-cluster: {", "initial-cluster: '{").replace("endfor %}", "endfor %}'")
@@ -177,6 +218,9 @@ def test_a_manifest_in_a_script() -> None:
 @pytest.mark.parametrize("command", ["network create etcd", "volume create etcd", "--context a pod create etcd"])
 def test_docker_creates_other_things_too(command: str) -> None:
     assert members("up.sh", f"#!/bin/sh\ndocker {command}\n") == []
+    [_member] = members(
+        "etcd.service", "[Service]\nExecStart=/usr/bin/docker -H unix:///a.sock run quay.io/coreos/etcd:v3.5.0\n"
+    )
     [member] = members("up.sh", "#!/bin/sh\ndocker --context a container run quay.io/coreos/etcd:v3.5.0\n")
     assert member["image"] == "quay.io/coreos/etcd:v3.5.0"
 
