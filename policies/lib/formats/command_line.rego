@@ -16,7 +16,11 @@ words(parts) := [word |
 	word := replace(replace(quoted, `"`, ""), "'", "")
 ]
 
-_items(part) := [part] if {
+# A text such as sh -c 'etcd --name a' is three words.
+_items(part) := [found[1], found[2], found[4]] if {
+	is_string(part)
+	found := regex.find_all_string_submatch_n(_shell_command, trim_space(part), 1)[0]
+} else := [part] if {
 	is_string(part)
 } else := [sprintf("%v", [item]) | some item in part] if {
 	is_array(part)
@@ -26,6 +30,8 @@ _items(part) := [part] if {
 _commands(items, index, item) := replace(replace(item, "\\\n", " "), "\n", " ; ") if {
 	regex.match(_script_follows, items[index - 1])
 } else := item
+
+_shell_command := `^((?:\S*/)?(?:ba|da|a)?sh)\s+(-[a-z]*c)\s+(["'])((?s:.*))["']$`
 
 _script_follows := `^-[a-z]*c$`
 

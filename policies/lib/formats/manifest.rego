@@ -30,9 +30,16 @@ _name(document, candidate, containers) := sprintf("%v", [object.get(document, ["
 } else := sprintf("%v", [object.get(candidate, "name", "etcd")])
 
 # Kubernetes replaces $(NAME), and a shell ${NAME}, by the variables of the container.
-_words(spec) := [strings.replace_n(_replacements(spec), word) |
+_words(spec) := [_with_variable(spec, strings.replace_n(_replacements(spec), word)) |
 	some word in command_line.words([object.get(spec, "command", []), object.get(spec, "args", [])])
 ]
+
+# A shell replaces $NAME, too.
+_with_variable(spec, word) := concat("", [flag, value]) if {
+	[_, flag, name] := regex.find_all_string_submatch_n(`^(--?[A-Za-z-]+=)?\$(\w+)$`, word, 1)[0]
+	value := _environment(spec)[name]
+	is_string(value)
+} else := word
 
 _replacements(spec) := {written: value |
 	some name, value in _environment(spec)

@@ -123,9 +123,9 @@ _lists_peers(entry) if {
 
 _peers := sprintf(`^\s*%s(\s*,\s*%s)*[\s,]*$`, [_peer, _peer])
 
-_peer := sprintf(`(\$\w+|\$[({]\w+[)}]|[\w.-])+=%s`, [_peer_url])
+_peer := sprintf(`(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|[\w.-])+=%s`, [_peer_url])
 
-_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|[\w.:\[\]-])+/?`
+_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|[\w.:\[\]-])+/?`
 
 # Why a placeholder has no value yet.
 filled_in := "filled in at deployment"

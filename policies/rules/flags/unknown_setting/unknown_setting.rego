@@ -12,6 +12,7 @@
 package headroom.rules.flags.unknown_setting
 
 import data.headroom.clusters
+import data.headroom.releases
 import data.headroom.releases.spelling
 import data.headroom.releases.suggestions
 import data.headroom.result
@@ -20,6 +21,7 @@ deny contains finding if some finding in result.findings("flags/unknown_setting"
 
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
+	not _is_etcd_2(profile.etcd.version)
 	some entry in profile.etcd.given
 	subject := _subject(profile.etcd.version)
 	not spelling.is_known(profile.etcd.version, entry.form, entry.spelling)
@@ -34,6 +36,9 @@ problems contains result.problem(profile, entry.name, text) if {
 		suggestions.remedy(profile.etcd.version, entry),
 	])
 }
+
+# It had flags of its own, such as addr, and the tables do not know them.
+_is_etcd_2(version) if releases.end_of_life(version) < [3, 0]
 
 _subject(version) := sprintf("etcd %s", [version]) if {
 	spelling.table(version)

@@ -25,9 +25,12 @@ problems contains result.problem(profile, limit.name, text) if {
 	settings.is_unset(profile.etcd, "gomemlimit")
 	settings.is_unset(profile.etcd, "gogc")
 	limit := profile.etcd.limit
-	semver.compare(releases.parse(profile.etcd.version), releases.gomemlimit_since(profile.etcd.version)) >= 0
+	not _is_too_old(profile.etcd.version)
 	text := sprintf("the memory limit is %s (%s) but GOMEMLIMIT is not set, so the heap may grow to twice its live data", [
 		units.format_size(limit.bytes),
 		limit.name,
 	])
 }
+
+# Without a stated release, one that is supported is assumed: all of them read GOMEMLIMIT.
+_is_too_old(version) if semver.compare(releases.parse(version), releases.gomemlimit_since(version)) < 0

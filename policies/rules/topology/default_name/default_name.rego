@@ -27,6 +27,23 @@ problems contains problem if {
 	}
 }
 
+# A member without a name, in a cluster that knows it as "default".
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	not "name" in profile.etcd.unknown
+	not "extra_config" in profile.etcd.unknown
+	not _is_named(profile.etcd)
+	some entry in profile.etcd.given
+	regex.match(`^default=[^,]+$`, sprintf("%v", [entry.value]))
+	spelling.setting(profile.etcd.release, entry.form, entry.spelling) == "initial_cluster"
+	text := sprintf("the member is named \"default\" (%s), as is every member without a name", [entry.name])
+}
+
+_is_named(etcd) if {
+	some entry in etcd.given
+	spelling.setting(etcd.release, entry.form, entry.spelling) == "name"
+}
+
 # In a file that configures etcd.
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles

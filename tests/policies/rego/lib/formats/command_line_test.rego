@@ -7,6 +7,8 @@ commands := [
 	[["/usr/local/bin/etcd\n  -name 'a b' --x=\"y z\""], ["/usr/local/bin/etcd", "-name", "a b", "--x=y z"]],
 	[[["etcd", "--name", "a"]], ["etcd", "--name", "a"]],
 	[[null, ["sh", "-c", "etcd --name a"]], ["sh", "-c", "etcd", "--name", "a"]],
+	[["/bin/sh -c '\n  etcd &\n  echo \"a b\"'\n"], ["/bin/sh", "-c", ";", "etcd", "&", ";", "echo", "a b"]],
+	[["bash -ec \"etcd --name a\""], ["bash", "-ec", "etcd", "--name", "a"]],
 	[["", 5], []],
 	[
 		[["sh", "-ec"], ["if x\nexec etcd --name a \\\n  --x\nsleep 5"]],

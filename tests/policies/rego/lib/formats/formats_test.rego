@@ -309,6 +309,8 @@ test_variables_of_images_of_others[note] if {
 initial_clusters := [
 	["a=http://${IP}:2380", set(), 1],
 	["${NAME}=https://$IP:2380,b=https://$(B):${PORT},", set(), 2],
+	["default=http://{{host}}:2380", set(), 1],
+	["{{a}}=http://{{a}}:2380,{{others|join}}", {"--initial-cluster"}, 2],
 	["a=https://10.0.0.1:2380,$OTHERS", {"--initial-cluster"}, 2],
 	["{% for h in hosts %}{{ h }}=http://{{ h }}:2380,{% endfor %}", {"--initial-cluster"}, 1],
 	["CLUSTER_URL", {"--initial-cluster"}, 1],

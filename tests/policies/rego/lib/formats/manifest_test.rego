@@ -9,6 +9,27 @@ _manifest := {
 	"spec": {"containers": [{"name": "etcd", "image": "registry.k8s.io/etcd:3.5.15-0", "command": ["etcd", "--data-dir=/var/lib/etcd"]}]},
 }
 
+# A shell's spelling, and Kubernetes's own. Unknown values are placeholders.
+replaced := [
+	["--name=$POD", {"a"}],
+	["--name=$(POD)", {"a"}],
+	["--name=${POD}x", {"ax"}],
+	["--name $POD", {"a"}],
+	["--name=$PODS", set()],
+	["--name=$FIELD", set()],
+]
+
+test_variables_of_a_command[words] if {
+	some [words, values] in replaced
+	spec := {
+		"image": "etcd:v3.6.1",
+		"command": ["sh", "-c", sprintf("etcd %s", [words])],
+		"env": [{"name": "POD", "value": "a"}, {"name": "FIELD", "valueFrom": {}}],
+	}
+	statements := manifest.statements({"kind": "Pod", "spec": {"containers": [spec]}})
+	{entry.value | some statement in statements; some entry in statement.given} == values
+}
+
 test_manifest if {
 	document := {
 		"apiVersion": "apps/v1",
