@@ -102,7 +102,8 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
     words = expand(words, variables or {})
     for position, word in enumerate(words):
         if _CONTAINER.match(word):
-            return _in_container(words[position + 1 :])
+            starts = (number for number, other in enumerate(words, 1) if _CONTAINER.match(other))
+            return next(filter(None, (_in_container(words[start:]) for start in starts)), None)
         if _SHELL.match(word) and any(re.match(r"^-\w*c$", item) for item in words[position + 1 : position + 3]):
             return find_etcd(split_words(words[-1]), variables)
         if _RUNNERS.match(word):

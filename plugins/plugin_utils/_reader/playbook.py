@@ -23,6 +23,7 @@ _MODULES = {
     for collection in ("", "ansible.builtin.")
     for name in ("systemd", "systemd_service", "service", "sysvinit")
 }
+_FILES = {f"{collection}{name}" for collection in ("", "ansible.builtin.") for name in ("copy", "file")}
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/.*(\.(ya?ml|json)|/[^.]*)$")
 _UNITS = ("etcd", "etcd.service")
 _CONTAINERS = (
@@ -32,8 +33,9 @@ _CONTAINERS = (
 
 
 def starts_etcd(documents: list[Any]) -> bool:
-    """Tell whether a playbook, or the tasks of a role, start etcd as a service."""
-    return any(_starts(task) for document in documents if isinstance(document, list) for task in _tasks(document))
+    """Tell whether a playbook, or the tasks of a role, start etcd as a service, or install its program."""
+    tasks = [task for document in documents if isinstance(document, list) for task in _tasks(document)]
+    return any(_starts(task) or _installs(task) for task in tasks)
 
 
 def is_inventory(documents: list[Any]) -> bool:
@@ -108,3 +110,11 @@ def _starts(task: dict[str, Any]) -> bool:
     options: dict[str, Any] = next((task[name] for name in _MODULES if isinstance(task.get(name), dict)), {})
     wanted = options.get("state") in ("started", "restarted", "reloaded") or options.get("enabled") in (True, "yes")
     return wanted and options.get("name") in _UNITS
+
+
+def _installs(task: dict[str, Any]) -> bool:
+    """Tell whether a task copies or links the program, perhaps beside etcdctl."""
+    options: dict[str, Any] = next((task[name] for name in _FILES if isinstance(task.get(name), dict)), {})
+    items = [item for name in ("loop", "with_items") for item in _listed(task.get(name))]
+    source = str(options.get("src", ""))
+    return source.endswith("/etcd") or ("etcd" in items and re.search(r"\{\{\s*item\s*\}\}$", source) is not None)

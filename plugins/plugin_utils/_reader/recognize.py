@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
@@ -55,13 +56,13 @@ def is_complete(variables: list[Variable]) -> bool:
 
 def is_configuration(file: Text) -> bool:
     """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
-    keys = {found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text))}
-    return sum(1 for key in keys if SERVER_FLAG.match(f"--{key}")) > 1
+    return has_server_keys(found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text)))
 
 
-def has_server_keys(contents: dict[str, Any]) -> bool:
-    """Tell whether a document is etcd's config file."""
-    return sum(1 for key in contents if SERVER_FLAG.match(f"--{key}")) > 1
+def has_server_keys(keys: Iterable[str]) -> bool:
+    """Tell whether a document with these keys is etcd's config file: it has two that no other program has, or one and the data directory."""
+    found = {str(key) for key in keys}
+    return sum(1 for key in found if SERVER_FLAG.match(f"--{key}")) + ("data-dir" in found) > 1
 
 
 def is_resource(inner: Text) -> bool:

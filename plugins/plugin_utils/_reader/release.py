@@ -29,6 +29,8 @@ _INDIRECT = re.compile(r"\betcd-v?(?:\{\{\s*(\w+)\s*\}\}|\$\{?(\w+)\}?)-linux", 
 _ASSIGNMENT = re.compile(
     rf"^\s*(?:export\s+|-\s*)?(\w+)[\"']?\s*[=:]\s*[\"']?{_DEFAULT}{_NUMBER}\}}?[\"']?{_END}", re.IGNORECASE
 )
+# Another variable's value, as in ETCD_VER="${version}".
+_ALIAS = re.compile(r"^\s*(?:export\s+|local\s+|readonly\s+)?(\w+)=[\"']?\$\{?(\w+)\}?[\"']?\s*(?:;|$)")
 
 
 def find_release(lines: Iterable[Line]) -> tuple[str, Line] | None:
@@ -51,5 +53,6 @@ def _named(pattern: re.Pattern[str], lines: list[Line]) -> dict[str, Line]:
 def _by_variable(lines: list[Line]) -> dict[str, Line]:
     """Return the values of the variables that stand for the release in the name of an archive."""
     names = {match[1] or match[2] for line in lines for match in _INDIRECT.finditer(line.text)}
+    names |= {match[2] for line in lines if (match := _ALIAS.match(line.text)) and match[1] in names}
     assigned = [(match, line) for line in lines if (match := _ASSIGNMENT.match(line.text)) and match[1] in names]
     return {match[2]: line for match, line in reversed(assigned)}

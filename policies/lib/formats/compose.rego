@@ -19,17 +19,9 @@ statements(document) := {name: _statement(service) |
 
 _runs_etcd(service) if container.runs_etcd(object.get(service, "image", null), _words(service))
 
-_runs_etcd(service) if _is_own_image(service)
+_runs_etcd(service) if container.is_own_image(object.get(service, "image", null), _words(service), _environment(service))
 
 _runs_etcd(service) if _is_started_by_hand(service)
-
-# An image of any name, with variables that only a member of etcd has. It may set more.
-_is_own_image(service) if {
-	count(_words(service)) == 0
-	not container.is_etcd(object.get(service, "image", null))
-	some name, _ in _environment(service)
-	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_PEER_URLS"}
-}
 
 # A shell in etcd's image, at whose prompt somebody starts a member.
 _is_started_by_hand(service) if {

@@ -26,6 +26,13 @@ is_format_of(document) if {
 	not document.all
 }
 
+# A short one.
+is_format_of(document) if {
+	count(object.keys(document) & _distinctive) == 1
+	document["data-dir"]
+	not document.all
+}
+
 # The file's only member → its statement. A config file does not name a release, but a script around it may download one.
 statements(document) := {_name(document): statement_builder.build("config file", object.union(
 	{"given": given(document), "unknown": {}},

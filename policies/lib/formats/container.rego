@@ -83,6 +83,14 @@ runs_etcd(_, command) if {
 	entry.spelling in {"initial-advertise-peer-urls", "initial-cluster", "listen-peer-urls"}
 }
 
+# An image of any name, with variables that only a member of etcd has. It may set more.
+is_own_image(reference, command, variables) if {
+	count(command) == 0
+	not is_etcd(reference)
+	some name, _ in variables
+	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_PEER_URLS"}
+}
+
 # The mounts (path → volume) that hold the data directory; undefined if there is none.
 mounts(flags, candidates) := found if {
 	directories := [entry.value | some entry in flags; entry.spelling == "data-dir"]

@@ -14,10 +14,14 @@ statements(document) := object.union_n([{_name(document, candidate, containers):
 	containers := {candidate |
 		some candidate in _spec(document).containers
 		is_object(candidate)
-		container.runs_etcd(object.get(candidate, "image", null), _words(candidate))
+		_runs_etcd(candidate)
 	}
 	some candidate in containers
 ])
+
+_runs_etcd(spec) if container.runs_etcd(object.get(spec, "image", null), _words(spec))
+
+_runs_etcd(spec) if container.is_own_image(object.get(spec, "image", null), _words(spec), _environment(spec))
 
 _spec(document) := document.spec if {
 	document.kind == "Pod"
@@ -109,7 +113,7 @@ _is_alone(document, spec) if {
 # A static pod lists the members at the time when its member joined.
 _is_static(document) if document.spec.hostNetwork
 
-_is_static(document) if _serves_kubernetes(document)
+_is_static(document) if document.metadata.namespace == "kube-system"
 
 _discovers_others(document, spec) if {
 	document.kind in {"Deployment", "Pod"}
@@ -117,12 +121,16 @@ _discovers_others(document, spec) if {
 	regex.match(`^(--|ETCD_)(?i)discovery`, word)
 }
 
-# By the namespace, as only kubeadm labels its manifest. An API server compacts the etcd that it uses.
+# By the namespace, as only kubeadm labels its manifest. An API server compacts the etcd that it uses. Others there belong to
+# a network, such as calico-etcd.
 _serves_kubernetes(document) if {
 	document.metadata.namespace == "kube-system"
+	regex.match(`^(kube[a-z]*-|k8s-|master-)?etcd`, object.get(document.metadata, "name", "etcd"))
 } else := false
 
-_silent(spec) := ["data_dir"] if {
+_silent(spec) := ["extra_config"] if {
+	not container.runs_etcd(object.get(spec, "image", null), _words(spec))
+} else := ["data_dir"] if {
 	spec.workingDir
 } else := container.may_set_data_dir(object.get(spec, "image", null), {mount.mountPath | some mount in spec.volumeMounts})
 

@@ -103,7 +103,11 @@ maps := {name: (maps_of | opaque) |
 		some spelt, _ in value
 		spelling.is_server_variable(spelt)
 	}
-	opaque := {variable | some variable, _ in found.unknown; regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)}
+	opaque := {variable |
+		some variable, _ in found.unknown
+		regex.match(`^etcd_(.*_)?env(_|ironment|$)`, variable)
+		not regex.match(`^etcd_?ctl_`, variable)
+	}
 }
 
 # Inventory → its etcd_ variables that no role of Headroom has.

@@ -368,6 +368,9 @@ test_config if {
 
 test_no_config if {
 	not config_file.is_format_of({"snapshot-count": 5})
+	not config_file.is_format_of({"data-dir": "/a", "name": "b"})
+	not config_file.is_format_of({"snapshot-count": 5, "data-dir": "/a", "all": {}})
+	config_file.is_format_of({"snapshot-count": 5, "data-dir": "/a"})
 	not config_file.is_format_of(object.union(_config, {"all": {"hosts": "n1"}}))
 }
 

@@ -112,6 +112,28 @@ test_serves_kubernetes[value] if {
 	manifest.statements(object.union(_pod([]), {"spec": {"containers": [container]}})).p.kubernetes == serves
 }
 
+# Metadata of a pod, and whether an API server uses this etcd.
+members_in_kube_system := [
+	[{"name": "etcd-n1", "namespace": "kube-system"}, true],
+	[{"name": "kubernetes-etcd", "namespace": "kube-system"}, true],
+	[{"generateName": "etcd-", "namespace": "kube-system"}, true],
+	[{"name": "calico-etcd", "namespace": "kube-system"}, false],
+	[{"name": "etcd", "namespace": "default"}, false],
+]
+
+test_namespace_of_kubernetes[metadata] if {
+	some [metadata, serves] in members_in_kube_system
+	some _, statement in manifest.statements(object.union(object.remove(_pod([]), ["metadata"]), {"metadata": metadata}))
+	statement.kubernetes == serves
+}
+
+test_image_of_their_own if {
+	variables := [{"name": "ETCD_INITIAL_CLUSTER", "value": "a=http://a:2380"}, {"name": "ETCD_NAME", "value": "a"}]
+	statements := manifest.statements(object.union(_pod([]), {"spec": {"containers": [{"name": "e", "image": "demo:k8s", "env": variables}]}}))
+	statements.p.silent == ["extra_config"]
+	{entry.name | some entry in statements.p.given} == {"ETCD_INITIAL_CLUSTER", "ETCD_NAME"}
+}
+
 quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
 
 test_quantity[text] if {

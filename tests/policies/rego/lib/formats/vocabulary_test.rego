@@ -60,6 +60,8 @@ cases := [
 	],
 	["bitnami", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 1, "autoCompactionMode": ""}, {"etcd"}, {}],
 	["an older bitnami", {"image": {"repository": "bitnami/etcd", "tag": "3.4.3-debian-9-r0"}, "statefulset": {"replicaCount": 1}}, {"etcd"}, {}],
+	["a chart that depends on it", {"etcd": {"replicaCount": 1}, "minio": {"mode": "standalone"}}, {"etcd"}, {}],
+	["a chart with another etcd", {"etcd": {"enabled": false, "replicaCount": 1}}, set(), {}],
 	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],
 	[
 		"druid",

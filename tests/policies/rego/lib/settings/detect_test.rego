@@ -30,6 +30,7 @@ cases := [
 	["githubixx", {"k8s_etcd": _group({"n1"})}, {"etcd_settings_user": {"max-wals": 5}}, "githubixx.etcd", "k8s_etcd"],
 	["githubixx, named group", {"stores": _group({"n1"})}, {"etcd_settings": {}, "etcd_ansible_group": "stores"}, "githubixx.etcd", "stores"],
 	["githubixx, plain group", {"etcd": _group({"n1"})}, {"etcd_settings": {}}, "githubixx.etcd", "etcd"],
+	["an environment of etcdctl", {"etcd": _group({"n1"})}, {"etcd_ctl_env": "{{ a }}"}, "unrecognised", "etcd"],
 	["an environment", {"etcd": _group({"n1"})}, {"etcd_env": {"ETCD_SNAPSHOT_COUNT": 5}}, "environment", "etcd"],
 	["an environment with templates", {"etcd": _group({"n1"})}, {"etcd_environment": {"ETCD_NAME": "{{ x }}"}}, "environment", "etcd"],
 	["a client's environment", {"etcd": _group({"n1"})}, {"app_env": {"ETCD_ENDPOINTS": "x"}}, "unrecognised", "etcd"],

@@ -118,6 +118,29 @@ def test_a_playbook_that_starts_the_service(module: str, state: str, starts: boo
     assert [(member["format"], member["release"]) for member in found] == [("playbook", "3.4.15")] * starts
 
 
+@pytest.mark.parametrize(
+    ("task", "installs"),
+    [
+        ("file: {src: 'a/{{ item }}', dest: '/b/{{ item }}', state: link}\n  with_items: [etcd, etcdctl]", True),
+        ("ansible.builtin.copy: {src: a/etcd, dest: /b/, remote_src: true}", True),
+        ("ansible.builtin.copy: {src: 'a/{{ item }}', dest: /b/}\n  loop: [etcdctl]", False),
+        ("ansible.builtin.file: {path: '/b/{{ item }}', state: directory}\n  loop: [etcd]", False),
+    ],
+)
+def test_a_playbook_that_installs_the_program(task: str, installs: bool) -> None:
+    download = "- get_url: {url: 'https://a/etcd/releases/download/v3.4.1/etcd-v3.4.1-linux-amd64.tar.gz', dest: /a}\n"
+    found = members("etcd.yml", f"{download}- {task}\n")
+    assert [member["release"] for member in found] == ["3.4.1"] * installs
+
+
+def test_a_script_that_writes_a_short_configuration() -> None:
+    script = (
+        "#!/bin/sh\ncat > /etc/etcd/etcd.conf.yml<<EOF\nname: a\ndata-dir: /b\nlisten-client-urls: http://a:2379\nEOF\n"
+    )
+    [file] = read({"a.sh": script}).document["files"]
+    assert file["contents"] == {"name": "a", "data-dir": "/b", "listen-client-urls": "http://a:2379"}
+
+
 def test_an_example_of_an_inventory_is_one() -> None:
     inventory = "all: {children: {etcd: {hosts: {a: {}}, vars: {etcd_version: v3.3.4}}}}\n"
     for path in ("inventory.yml.example", "hosts.yaml.dist"):

@@ -139,6 +139,8 @@ def test_script() -> None:
         ("/usr/bin/podman run --rm --entrypoint=etcd image:1 --name n1", ("etcd", "--name", "n1")),
         ("docker run quay.io/coreos/etcd:v3.5.1", ("etcd",)),
         ("docker run busybox ls /etcd", None),
+        ("docker rmi quay.io/coreos/etcd:v3.5.1 || true && docker run quay.io/coreos/etcd:v3.5.1", ("etcd",)),
+        ("docker rmi quay.io/coreos/etcd:v3.5.1 && docker run busybox ls /etcd", None),
         ("docker stop etcd", None),
         ("etcdctl --endpoints x", None),
         ("kube-apiserver --etcd-servers=x", None),

@@ -64,6 +64,7 @@ def test_commands_of_cloud_init(path: str) -> None:
         ("ETCD_IMAGE=registry:5000/a/etcd:v3.5.16-0\n", "3.5.16"),
         ("etcd_image: a/etcd-operator:3.3.10\n", None),
         ("ETCD_VER=${OTHER}\n", None),
+        ('v=${v:-v3.5.9}\nETCD_VER="${v}"\ncurl a/etcd-${ETCD_VER}-linux-amd64.tar.gz\n', "3.5.9"),
         ("KUBE_VERSION=v1.30.1\n", None),
         ("ETCD_VER=v3.3.8-${ARCH}\n", None),
     ],
