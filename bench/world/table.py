@@ -19,7 +19,9 @@ NEWEST = "newest"
 WEAK = "weak"
 MIXED = "mixed"
 NEWER = "newer"
-ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED, NEWER)
+LAST = "last"
+FINAL = "final"
+ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED, NEWER, LAST, FINAL)
 PARTS = (*HALVES, *ADDED)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
