@@ -16,6 +16,7 @@ from bench.chaos.plays import Play, accept_refusal
 from bench.common.damage import damage_script
 from bench.common.member import releases
 from bench.lifecycle.lab import ALL, LifecycleLab
+from tools.setup.targets import THREE_ETCDS
 
 # Places in the list of releases.
 OLD, MIDDLE, NEW = range(3)
@@ -196,7 +197,8 @@ class Release(Change):
 
     def __init__(self, playbook: str, source: int, target: int) -> None:
         self.playbook, self.source, self.target = playbook, source, target
-        series = [release.rpartition(".")[0] for release in releases()]
+        # As the set-up names them, so that the name is known before they are built.
+        series = [name.removeprefix("etcd-") for name in THREE_ETCDS]
         self.name = f"{playbook} {series[source]} to {series[target]}"
         self.about = f"`{playbook}.yml`"
 
