@@ -1,7 +1,7 @@
 """Lint public files where they can be fetched, compare with what an expert expects, and write docs/policies/world.md.
 
     python -m bench.world.run FOLDER                print the tables; FOLDER holds REPOSITORY/PATH, or git clones of the repositories
-    python -m bench.world.run FOLDER --half tune    one half only
+    python -m bench.world.run FOLDER --set tune     one set only
     python -m bench.world.run FOLDER --write        and record the results and write the page
     python -m bench.world.run FOLDER --show         and print each missed or false finding
 
@@ -25,7 +25,7 @@ from bench.world.content import fetch
 from bench.world.lint import COMMANDS, Answer, lint
 from bench.world.report import PAGE, RESULTS, page, read_results, summary
 from bench.world.score import Row, judge
-from bench.world.table import PARTS, PROJECT, Entry, load
+from bench.world.table import PROJECT, SETS, Entry, load
 
 AT_ONCE = 6
 
@@ -48,7 +48,7 @@ def show(row: Row, answer: Answer) -> None:
     if not (row.missed or row.false_denials or row.noise or row.error):
         return
     print(
-        f"{row.tool} {row.half} {row.vocabulary} {row.repository} {row.path}: missed {row.missed or 'nothing'}; {row.error}"
+        f"{row.tool} {row.set} {row.vocabulary} {row.repository} {row.path}: missed {row.missed or 'nothing'}; {row.error}"
     )
     for finding in answer.findings:
         if finding.rule in row.false_denials.split() or finding.rule in row.noise.split():
@@ -67,12 +67,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=PARTS, action="append")
+    parser.add_argument("--set", choices=SETS, action="append")
     parser.add_argument("--tool", choices=sorted(COMMANDS), action="append")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args(arguments)
-    entries = load(options.half or PARTS)
+    entries = load(options.set or SETS)
     pairs = [(entry, data) for entry in entries if (data := fetch(entry, options.folder)) is not None]
     rows: list[Row] = []
     for tool in options.tool or tools():
@@ -84,8 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.write:
         head, others = read_results()
         now = f"{datetime.datetime.now(datetime.UTC).date().isoformat()} at commit {commit()}"
-        parts = options.half or PARTS
-        head, rows = {**head, **dict.fromkeys(parts, now)}, [*(row for row in others if row.half not in parts), *rows]
+        chosen = options.set or SETS
+        head, rows = {**head, **dict.fromkeys(chosen, now)}, [*(row for row in others if row.set not in chosen), *rows]
         write_table(RESULTS, head, column_names(Row), [asdict(row) for row in rows])
         PAGE.write_text(page(head, rows), encoding="utf-8")
         print(f"wrote {PAGE.relative_to(PROJECT)}")

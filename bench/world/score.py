@@ -14,7 +14,7 @@ class Row:
     """One file as one tool judged it. The lists hold rules, separated by blanks."""
 
     tool: str
-    half: str
+    set: str
     vocabulary: str
     repository: str
     path: str
@@ -39,7 +39,7 @@ def judge(entry: Entry, answer: Answer, tool: str) -> Row:
     )
     return Row(
         tool=tool,
-        half=entry.half,
+        set=entry.set,
         vocabulary=entry.vocabulary,
         repository=entry.repository,
         path=entry.path,

@@ -10,19 +10,10 @@ from pathlib import Path, PurePosixPath
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 TABLE = PROJECT / "tests" / "policies" / "world" / "files.csv"
-HALVES = ("tune", "held")
-# Files that were added later, and that nobody had tuned to when they were measured.
-FRESH = "fresh"
-UNSEEN = "unseen"
-LATER = "later"
-NEWEST = "newest"
-WEAK = "weak"
-MIXED = "mixed"
-NEWER = "newer"
-LAST = "last"
-FINAL = "final"
-ADDED = (FRESH, UNSEEN, LATER, NEWEST, WEAK, MIXED, NEWER, LAST, FINAL)
-PARTS = (*HALVES, *ADDED)
+TUNE, HELD = "tune", "held"
+# Sets that were added later from other repositories, each judged before the linter ran on it.
+BLIND = tuple(f"blind-{number}" for number in range(1, 10))
+SETS = (TUNE, HELD, *BLIND)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
 
@@ -31,7 +22,7 @@ MEANINGFUL = ("group_vars", "host_vars")
 class Entry:
     """One public file: its source, its digest, and the expected and allowed rules."""
 
-    half: str
+    set: str
     vocabulary: str
     repository: str
     commit: str
@@ -55,9 +46,9 @@ class Entry:
         return any(rule == each or (each.endswith("/*") and rule.startswith(each[:-1])) for each in self.allowed)
 
 
-def half_of(repository: str, path: str) -> str:
-    """Return the half of a file, which nobody chooses."""
-    return HALVES[int(hashlib.sha256(f"{repository} {path}".encode()).hexdigest(), 16) % 2]
+def first_set_of(repository: str, path: str) -> str:
+    """Return which of the first two sets a file belongs to, which nobody chooses."""
+    return (TUNE, HELD)[int(hashlib.sha256(f"{repository} {path}".encode()).hexdigest(), 16) % 2]
 
 
 def parse(row: dict[str, str]) -> Entry:
@@ -66,7 +57,7 @@ def parse(row: dict[str, str]) -> Entry:
     return Entry(**{**row, "expected": expected, "allowed": tuple(row["allowed"].split())})  # type: ignore[arg-type]
 
 
-def load(halves: Sequence[str] = PARTS, table: Path = TABLE) -> list[Entry]:
-    """Return the table's rows of some halves."""
+def load(sets: Sequence[str] = SETS, table: Path = TABLE) -> list[Entry]:
+    """Return the table's rows of some sets."""
     with table.open(newline="", encoding="utf-8") as stream:
-        return [entry for entry in map(parse, csv.DictReader(stream)) if entry.half in halves]
+        return [entry for entry in map(parse, csv.DictReader(stream)) if entry.set in sets]

@@ -16,14 +16,14 @@ from bench.world import run
 from bench.world.content import fetch
 from bench.world.lint import Answer, Finding, parse
 from bench.world.score import judge, total
-from bench.world.table import ADDED, LATER, NEWEST, PROJECT, UNSEEN, Entry, half_of, load
+from bench.world.table import BLIND, PROJECT, Entry, first_set_of, load
 
 TEXT = b"name: n1\n"
 
 
 def entry(**changes: object) -> Entry:
     values = {
-        "half": "tune",
+        "set": "tune",
         "vocabulary": "etcd-yaml",
         "repository": "a/b",
         "commit": "0" * 40,
@@ -44,13 +44,11 @@ def test_the_table_is_consistent() -> None:
     every = load()
     assert len(every) >= 120 + 15
     assert len({(each.repository, each.path) for each in every}) == len(every)
-    assert all(each.half in (*ADDED, half_of(each.repository, each.path)) for each in every)
-    # A repository whose files were judged before is not unseen.
-    before = {each.repository for each in every if each.half not in (UNSEEN, LATER, NEWEST)}
-    assert not before & {each.repository for each in every if each.half == UNSEEN}
-    for half in (LATER, NEWEST):
-        others = {each.repository for each in every if each.half != half}
-        assert not others & {each.repository for each in every if each.half == half}
+    assert all(each.set in (*BLIND, first_set_of(each.repository, each.path)) for each in every)
+    # A repository whose files were judged before is not new: the later sets have none of them.
+    for name in BLIND[6:]:
+        others = {each.repository for each in every if each.set != name}
+        assert not others & {each.repository for each in every if each.set == name}
     repositories = [each.repository for each in every]
     assert max(map(repositories.count, repositories)) <= 3
     assert sum(each.vocabulary == "nothing" for each in every) >= 15
@@ -124,5 +122,5 @@ def test_fetch_from_a_clone(tmp_path: Path) -> None:
 
 
 def test_missing_files_fail_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run.main([str(tmp_path), "--half", "tune"]) == 1
+    assert run.main([str(tmp_path), "--set", "tune"]) == 1
     assert "files are not in" in capsys.readouterr().err
