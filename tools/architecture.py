@@ -116,13 +116,31 @@ def wrap(words: tuple[str, ...], width: float) -> list[str]:
     return lines
 
 
+def minimum_widths(row: list[Box]) -> list[float]:
+    return [len(box.title) * TITLE * BOLD + 2 * PADDING for box in row]
+
+
+def spare_width(row: list[Box]) -> float:
+    """Return how much wider the picture is than the row's titles; negative if they do not fit side by side."""
+    return WIDTH - 2 * MARGIN - LABEL - GAP * (len(row) - 1) - sum(minimum_widths(row))
+
+
 def widths(row: list[Box]) -> list[float]:
     """Share the row's width by the boxes' weights; no box is narrower than its title."""
-    total = WIDTH - 2 * MARGIN - LABEL - GAP * (len(row) - 1)
-    minimums = [len(box.title) * TITLE * BOLD + 2 * PADDING for box in row]
-    spare = total - sum(minimums)
+    spare = spare_width(row)
     weights = [box.weight() for box in row]
+    minimums = minimum_widths(row)
     return [minimum + spare * weight / sum(weights) for minimum, weight in zip(minimums, weights, strict=True)]
+
+
+def fold(row: list[Box]) -> list[list[Box]]:
+    """Break a layer into as few lines of boxes as its titles need, of nearly equal length."""
+    for count in range(1, len(row) + 1):
+        size = -(-len(row) // count)
+        lines = [row[start : start + size] for start in range(0, len(row), size)]
+        if all(spare_width(line) >= 0 for line in lines):
+            return lines
+    raise ValueError(f"no line of the picture is wide enough for {' or '.join(box.title for box in row)}")
 
 
 def text(x: float, y: float, content: str, style: str = "") -> str:
@@ -155,18 +173,19 @@ def picture() -> str:
     parts: list[str] = []
     y: float = MARGIN
     for row, label in zip(rows(), LABELS, strict=True):
-        shares = widths(row)
-        height = max(height_of(box, width) for box, width in zip(row, shares, strict=True))
+        top = y
+        for boxes in fold(row):
+            shares = widths(boxes)
+            height = max(height_of(box, width) for box, width in zip(boxes, shares, strict=True))
+            x: float = MARGIN + LABEL
+            for box, width in zip(boxes, shares, strict=True):
+                parts += draw_box(box, x, y, width, height)
+                x += width + GAP
+            y += height + GAP
+        middle = (top + y - GAP) / 2
         for number, line in enumerate(label):
-            parts.append(
-                text(MARGIN, y + height / 2 + 4 + (number - (len(label) - 1) / 2) * LINE, line, ' fill="#57606a"')
-            )
-        x: float = MARGIN + LABEL
-        for box, width in zip(row, shares, strict=True):
-            parts += draw_box(box, x, y, width, height)
-            x += width + GAP
-        y += height + GAP
-    legend = "Each room lists its files, and the rooms that it imports: only those in lower rows, never its neighbors."
+            parts.append(text(MARGIN, middle + 4 + (number - (len(label) - 1) / 2) * LINE, line, ' fill="#57606a"'))
+    legend = "Each room lists its files, and the rooms that it imports: only those in lower layers, never neighbors."
     parts.append(text(MARGIN, y + 12, legend, ' fill="#57606a"'))
     total = y + 12 + MARGIN
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{total:.0f}" viewBox="0 0 {WIDTH} {total:.0f}" '

@@ -648,7 +648,6 @@ if sys.version_info[:2] < MIN_PYTHON:
     refuse_old_python()
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates as etcd_certificates
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import (
     configured_value,
@@ -676,6 +675,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage import (
     wal_move,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.host_storage import storage_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import host_certificates
 
 # The lists of names that the module describes one by one, and the type of their elements.
 LISTS = {
@@ -704,8 +704,8 @@ def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str
         {**item, "names": list(dict.fromkeys([*item["names"], *(names if "server" in item["usages"] else [])]))}
         for item in asked["certificates"]
     ]
-    missing = missing_required_lib(etcd_certificates.LIBRARY)
-    return etcd_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
+    missing = missing_required_lib(host_certificates.LIBRARY)
+    return host_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
 
 
 def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:
@@ -854,7 +854,7 @@ def main() -> None:
             "certificates": {
                 "type": "dict",
                 "options": {
-                    **etcd_certificates.ARGUMENTS,
+                    **host_certificates.ARGUMENTS,
                     "host_names": {"type": "str", "choices": ["none", "address", "all"], "default": "none"},
                 },
             },

@@ -197,15 +197,15 @@ fingerprint:
 from datetime import datetime, timezone
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificates
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import host_certificates
 
 
 def main() -> None:
     """Read and inspect."""
-    module = AnsibleModule(argument_spec=certificates.ARGUMENTS, supports_check_mode=True)
+    module = AnsibleModule(argument_spec=host_certificates.ARGUMENTS, supports_check_mode=True)
     try:
-        result = certificates.inspect_files(
-            module.params, datetime.now(timezone.utc), missing_required_lib(certificates.LIBRARY)
+        result = host_certificates.inspect_files(
+            module.params, datetime.now(timezone.utc), missing_required_lib(host_certificates.LIBRARY)
         )
     except (OSError, ValueError) as problem:
         module.fail_json(msg=f"The certificates cannot be read: {problem}. Is become: true missing?")

@@ -100,7 +100,7 @@ directory:
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificate_sets
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import sets as certificate_sets
 
 
 def main() -> None:

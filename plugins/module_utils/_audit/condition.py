@@ -11,10 +11,6 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import Scrape
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
-    CertificateError,
-    fetch_validity,
-)
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_latency import (
     MIN_SAMPLES,
     Latency,
@@ -23,6 +19,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_lat
     MetricsError,
     latency_between,
     latency_since_start,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certificate import (
+    CertificateError,
+    fetch_validity,
 )
 
 _THREADS = 16

@@ -20,13 +20,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.started_wi
     read_start,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
-    CertificateError,
-    parse_pem,
-)
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import mount_of, parse_mountinfo
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.owners import find_by_name, read_owner
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certificate import (
+    CertificateError,
+    parse_pem,
+)
 
 _MEMORY = (
     "rss", "rss_anon", "rss_peak", "swap", "locked", "memory_limit", "memory_high", "memory_current", "memory_peak", "oom_kills",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import inspection
 
 AUTHORITIES = ("ca", "peer-ca")
 NAMES = (*AUTHORITIES, "server", "peer", "client")
@@ -19,13 +19,13 @@ def expiry_times(directory: str) -> dict[str, int]:
     Certificates that do not exist or cannot be read are left out.
     """
     found = {}
-    for name in NAMES if tls.IMPORT_ERROR is None else ():
+    for name in NAMES if inspection.IMPORT_ERROR is None else ():
         try:
             with open(os.path.join(directory, f"{name}.crt"), "rb") as stream:
-                certificates = tls.parse_certificates(stream.read())
+                certificates = inspection.parse_certificates(stream.read())
         except (OSError, ValueError):
             continue
         counted = certificates if name in AUTHORITIES else certificates[:1]
         if counted:
-            found[name] = int(max(tls.not_after(certificate).timestamp() for certificate in counted))
+            found[name] = int(max(inspection.not_after(certificate).timestamp() for certificate in counted))
     return found

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import inspection
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_tls_info
 
 pytest.importorskip("cryptography")
@@ -98,7 +98,7 @@ def test_a_host_without_anything(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_a_ca_that_cannot_be_read_is_looked_at_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tls, "IMPORT_ERROR", "ImportError")
+    monkeypatch.setattr(inspection, "IMPORT_ERROR", "ImportError")
     none = [server(tmp_path / "none")]
     assert run(capsys, ca="", certificates=none)["ca"]["problems"] == ["it does not exist"]
     known = run(capsys, ca="a certificate", certificates=none)
@@ -114,7 +114,7 @@ def test_without_the_library(
     present: bool,
     readable: bool,
 ) -> None:
-    monkeypatch.setattr(tls, "IMPORT_ERROR", "ImportError")
+    monkeypatch.setattr(inspection, "IMPORT_ERROR", "ImportError")
     result = run(capsys, ca="", certificates=[server(folder if present else tmp_path / "none")])
     assert result["readable"] is readable and not result["certificates"]["server"]["fits"]
     assert any("cryptography" in problem for problem in result["problems"]) is present

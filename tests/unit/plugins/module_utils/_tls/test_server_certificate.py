@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from ipaddress import ip_address
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.server_certificate import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certificate import (
     CertificateError,
     parse_der,
     parse_pem,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import inspection
 
 pytest.importorskip("cryptography")
 
@@ -78,7 +78,7 @@ KEY = ec_key()
 LEAF = make(KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"))
 
 
-def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> tls.CertificateFinding:
+def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> inspection.CertificateFinding:
     """The finding with the demands of a server."""
     demands: dict[str, Any] = {
         "authorities": pem(CA),
@@ -89,7 +89,9 @@ def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -
         "exact_names": True,
         **other,
     }
-    return tls.inspect_certificate(certificate=certificate, key=pem(KEY) if key is None else key or None, **demands)
+    return inspection.inspect_certificate(
+        certificate=certificate, key=pem(KEY) if key is None else key or None, **demands
+    )
 
 
 def test_a_certificate_without_problems() -> None:
@@ -187,10 +189,10 @@ def test_a_wildcard_matches_one_label(name: str, fits: bool) -> None:
 def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
     authority = make(signer, name="other", authority=True)
     leaf = make(KEY, issuer=(authority, signer))
-    assert tls.is_issued_by(leaf, authority)
-    assert not tls.is_issued_by(LEAF, authority)
+    assert inspection.is_issued_by(leaf, authority)
+    assert not inspection.is_issued_by(LEAF, authority)
     # The same name, another key: the signature decides.
-    assert not tls.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
+    assert not inspection.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
 
 
 def test_a_chain_through_an_intermediate_authority() -> None:
@@ -209,9 +211,9 @@ def test_a_chain_without_an_authority_is_refused() -> None:
 
 
 def test_combined_fingerprint() -> None:
-    assert tls.combined_fingerprint(["a", None]) is None
+    assert inspection.combined_fingerprint(["a", None]) is None
     assert (
-        tls.combined_fingerprint(["a", "b"])
-        == tls.combined_fingerprint(["a", "b"])
-        != tls.combined_fingerprint(["ab", ""])
+        inspection.combined_fingerprint(["a", "b"])
+        == inspection.combined_fingerprint(["a", "b"])
+        != inspection.combined_fingerprint(["ab", ""])
     )

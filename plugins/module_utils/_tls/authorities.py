@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the certificates of CAs that a member trusts, one or several in a file, and compare two such files. Pure, like `tls`."""
+"""Check the certificates of CAs that a member trusts, one or several in a file, and compare two such files. Pure, like `inspection`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.tls import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection import (
     CertificateFinding,
     format_time,
     key_digest,

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import authorities, certificate_sets, tls
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import authorities, inspection, sets
 
 # Options of one certificate; documented in plugins/modules/etcd_tls_info.py.
 CERTIFICATE_OPTIONS: dict[str, dict[str, Any]] = {
@@ -80,7 +80,7 @@ def _inspect_staged(
     asked: Mapping[str, Any], installed: Mapping[str, Any], now: datetime, missing_library: str
 ) -> dict[str, Any]:
     """Inspect the set of certificates that is staged to replace the installed one, with the names that this one has."""
-    folder = certificate_sets.staging_directory(asked["directory"])
+    folder = sets.staging_directory(asked["directory"])
     if not os.path.isdir(folder):
         return {"directory": folder, "complete": False, "fingerprint": None, "certificates": {}, "problems": []}
     certificates = [
@@ -99,7 +99,7 @@ def _inspect_staged(
     fits = found["readable"] and trusted and not found["problems"]
     return {
         "directory": folder,
-        "complete": fits and certificate_sets.is_staged(asked["directory"]),
+        "complete": fits and sets.is_staged(asked["directory"]),
         **{name: found[name] for name in ("fingerprint", "certificates", "problems")},
     }
 
@@ -113,18 +113,18 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
     texts = {item["name"]: (read(item["certificate"]), read(item["key"])) for item in asked["certificates"]}
     access = {item["name"]: access_problem(item) for item in asked["certificates"]}
     clients, peers = _trusts(asked)
-    if tls.IMPORT_ERROR:
+    if inspection.IMPORT_ERROR:
         # Before the first run has installed the library there are no certificates to read, but there may be a CA.
         present = bool(clients.wanted or clients.installed) or any(text for text, _key in texts.values())
         unread = {
-            item["name"]: tls.CertificateFinding(
+            item["name"]: inspection.CertificateFinding(
                 [missing_library if texts[item["name"]][0] else "it does not exist"], wanted_names=item["names"]
             )
             for item in asked["certificates"]
         }
         unknown = {"installed": False, "replaces": False, "expired": False, "parts": [], "trusted_keys": []}
         found = [
-            (tls.CertificateFinding([] if trust.wanted else ["it does not exist"]), unknown)
+            (inspection.CertificateFinding([] if trust.wanted else ["it does not exist"]), unknown)
             for trust in (clients, peers)
             if trust
         ]
@@ -134,7 +134,7 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
     for item in asked["certificates"]:
         text, key = texts[item["name"]]
         trust = peers if peers and item["peer"] else clients
-        finding = tls.inspect_certificate(
+        finding = inspection.inspect_certificate(
             certificate=text,
             key=key,
             authorities=trust.wanted,
@@ -178,8 +178,8 @@ def _trusts(asked: Mapping[str, Any]) -> tuple[authorities.Trust, authorities.Tr
 
 
 def _result(
-    findings: dict[str, tls.CertificateFinding],
-    found: list[tuple[tls.CertificateFinding, dict[str, Any]]],
+    findings: dict[str, inspection.CertificateFinding],
+    found: list[tuple[inspection.CertificateFinding, dict[str, Any]]],
     *,
     readable: bool,
 ) -> dict[str, Any]:
@@ -204,5 +204,5 @@ def _result(
         "ca": described[0],
         "peer_ca": described[1] if len(described) > 1 else {},
         "problems": problems,
-        "fingerprint": tls.combined_fingerprint(digests),
+        "fingerprint": inspection.combined_fingerprint(digests),
     }

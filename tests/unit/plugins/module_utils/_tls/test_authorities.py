@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import authorities, tls
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import authorities, inspection
 
 pytest.importorskip("cryptography")
 
@@ -79,7 +79,7 @@ def test_the_digest_covers_all_authorities_in_any_order() -> None:
     assert digest(OLD_AND_NEW) == digest(pem(NEW) + pem(CA)) == digest(OLD_AND_NEW + pem(CA))
     assert len({digest(OLD_AND_NEW), digest(pem(CA)), digest(pem(NEW))}) == 3
     # Members that trust one CA have this digest in their configuration already: it stays, so that they do not restart.
-    assert digest(pem(CA)) == hashlib.sha256(tls.to_der(CA)).hexdigest() == digest(pem(CA) + pem(CA))
+    assert digest(pem(CA)) == hashlib.sha256(inspection.to_der(CA)).hexdigest() == digest(pem(CA) + pem(CA))
 
 
 def test_an_expired_authority_beside_a_valid_one_is_no_problem() -> None:
@@ -113,10 +113,10 @@ def test_what_is_not_a_certificate_parts_nothing() -> None:
     assert authorities.authority_keys(broken) == []
 
 
-def inspect(*trusted: Any, leaf: Any = LEAF, issuer: str | None = None) -> tls.CertificateFinding:
+def inspect(*trusted: Any, leaf: Any = LEAF, issuer: str | None = None) -> inspection.CertificateFinding:
     """The finding on a certificate, with these CAs."""
     key = KEY.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return tls.inspect_certificate(
+    return inspection.inspect_certificate(
         certificate=pem(leaf),
         key=key,
         authorities=b"".join(map(pem, trusted)),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import certificate_sets
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import sets as certificate_sets
 
 NAMES = ("ca.crt", "server.crt", "server.key")
 
