@@ -90,8 +90,8 @@ members:
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import auth_switch
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import switch as auth_switch
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import AccessControl
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     LOGIN_ARGUMENTS,
     connection_from_params,

@@ -104,8 +104,8 @@ permissions:
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import permissions
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import ROOT, AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import permissions
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import ROOT, AccessControl
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     LOGIN_ARGUMENTS,
     connection_from_params,

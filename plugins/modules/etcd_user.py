@@ -109,8 +109,8 @@ password_changed:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import users
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import users
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import AccessControl
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     LOGIN_ARGUMENTS,
     connection_from_params,

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.permissions import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.permissions import (
     EVERYTHING,
     OPEN,
     KeyRange,

@@ -8,10 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import access_control, auth_switch
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import access_control
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import switch as auth_switch
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import AccessControl
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.permissions import EVERYTHING, OPEN, KeyRange
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, EtcdctlError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.permissions import EVERYTHING, OPEN, KeyRange
 
 URL = "http://127.0.0.1:1"
 

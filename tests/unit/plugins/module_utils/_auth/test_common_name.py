@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.common_name import read_common_name
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.common_name import read_common_name
 
 
 def certificate(path: Path, subject: str, *options: str) -> Path:

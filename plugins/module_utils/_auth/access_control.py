@@ -14,15 +14,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.common_name import read_common_name
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.permissions import OPEN, KeyRange, parse_role
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.common_name import read_common_name
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     EtcdctlError,
     failure_reason,
     run_etcdctl,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.permissions import OPEN, KeyRange, parse_role
 
 ROOT = "root"
 

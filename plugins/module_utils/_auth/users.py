@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import (
     NO_PASSWORD,
     RIGHT,
     ROOT,

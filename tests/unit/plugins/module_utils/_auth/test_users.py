@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import users
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import password_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth import users
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import password_problem
 
 OPTIONS: dict[str, Any] = {
     "name": "shop",

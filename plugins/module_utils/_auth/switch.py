@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.access_control import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import (
     NO_PASSWORD,
     RIGHT,
     ROOT,
