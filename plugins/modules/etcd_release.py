@@ -169,22 +169,22 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.raft_log import count_v2_entries
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_room import Room, room_problems
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_waits import PAUSE, Steps
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.stored_members import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import check_upgrade
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import Room, room_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_members import (
     DatabaseError,
     read_members,
     stored_problems,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import check_upgrade
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.v2_entries import count_v2_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import PAUSE, Steps
 
 
 def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.raft_log import count_v2_entries
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_waits import FLUSH_KEY, ReleaseError, Steps
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.stored_members import read_members, stored_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_members import (
+    read_members,
+    stored_problems,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.v2_entries import count_v2_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import FLUSH_KEY, ReleaseError, Steps
 
 from bench.common.member import Member, binary, releases
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
     Cluster,
     Member,
     Quorum,
     unreachable_cluster,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_change import Request
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_view import MemberRelease
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.change import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease
 
 NAMES = ("a", "b", "c")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_view
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import view as release_view
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -17,9 +16,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcdctl,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_view import MemberRelease, observe_releases
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import minor_below
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import change
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease, observe_releases
 
 PAUSE = 0.5
 # While this key exists, an upgrade has enabled a downgrade to make the members save their state, and has to cancel it.
@@ -56,17 +56,17 @@ class Steps:
 
     def _enable(self, release: str, *, check: bool = False) -> bool:
         members = self._members()
-        running = release_change.running_releases(members)
-        target = release_change.minor(release)
+        running = change.running_releases(members)
+        target = change.minor(release)
         enabled = target in {member.downgrade_to for member in members}
-        changes = not enabled and not release_change.has_begun(running, release)
+        changes = not enabled and not change.has_begun(running, release)
         if changes:
             self._downgrade(members, "validate", target)
         if check:
             return changes
         if changes:
             self._downgrade(members, "enable", target)
-        self.wait(lambda found: release_change.enabled_problem(found, release))
+        self.wait(lambda found: change.enabled_problem(found, release))
         return changes
 
     def cancel(self, *, check: bool = False) -> bool:
@@ -89,12 +89,12 @@ class Steps:
         downgrade and cancels it at once: no member restarts, and a key says that this is under way.
         """
         members = self._members()
-        running = release_change.running_releases(members)
+        running = change.running_releases(members)
         lower = f"{minor_below(running[-1])}.0"
         self._ctl(self.endpoints, "put", FLUSH_KEY, lower)
         self._enable(lower)
         self.cancel()
-        self.wait(lambda found: _cluster_problem(found, f"{release_change.minor(running[-1])}.0"))
+        self.wait(lambda found: _cluster_problem(found, f"{change.minor(running[-1])}.0"))
         self._ctl(self.endpoints, "del", FLUSH_KEY)
 
     def wait(self, problem: Callable[[list[MemberRelease]], str]) -> None:

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import raft_log
+from ansible_collections.etcdops.headroom.plugins.module_utils._release import v2_entries
 
 # A v2 request: id, method, path. A v3 request: id, then a put in field 4.
 V2 = b"\x08\x01" + b"\x12\x03PUT" + b"\x1a\x02/0"
@@ -48,39 +48,42 @@ def write_log(data_dir: Path, *records: bytes, first: int = 0, number: int = 0) 
 
 def test_entries_after_the_newest_snapshot_count(data_dir: Path) -> None:
     write_log(data_dir, record(1, V2), record(2, V3 * 100), record(3, V2), record(4, b""), record(5, V2, entry_type=1))
-    assert raft_log.count_v2_entries(data_dir, None) == 2
+    assert v2_entries.count_v2_entries(data_dir, None) == 2
     (data_dir / "member" / "snap" / f"{2:016x}-{2:016x}.snap").touch()
-    assert raft_log.count_v2_entries(data_dir, None) == 1
+    assert v2_entries.count_v2_entries(data_dir, None) == 1
     (data_dir / "member" / "snap" / f"{2:016x}-{3:016x}.snap").touch()
-    assert raft_log.count_v2_entries(data_dir, None) == 0
+    assert v2_entries.count_v2_entries(data_dir, None) == 0
 
 
 def test_only_files_that_a_start_reads_are_read(data_dir: Path) -> None:
     write_log(data_dir, record(1, V2))
     write_log(data_dir, record(10, V3), first=10, number=1)
     (data_dir / "member" / "snap" / f"{2:016x}-{9:016x}.snap").touch()
-    assert [path.name[:16] for path in raft_log.log_files(data_dir / "member" / "wal", 9)] == [f"{0:016x}", f"{1:016x}"]
-    assert [path.name[:16] for path in raft_log.log_files(data_dir / "member" / "wal", 10)] == [f"{1:016x}"]
+    assert [path.name[:16] for path in v2_entries.log_files(data_dir / "member" / "wal", 9)] == [
+        f"{0:016x}",
+        f"{1:016x}",
+    ]
+    assert [path.name[:16] for path in v2_entries.log_files(data_dir / "member" / "wal", 10)] == [f"{1:016x}"]
 
 
 def test_a_log_of_its_own_directory(data_dir: Path, tmp_path: Path) -> None:
     wal = tmp_path / "elsewhere"
     (data_dir / "member" / "wal").rename(wal)
     (wal / f"{0:016x}-{0:016x}.wal").write_bytes(record(1, V2))
-    assert raft_log.count_v2_entries(data_dir, wal) == 1
+    assert v2_entries.count_v2_entries(data_dir, wal) == 1
 
 
 @pytest.mark.parametrize("cut", range(1, len(record(1, V2))))
 def test_a_torn_record_ends_the_log(cut: int) -> None:
     log = io.BytesIO(record(1, V3) + record(2, V2)[:cut])
-    assert [index for index, _data in raft_log.read_entries(log)][:1] == [1]
+    assert [index for index, _data in v2_entries.read_entries(log)][:1] == [1]
 
 
 def test_records_of_other_kinds_are_skipped() -> None:
     log = io.BytesIO(record(1, V2, kind=3) + record(2, V3) + b"\xff" * 8)
-    assert [index for index, _data in raft_log.read_entries(log)] == [2]
+    assert [index for index, _data in v2_entries.read_entries(log)] == [2]
 
 
 def test_a_missing_log_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="snap"):
-        raft_log.count_v2_entries(tmp_path, None)
+        v2_entries.count_v2_entries(tmp_path, None)

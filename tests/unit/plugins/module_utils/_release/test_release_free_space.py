@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_room import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import (
     Room,
     existing_parent,
     room_problems,

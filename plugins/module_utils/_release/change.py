@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.release_view import MemberRelease
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import release_steps, releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease
 
 UPGRADE, DOWNGRADE, NONE = "upgrade", "downgrade", "none"
-# The first series that cannot replay entries of the v2 API; see raft_log.
+# The first series that cannot replay entries of the v2 API; see v2_entries.
 WITHOUT_V2 = "3.7"
 
 
