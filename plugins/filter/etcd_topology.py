@@ -15,7 +15,7 @@ from ansible.errors import AnsibleFilterError
 
 def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
     """Group members into clusters; see the documentation beside this file."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
     try:
         return topology.form_clusters(members, absent)
@@ -25,7 +25,7 @@ def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -
 
 def etcd_update_order(members: list[dict[str, Any]]) -> dict[str, int]:
     """Order the members that must change; see the documentation beside this file."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
     return topology.update_order(members)
 

@@ -125,7 +125,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes, membership_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -140,9 +140,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_change import Verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import change as membership_change
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.change import Verdict
 
 PAUSE = 0.5
 

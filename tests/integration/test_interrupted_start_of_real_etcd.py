@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, topology
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, topology
 
 from bench.common.member import Member, binary, releases
 
@@ -58,17 +58,17 @@ def test_the_answers_decide_whether_the_cluster_exists(version: str, tmp_path: P
         first.start()
         time.sleep(1)
         alone = view(first)
-        assert not membership.was_formed(alone), "one of three has started, and answers only once it has had quorum"
+        assert not observed.was_formed(alone), "one of three has started, and answers only once it has had quorum"
         assert state(members, {"m0": alone}, ("m1", "m2")) == "new"
 
         second.start()
         formed = answer(first, quorum=True)
-        assert membership.never_started(formed, "m2", f"http://127.0.0.1:{third.port + 1}")
+        assert observed.never_started(formed, "m2", f"http://127.0.0.1:{third.port + 1}")
         assert state(members, {"m0": formed, "m1": view(second)}, ("m2",)) == "existing"
 
         third.start()
         third.wait_ready()
-        assert not membership.never_started(answer(first, quorum=True), "m2", f"http://127.0.0.1:{third.port + 1}")
+        assert not observed.never_started(answer(first, quorum=True), "m2", f"http://127.0.0.1:{third.port + 1}")
         second.stop()
         third.stop()
         assert state(members, {"m0": answer(first, quorum=False)}) == "existing", "it lost its quorum"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
 ROLES = Path(topology.__file__).parents[3] / "roles"
 

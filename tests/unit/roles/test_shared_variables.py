@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
 ROOT = Path(topology.__file__).parents[3]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
 ROOT = Path(topology.__file__).parents[3]
 LINT, _TARGETS, DEPLOY = yaml.safe_load((ROOT / "playbooks" / "site.yml").read_text(encoding="utf-8"))

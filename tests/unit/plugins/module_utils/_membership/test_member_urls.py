@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import member_urls
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.member_urls import member_urls
 
 
 def urls(address, **other):

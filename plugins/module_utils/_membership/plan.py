@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_integrity
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_steps import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
     Join,
     Plan,
     Removal,
@@ -38,7 +38,7 @@ def plan(
 
     view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
     (what ``read_identity`` found on the host) and ``replaced`` (the SHA-256 of the mark that the last replacement left there).
-    comparison: of the members' hashes. record: of the last comparison by the timer. Both are for ``membership_integrity``.
+    comparison: of the members' hashes. record: of the last comparison by the timer. Both are for ``integrity``.
     """
     compared = comparison or {}
     members, wanted = view.get("members", []), list(hosts)
@@ -63,14 +63,14 @@ def plan(
     leaving = [member for member in members if member["id"] not in matched]
     _plan_removals(result, leaving, matched, members, request, where)
     result.problems += _cluster_problems(result, view, wanted, request, where)
-    result.problems += membership_integrity.hash_problems(
+    result.problems += integrity.hash_problems(
         compared, request.replace, confirmed=request.replace_healthy, where=where
     )
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
-        result.problems += membership_integrity.record_problems(record or {}, staying, where)
+        result.problems += integrity.record_problems(record or {}, staying, where)
     result.lines = describe(result, view, wanted, request)
-    result.lines[2:2] = membership_integrity.hash_lines(compared)
+    result.lines[2:2] = integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.
     result.joins = dict(sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])))
     return result
@@ -112,12 +112,12 @@ def _standing(
             return f"{where}: {host['host']} holds {_foreign(identity, view)}; {_aside_advice(host)}", None
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
-        well = own and _is_well(entry) and not membership_integrity.differs(compared, name)
+        well = own and _is_well(entry) and not integrity.differs(compared, name)
         if well and was_replaced(host, entry) and not request.replace_again:
             return "", None
         if well and not request.replace_healthy:
             return (
-                f"{where}: {name} is healthy{membership_integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
+                f"{where}: {name} is healthy{integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
                 "same, confirm it with -e etcd_replace_healthy=true"
             ), None
         return "", Join(name, remove=entry["id"], aside=host["has_data"])
@@ -127,8 +127,8 @@ def _standing(
             f"{where}: {name} is a voting member, but {host['host']} holds {found}; check that its volume is mounted. If its data is lost, run "
             f"playbooks/replace.yml -e etcd_replace={name}"
         ), None
-    problems = membership.mismatch_problems(view, [host], where)
-    target = host["peer_url"] if membership.moving_hosts(view, [host]) else ""
+    problems = observed.mismatch_problems(view, [host], where)
+    target = host["peer_url"] if observed.moving_hosts(view, [host]) else ""
     if entry["client_urls"] and host["client_url"] not in entry["client_urls"]:
         target = target or host["client_url"]
     if target:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request, parse_request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request, parse_request
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_integrity, membership_plan
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_plan import Join
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity as membership_integrity
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import plan as membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.plan import Join
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 
 CLUSTER = "cafe"
 

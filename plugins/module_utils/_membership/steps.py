@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 
 
 @dataclass(frozen=True)

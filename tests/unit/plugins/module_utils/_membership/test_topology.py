@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
 
 def member(host, **other):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import change as membership_change
 
 LAG = 500
 

@@ -12,15 +12,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import membership, membership_plan
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_urls import (
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.integrity import newest_record
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.member_urls import (
     address_problems,
     member_urls,
     port_problems,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_integrity import newest_record
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_request import parse_request
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.membership_steps import Plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import parse_request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import Plan
 
 
 class TopologyError(ValueError):
@@ -46,9 +46,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     ``peer_address`` (that the other members use, if it is not ``address``), ``listen_addresses`` (IP addresses; empty, the advertised one and
     loopback), ``only_ipv6`` (the host has no IPv4 address), ``listening`` (where other processes listen), ``has_data`` (the data
     directory holds a member), ``forming`` (no run has seen the first start of its cluster succeed), ``view`` (what the member on the
-    host answered about its cluster) and ``configured_peer_url`` (in its config file), which ``membership`` compares. ``request`` (what
+    host answered about its cluster) and ``configured_peer_url`` (in its config file), which ``observed`` compares. ``request`` (what
     the playbooks that change members were asked for; empty for the others), ``identity``, ``comparison`` (of the members' hashes,
-    where one host compared them) and ``integrity_record`` (the last one of the host's timer) are for ``membership_plan``.
+    where one host compared them) and ``integrity_record`` (the last one of the host's timer) are for ``plan``.
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
     Returns ``state``, ``initial_cluster``, ``former_client_urls`` (at which members answer until their update) and ``members`` (by host, with their
@@ -62,9 +62,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     clusters: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
         clusters[member["cluster"]].append({**member, **member_urls(member)})
-    views = {
-        cluster: membership.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()
-    }
+    views = {cluster: observed.best_view(member.pop("view", {}) for member in own) for cluster, own in clusters.items()}
     records = {
         cluster: newest_record([member.pop("integrity_record", {}) for member in own])
         for cluster, own in clusters.items()
@@ -108,14 +106,14 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
             problems += changes["problems"]
         else:
             problems += empty_problems(own, views[cluster], where) if existing else []
-            problems += membership.mismatch_problems(views[cluster], own, where)
-        moving = set() if requests[cluster] else membership.moving_hosts(views[cluster], own)
+            problems += observed.mismatch_problems(views[cluster], own, where)
+        moving = set() if requests[cluster] else observed.moving_hosts(views[cluster], own)
         own = [{**member, "moves": member["host"] in moving} for member in own]
         problems += [*address_problems(own), *port_problems(own)]
         result[cluster] = {
             **({"membership": changes} if changes else {}),
             "state": "existing" if existing else "new",
-            "former_client_urls": membership.former_client_urls(views[cluster], own),
+            "former_client_urls": observed.former_client_urls(views[cluster], own),
             "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
             "members": {member["host"]: member for member in own},
         }
@@ -128,7 +126,7 @@ def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mappi
     """Return the problems of the names to replace. Raises TopologyError for an invalid request."""
     names = {cluster: [member["name"] for member in own] for cluster, own in clusters.items()}
     try:
-        return membership_plan.replaced_problems(names, parse_request(given))
+        return plan.replaced_problems(names, parse_request(given))
     except ValueError as error:
         raise TopologyError(str(error)) from error
 
@@ -148,7 +146,7 @@ def plan_members(
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
         return Plan(problems=[problem]).as_dict()
     try:
-        return membership_plan.plan(view, members, parse_request(request), where, comparison, record).as_dict()
+        return plan.plan(view, members, parse_request(request), where, comparison, record).as_dict()
     except ValueError as error:
         raise TopologyError(str(error)) from error
 
@@ -156,7 +154,7 @@ def plan_members(
 def is_formed(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]) -> bool:
     """Say whether a cluster exists. Its own answer decides before the marks of an interrupted first start."""
     with_data = [member for member in members if member["has_data"]]
-    return any(not member["forming"] for member in with_data) or bool(with_data and membership.was_formed(view))
+    return any(not member["forming"] for member in with_data) or bool(with_data and observed.was_formed(view))
 
 
 def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
@@ -166,7 +164,7 @@ def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]
         member["host"]
         for member in members
         if not member["has_data"]
-        and not (member["forming"] and membership.never_started(view, member["name"], member["peer_url"]))
+        and not (member["forming"] and observed.never_started(view, member["name"], member["peer_url"]))
     ]
     if not empty:
         return []
