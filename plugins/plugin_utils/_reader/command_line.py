@@ -16,9 +16,12 @@ SERVER_FLAG = re.compile(
     r"|(experimental-)?snapshot-(count|catchup-entries)|quota-backend-bytes|auto-compaction-(mode|retention)|unsafe-no-fsync"
     r"|force-new-cluster|peer-(client-)?cert-(file|auth))(=|$)"
 )
-_EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*)?$")
+_EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*?)?(\.exe)?$")
 _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+)?(?:@sha256:[0-9a-f]+)?$")
 _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
+# The engine in a variable, as in $DOCKER run.
+_ENGINE = re.compile(r"^[@-]*\$[\w({]")
+_ROCKET = re.compile(r"^[@:+!-]*([\w./-]*/)?rkt$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
 # They run the command in one of their words.
 _RUNNERS = re.compile(r"^([\w./-]*/)?(ssh|su|runuser|tmux|screen|eval)$")
@@ -36,9 +39,20 @@ _OTHER_COMMANDS = re.compile(
     r"|cp|mv|rm|ln|cd|ls|install|which|pkill|killall|pgrep|echo|printf|grep|git|make)$"
 )
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# With the value that counts if the variable is not set.
+_VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
+# Parts of templates, whose blanks and quotes belong to no command line.
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|%\{[^{}]*\}|\$\{(?!\w+:?[-=+?])[^{}]*\}")
+# Flags of the server that other programs have, too.
+_FLAG_OF_ETCD = re.compile(
+    r"^--?(name|(data|wal)-dir|config-file|(peer-)?(cert|key|trusted-ca|crl)-file|(peer-)?client-cert-auth|(peer-)?auto-tls|cipher-suites"
+    r"|logger|log-[a-z-]+|heartbeat-interval|election-timeout|max-(snapshots|wals|request-bytes|txn-ops)|discovery(-[a-z]+)?|proxy(-[a-z]+)?"
+    r"|enable-[a-z0-9]+|experimental-[a-z-]+|strict-reconfig-check|metrics|listen-metrics-urls|auth-token|debug|pre-vote|cors)(=|$)"
+)
 # The options of `docker run` without a value; each other one takes the next word.
-_SWITCH = re.compile(r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all)(=.*)?|-[ditP]+)$")
+_SWITCH = re.compile(
+    r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all|quiet|no-healthcheck|oom-kill-disable)(=.*)?|-[ditPq]+)$"
+)
 
 # The short options of docker itself that take the next word.
 _DOCKER_OPTIONS = ("-H", "-c", "-l")
@@ -70,13 +84,19 @@ def runs_another_tool(words: list[str]) -> bool:
 
 def split_words(text: str) -> list[str]:
     """Split a text as a shell does. A command substitution stays one word, and an unbalanced quote is a character."""
-    text = re.sub(r"\{\{\s*(.*?)\s*\}\}", lambda found: "{{" + re.sub(r"\s+|[\"']", "", found[1]) + "}}", text)
+    text = _TEMPLATE.sub(lambda found: _placeholder(found[0]), text)
     text = _SUBSTITUTION.sub("$(command)", text)
     try:
         words = shlex.split(text)
     except ValueError:
         words = [word.strip("\"'") for word in text.split()]
     return [part for word in words for part in _without_end(word)]
+
+
+def _placeholder(part: str) -> str:
+    """Return a part of a template as one word; ERB's in the form of Jinja's."""
+    compact = re.sub(r"\s+|[\"']", "", part)
+    return "{{" + compact.strip("<>%=-") + "}}" if compact.startswith("<%") else compact
 
 
 def _without_end(word: str) -> list[str]:
@@ -93,17 +113,24 @@ def expand(words: list[str], variables: Mapping[str, str]) -> list[str]:
         if alone and alone[1] in variables:
             expanded += split_words(variables[alone[1]])
         else:
-            expanded.append(_VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word))
+            expanded.append(fill(word, variables))
     return expanded
+
+
+def fill(text: str, variables: Mapping[str, str]) -> str:
+    """Replace known variables in a text, and others by the default beside their name."""
+    return _VARIABLE.sub(lambda found: variables.get(found[1] or found[3], found[2] or found[0]), text)
 
 
 def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> Command | None:
     """Return the command line of an etcd server among words, None if there is none."""
     words = expand(words, variables or {})
     for position, word in enumerate(words):
-        if _CONTAINER.match(word):
-            starts = (number for number, other in enumerate(words, 1) if _CONTAINER.match(other))
+        if _is_engine(words, position):
+            starts = (number + 1 for number in range(len(words)) if _is_engine(words, number))
             return next(filter(None, (_in_container(words[start:]) for start in starts)), None)
+        if _ROCKET.match(word):
+            return _in_pod(words[position + 1 :])
         if _SHELL.match(word) and any(re.match(r"^-\w*c$", item) for item in words[position + 1 : position + 3]):
             return find_etcd(split_words(words[-1]), variables)
         if _RUNNERS.match(word):
@@ -120,8 +147,41 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
     if runs_another_tool(words[:first]):
         return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words):
-        return Command(("etcd", *_until_end(words[first:])))
+        return Command(("etcd", *_until_end(_own_flags(words, first))))
     return None
+
+
+def _own_flags(words: list[str], first: int) -> list[str]:
+    """Return etcd's flags behind another program, which may have flags of its own before them, or in front of `--`."""
+    server = next(position for position, word in enumerate(words) if SERVER_FLAG.match(word))
+    passed = [position for position in range(server) if words[position] == "--"]
+    if passed:
+        first = next(position for position in range(passed[-1] + 1, server + 1) if words[position].startswith("-"))
+    elif not re.search(r"etcd|[${]", words[first - 1]):
+        first = next(p for p in range(first, server + 1) if _FLAG_OF_ETCD.match(words[p]) or p == server)
+    return words[first:]
+
+
+def _is_engine(words: list[str], position: int) -> bool:
+    """Tell whether a word runs containers, perhaps as a variable before `run` and an image of etcd."""
+    if _CONTAINER.match(words[position]):
+        return True
+    following = words[position + 1 :]
+    return (
+        following[:1] == ["run"]
+        and _ENGINE.match(words[position]) is not None
+        and any(":" in word and _IMAGE.match(word) for word in following)
+    )
+
+
+def _in_pod(words: list[str]) -> Command | None:
+    """Parse the words after rkt: the image, and etcd's flags behind `--`."""
+    image = next((word for word in words if _IMAGE.match(word.removeprefix("docker://")) and "/" in word), None)
+    if image is None or "run" not in words[:2]:
+        return None
+    flags = words[words.index("--") + 1 :] if "--" in words else []
+    targets = [found[1] for word in words if (found := re.search(r"(?:^|,)target=([^,]*)", word))]
+    return Command(("etcd", *_until_end(flags)), image.removeprefix("docker://"), mounts=tuple(targets))
 
 
 def _is_command(words: list[str], position: int) -> bool:

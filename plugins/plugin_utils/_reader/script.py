@@ -27,9 +27,11 @@ _SUBSTITUTES = re.compile(r"['\"\s;]s([^\w\s\\])")
 _LAST_PATH = re.compile(r"\s['\"]?(/[^\s'\"]+)['\"]?\s*$")
 _TARGET = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*['\"]?([^\s'\"|&;<>]+)")
 _ASSIGNMENT = re.compile(
-    r"^\s*(export\s+|readonly\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
+    r"^\s*(export\s+|readonly\s+|local\s+|(?:declare|typeset)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
 )
-_VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)\}|(\w+))")
+# : ${NAME:=value}
+_DEFAULT = re.compile(r"^\s*:\s+\"?\$\{(\w+):?=([^{}]*)\}\"?\s*$")
+_VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
 _COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)(\+?)=(\"[^\"]*\"|'[^']*')\s*$")
 _ARRAY = re.compile(r"^\s*(?:local\s+|declare\s+-a\s+)?([A-Za-z_]\w*)=\(([^()]*)\)", re.MULTILINE)
@@ -117,24 +119,33 @@ def _assignments(text: str, command: str) -> list[tuple[str, str]]:
 
 
 def _constants(lines: list[Line]) -> dict[str, str]:
-    """Return the variables that the script sets once, to a text without substitutions."""
-    assignments = [found for line in lines if (found := _ASSIGNMENT.match(line.text))]
-    times = Counter(found[2] for found in assignments)
+    """Return the variables that the script sets once, to a text without substitutions, or to a default."""
+    assignments = [pair for line in lines if (pair := _assigned(line.text))]
+    times = Counter(name for name, _value in assignments)
     constants: dict[str, str] = {}
     # In the order of the script, so that a constant may consist of earlier ones.
-    for found in assignments:
-        value = _VARIABLE.sub(lambda name: constants.get(name[1] or name[2], name[0]), unquote(found[3]))
-        if times[found[2]] == 1 and value and not re.search(r"[$`]", value):
-            constants[found[2]] = value
+    for name, written in assignments:
+        value = _filled(unquote(written), constants)
+        if times[name] == 1 and value and not re.search(r"[$`]", value):
+            constants[name] = value
     return {**constants, **_arguments(lines, constants)}
+
+
+def _assigned(text: str) -> tuple[str, str] | None:
+    """Return the variable that a line sets, and its value as it is written."""
+    found = _ASSIGNMENT.match(text)
+    default = None if found else _DEFAULT.match(text)
+    return (found[2], found[3]) if found else (default[1], default[2]) if default else None
+
+
+def _filled(text: str, constants: dict[str, str]) -> str:
+    """Replace the variables in a text that are constants, and others by the default beside their name."""
+    return _VARIABLE.sub(lambda found: constants.get(found[1] or found[3], found[2] or found[0]), text)
 
 
 def _arguments(lines: list[Line], constants: dict[str, str]) -> dict[str, str]:
     """Return the arguments that a script collects, by the name of the variable or the array."""
-    collected = {
-        name: _VARIABLE.sub(lambda found: constants.get(found[1] or found[2], found[0]), text)
-        for name, text in {**_appended(lines), **_arrays(lines)}.items()
-    }
+    collected = {name: _filled(text, constants) for name, text in {**_appended(lines), **_arrays(lines)}.items()}
     return {name: text for name, text in collected.items() if re.search(r"(^|\s)--?[a-z]", text)}
 
 
@@ -166,7 +177,7 @@ def _arrays(lines: list[Line]) -> dict[str, str]:
 
 def _expand(line: Line, constants: dict[str, str]) -> Line:
     """Expand a line of a here-document whose delimiter is not quoted."""
-    text = _VARIABLE.sub(lambda found: constants.get(found[1] or found[2], found[0]), line.text)
+    text = _filled(line.text, constants)
     return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
 
 
