@@ -35,7 +35,20 @@ services:
       --auto-compaction-retention 1 --logger zap --debug
 """
 
+CONTROLLER = """\
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: kv}
+spec:
+  replicas: 1
+  template: {spec: {containers: [{name: etcd, image: 'quay.io/coreos/etcd:v3.4.3', args: [--data-dir=/a]}]}}
+"""
+
 CASES: dict[str, Case] = {
+    "a controller of old releases of Kubernetes": Case(
+        {"rc.yaml": CONTROLLER},
+        {"version/end_of_life": "kv: etcd 3.4.3", "topology/single_member": 'cluster "etcd" has one member, kv'},
+    ),
     "a release at its end of life": Case(
         {"docker-compose.yml": OLD_COMPOSE},
         {

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     Command,
     find_etcd,
@@ -25,6 +25,8 @@ _MODULES = {
 }
 _FILES = {f"{collection}{name}" for collection in ("", "ansible.builtin.") for name in ("copy", "file")}
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/.*(\.(ya?ml|json)|/[^.]*)$")
+# A key that is not indented. Puppet's have colons.
+_KEY = re.compile(r"[\"']?([\w.:-]+?)[\"']?:(?=\s|$)")
 _UNITS = ("etcd", "etcd.service")
 _CONTAINERS = (
     *("docker_container", "community.docker.docker_container", "community.general.docker_container"),
@@ -35,7 +37,7 @@ _CONTAINERS = (
 def starts_etcd(documents: list[Any]) -> bool:
     """Tell whether a playbook, or the tasks of a role, start etcd as a service, or install its program."""
     tasks = [task for document in documents if isinstance(document, list) for task in _tasks(document)]
-    return any(_starts(task) or _installs(task) for task in tasks)
+    return any(_starts(task) or _installs(task) for task in tasks) or install.of_tasks(documents)
 
 
 def is_inventory(documents: list[Any]) -> bool:
@@ -44,13 +46,15 @@ def is_inventory(documents: list[Any]) -> bool:
     return any(isinstance(group, dict) and group.keys() & {"hosts", "children"} for group in groups)
 
 
-def is_role_variable(release: tuple[str, Line] | None, documents: list[Any]) -> bool:
-    """Tell whether a release is the value of a role's variable. The policies read the variables of groups and hosts."""
+def is_role_variable(release: tuple[str, Line] | None, documents: list[Any], lines: Iterable[Line]) -> bool:
+    """Tell whether a release is the value of a role's variable, or of a map. The policies read the variables of groups and hosts."""
     if release is None or _GROUP_VARS.search(release[1].path):
         return False
     names = {name for document in documents if isinstance(document, dict) for name in document}
-    name = re.match(r"(\w+):", release[1].text)
-    return name is not None and name[1] in names and not names & {"apiVersion", "kind", "services"}
+    own = _KEY.match(release[1].text)
+    outer = [found[1] for line in lines if line.number <= release[1].number and (found := _KEY.match(line.text))]
+    is_variable = own[1] in names if own else outer[-1:] == ["etcd"] and not is_inventory(documents)
+    return is_variable and not names & {"apiVersion", "kind", "services"}
 
 
 def settings(documents: list[Any]) -> dict[str, Any] | None:
@@ -107,14 +111,33 @@ def _listed(value: Any) -> list[str]:
 
 
 def _starts(task: dict[str, Any]) -> bool:
-    options: dict[str, Any] = next((task[name] for name in _MODULES if isinstance(task.get(name), dict)), {})
-    wanted = options.get("state") in ("started", "restarted", "reloaded") or options.get("enabled") in (True, "yes")
-    return wanted and options.get("name") in _UNITS
+    options = _options(task, _MODULES)
+    wanted = options.get("state") in ("started", "restarted", "reloaded") or options.get("enabled") in (
+        True,
+        "yes",
+        "true",
+    )
+    named = options.get("name", options.get("service"))
+    names = _items(task) if re.fullmatch(r"\{\{\s*item\s*\}\}", str(named)) else [named]
+    return wanted and any(name in _UNITS for name in names)
+
+
+def _options(task: dict[str, Any], modules: Iterable[str]) -> dict[str, Any]:
+    """Return the options of the first of these modules, also if they are written as one text."""
+    found: Any = next((task[name] for name in modules if isinstance(task.get(name), (dict, str))), {})
+    if isinstance(found, dict):
+        return found
+    pairs = (word.partition("=") for word in split_words(found))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def _items(task: dict[str, Any]) -> list[str]:
+    return [item for name in ("loop", "with_items") for item in _listed(task.get(name))]
 
 
 def _installs(task: dict[str, Any]) -> bool:
     """Tell whether a task copies or links the program, perhaps beside etcdctl."""
-    options: dict[str, Any] = next((task[name] for name in _FILES if isinstance(task.get(name), dict)), {})
-    items = [item for name in ("loop", "with_items") for item in _listed(task.get(name))]
-    source = str(options.get("src", ""))
-    return source.endswith("/etcd") or ("etcd" in items and re.search(r"\{\{\s*item\s*\}\}$", source) is not None)
+    source = str(_options(task, _FILES).get("src", ""))
+    return source.endswith("/etcd") or (
+        "etcd" in _items(task) and re.search(r"\{\{\s*item\s*\}\}$", source) is not None
+    )

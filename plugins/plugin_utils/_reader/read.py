@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     script,
     templates,
     unit,
+    wrapped,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed, read_documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
@@ -170,6 +171,7 @@ class _Reader:
 
     def _add_documents(self, file: Text) -> None:
         parsed = read_documents(file.path, file.text + "\n", file.lines[0].number if file.lines else 1)
+        parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
         self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
             # Ansible would pass it over by its name.
@@ -177,7 +179,7 @@ class _Reader:
         self.files += [_member(file.path, found) for found in playbook.containers(parsed.documents)]
         if file.path in self._releases and playbook.starts_etcd(parsed.documents):
             self.files.append(_member(file.path, member.elsewhere("playbook")))
-        if self._alone and playbook.is_role_variable(self._releases.get(file.path), parsed.documents):
+        if self._alone and playbook.is_role_variable(self._releases.get(file.path), parsed.documents, file.lines):
             self.files.append(_member(file.path, playbook.settings(parsed.documents) or member.elsewhere("variables")))
         self._index(file, parsed)
         for inner in parsed.embedded:

@@ -12,31 +12,48 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
 _ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
-_VARIABLE = r"ETCD_?(?:VER|VERSION|RELEASE|TAG|IMAGE_TAG)"
+# A variable for the release of the server, such as etcd_server_version, k8s_etcd_version or etcd::version of Puppet. Others, such as
+# min_etcd_version or etcd_operator_version, are about something else.
+_BEFORE = r"(?:(?:default|install|k8s|kube|kubernetes|local|my)_)?"
+_BETWEEN = r"(?:(?:archive|bin|binary|cluster|container|current|docker|download|git|image|install|package|pkg|release|server|software|target)_?)*"
+_VARIABLE = rf"{_BEFORE}ETCD3?(?:_|::)?{_BETWEEN}(?:VER|VERSION|RELEASE|TAG)"
+_IMAGE = rf"{_BEFORE}ETCD3?_?(?:container|docker|server)?_?IMAGE(?:_NAME|_URL)?"
 # In a shell, the value unless the environment has another one.
 _DEFAULT = r"(?:\$\{\w+:?[-=])?"
-_END = r"\s*(?:\s#.*)?$"
+_END = r"\s*(?:\s#.*|;.*|&&.*)?$"
+_KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}/"
-    rf"|^\s*(?:export\s+|Environment=[\"']?|-\s*|(?:ARG|ENV)\s+)?{_VARIABLE}[\"']?\s*[=:]\s*[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}\}}?[\"']?{_END}"
-    rf"|^\s*(?:-\s*)?ETCD_?(?:DOCKER_?)?IMAGE[\"']?\s*[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
+    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?\s*[?:]?[=:\s]\s*[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}\}}?[\"']?,?{_END}"
+    rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
 # The name of an archive or a package, which may also be that of an old one.
-_ARCHIVE = re.compile(rf"\betcd-{_NUMBER}(?:/|-linux|-\d+[\w.]*\.rpm)", re.IGNORECASE)
-# The same with a variable, and the variable's value.
-_INDIRECT = re.compile(r"\betcd-v?(?:\{\{\s*(\w+)\s*\}\}|\$\{?(\w+)\}?)-linux", re.IGNORECASE)
-_ASSIGNMENT = re.compile(
-    rf"^\s*(?:export\s+|-\s*)?(\w+)[\"']?\s*[=:]\s*[\"']?{_DEFAULT}{_NUMBER}\}}?[\"']?{_END}", re.IGNORECASE
+_ARCHIVE = re.compile(
+    rf"\betcd-{_NUMBER}(?:/|-linux|-darwin|-\d+[\w.]*\.rpm)|\betcd(?:-server)?[=_]{_NUMBER}[+~-]"
+    rf"|\bgit\s+clone\s.*(?:-b|--branch)[\s=]{_NUMBER}\s.*/etcd(?:\.git)?\b|go\.etcd\.io/etcd(?:/server)?(?:/v3)?@{_NUMBER}",
+    re.IGNORECASE,
 )
+# The same with a variable, and the variable's value.
+_NAME = r"(?:\{\{\s*(\w+)\s*\}\}|\$[{(]?(\w+)[})]?)"
+_INDIRECT = re.compile(
+    rf"\betcd-v?{_NAME}(?:-linux|-darwin|-\$|-\{{\{{|\.tar|\.zip)|\betcd/releases/download/v?{_NAME}/", re.IGNORECASE
+)
+_ASSIGNMENT = re.compile(
+    rf"^\s*{_KEYWORD}(\w+)[\"']?\s*[?:]?[=:\s]\s*[\"']?{_DEFAULT}{_NUMBER}\}}?[\"']?{_END}",
+    re.IGNORECASE,
+)
+# A map about etcd, and the release in it.
+_SECTION = re.compile(r"^(\s*)etcd:\s*(?:#.*)?$")
+_IN_SECTION = re.compile(rf"^\s*(?:etcd_)?(?:version|ver|release|tag):\s*[\"']?{_NUMBER}[\"']?{_END}", re.IGNORECASE)
 # Another variable's value, as in ETCD_VER="${version}".
-_ALIAS = re.compile(r"^\s*(?:export\s+|local\s+|readonly\s+)?(\w+)=[\"']?\$\{?(\w+)\}?[\"']?\s*(?:;|$)")
+_ALIAS = re.compile(rf"^\s*{_KEYWORD}(\w+)=[\"']?\$\{{?(\w+)\}}?[\"']?\s*(?:;|$)")
 
 
 def find_release(lines: Iterable[Line]) -> tuple[str, Line] | None:
     """Return the release with its line; None if the file names none or several."""
     kept = [line for line in lines if not line.text.lstrip().startswith("#")]
-    for found in (_named(_STATED, kept), _by_variable(kept), _named(_ARCHIVE, kept)):
+    for found in (_named(_STATED, kept), _by_variable(kept), _named(_ARCHIVE, kept), _of_section(kept)):
         if found:
             return next(iter(found.items())) if len(found) == 1 else None
     return None
@@ -52,7 +69,29 @@ def _named(pattern: re.Pattern[str], lines: list[Line]) -> dict[str, Line]:
 
 def _by_variable(lines: list[Line]) -> dict[str, Line]:
     """Return the values of the variables that stand for the release in the name of an archive."""
-    names = {match[1] or match[2] for line in lines for match in _INDIRECT.finditer(line.text)}
+    found = (match.groups() for line in lines for match in _INDIRECT.finditer(line.text))
+    names = {next(filter(None, groups)) for groups in found}
     names |= {match[2] for line in lines if (match := _ALIAS.match(line.text)) and match[1] in names}
     assigned = [(match, line) for line in lines if (match := _ASSIGNMENT.match(line.text)) and match[1] in names]
     return {match[2]: line for match, line in reversed(assigned)}
+
+
+def _of_section(lines: list[Line]) -> dict[str, Line]:
+    """Return the releases that stand directly below a map called etcd."""
+    found: dict[str, Line] = {}
+    section = inside = -1
+    for line in lines:
+        if not line.text.strip():
+            continue
+        indent = len(line.text) - len(line.text.lstrip())
+        opening = _SECTION.match(line.text)
+        if opening:
+            section, inside = indent, -1
+        elif section >= 0 and indent > section:
+            inside = indent if inside < 0 else inside
+            stated = _IN_SECTION.match(line.text) if indent == inside else None
+            if stated:
+                found.setdefault(stated[1], line)
+        else:
+            section = -1
+    return found

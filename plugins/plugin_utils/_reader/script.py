@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     SERVER_FLAG,
     Command,
@@ -203,11 +203,10 @@ def _members_of_arrays(own: list[Line], constants: dict[str, str]) -> list[dict[
 
 
 def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
-    """Return a member without settings for a script that starts etcd as a service whose unit is another file; None for other scripts."""
-    started = next((line for line in own if _STARTS_SERVICE.match(line.text)), None)
-    if started is None:
-        return None
-    return member.elsewhere("script")
+    """Return a member without settings for a script that starts etcd as a service whose unit is another file, or installs it; None for other scripts."""
+    if any(_STARTS_SERVICE.match(line.text) for line in own) or install.of_script(own):
+        return member.elsewhere("script")
+    return None
 
 
 def _kept_command(text: str, constants: dict[str, str]) -> list[str]:

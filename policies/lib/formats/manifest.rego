@@ -26,7 +26,7 @@ _runs_etcd(spec) if container.is_own_image(object.get(spec, "image", null), _wor
 _spec(document) := document.spec if {
 	document.kind == "Pod"
 } else := document.spec.template.spec if {
-	document.kind in {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}
+	document.kind in {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "DeploymentConfig"}
 }
 
 _name(document, candidate, containers) := sprintf("%v", [object.get(document, ["metadata", "name"], object.get(candidate, "name", "etcd"))]) if {
@@ -101,7 +101,7 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 
 # Several Deployments or Pods may find each other by a discovery service.
 _is_alone(document, spec) if {
-	document.kind in {"Deployment", "StatefulSet"}
+	document.kind in {"Deployment", "StatefulSet", "ReplicationController", "DeploymentConfig"}
 	document.spec.replicas == 1
 	not _discovers_others(document, spec)
 } else if {

@@ -13,7 +13,7 @@ import data.headroom.units
 _shared := version_variables | {"etcd_workload", "etcd_memory_budget"}
 
 # The names that roles give to the release of etcd, or to an image with it. The first in this order that names a release counts.
-_release_names := ["etcd_version", "etcd_ver", "etcd_release", "etcd_image_tag", "etcd_image", "etcd_docker_image"]
+_release_names := ["etcd_version", "etcd_ver", "etcd_release", "etcd_server_version", "etcd_release_version", "etcd_binary_version", "etcd_image_tag", "etcd_image", "etcd_docker_image"]
 
 version_variables := {name | some name in _release_names}
 

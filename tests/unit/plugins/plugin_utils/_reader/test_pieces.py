@@ -48,7 +48,7 @@ storage:
 PLAYBOOK = """- hosts: etcd
   tasks:
     - get_url: {url: "https://github.com/etcd-io/etcd/releases/download/v3.4.15/etcd-v3.4.15-linux-amd64.tar.gz", dest: /tmp}
-    - ansible.builtin.MODULE: {name: etcd.service, STATE}
+    - ansible.builtin.MODULE: STATE
 """
 TEMPLATE = """name: {{ etcd_name }}
 listen-client-urls: http://0.0.0.0:2379
@@ -111,7 +111,15 @@ def test_a_container_with_an_environment_file(path: str, found: bool) -> None:
 
 @pytest.mark.parametrize(
     ("module", "state", "starts"),
-    [("systemd", "state: started", True), ("service", "enabled: true", True), ("systemd", "state: stopped", False)],
+    [
+        ("systemd", "{name: etcd.service, state: started}", True),
+        ("service", "{name: etcd, enabled: true}", True),
+        ("service", "name=etcd state=restarted", True),
+        ("service", "{name: '{{ item }}', state: started}\n      loop: [etcd, kubelet]", True),
+        ("service", "{name: '{{ item }}', state: started}\n      loop: [kubelet]", False),
+        ("systemd", "{name: etcd.service, state: stopped}", False),
+        ("systemd", "daemon_reload=yes", False),
+    ],
 )
 def test_a_playbook_that_starts_the_service(module: str, state: str, starts: bool) -> None:
     found = members("etcd.yaml", PLAYBOOK.replace("MODULE", module).replace("STATE", state))
@@ -158,6 +166,12 @@ def test_an_example_of_an_inventory_is_one() -> None:
         ("group_vars/all.yml", "etcd_version: 3.4.0\n", []),
         ("hosts.yml", "etcd: {hosts: {a: {}}}\nother:\n  vars:\n    etcd_version: 3.4.0\n", []),
         ("values.yaml", "apiVersion: v1\nspec:\n  etcd_version: 3.4.0\n", []),
+        ("main.yml", "etcd_server_version: v3.4.0\n", ["3.4.0"]),
+        ("main.yml", "etcd_operator_version: v3.4.0\nmin_etcd_version: 3.3.0\n", []),
+        ("main.yml", "etcd:\n  # pinned\n\n  dir: /d\n  version: 3.4.0\nkube: {}\n", ["3.4.0"]),
+        ("main.yml", "etcd:\n  dir: /d\n  exporter:\n    version: 3.4.0\n", []),
+        ("main.yml", "app:\n  etcd:\n    version: 3.4.0\n", []),
+        ("hiera.yaml", "etcd::version: '3.4.0'\n", ["3.4.0"]),
     ],
 )
 def test_the_release_in_the_variables_of_a_role(path: str, text: str, releases: list[str]) -> None:

@@ -67,6 +67,14 @@ def test_commands_of_cloud_init(path: str) -> None:
         ('v=${v:-v3.5.9}\nETCD_VER="${v}"\ncurl a/etcd-${ETCD_VER}-linux-amd64.tar.gz\n', "3.5.9"),
         ("KUBE_VERSION=v1.30.1\n", None),
         ("ETCD_VER=v3.3.8-${ARCH}\n", None),
+        ("local ETCD_VER=v3.3.8; echo\n", "3.3.8"),
+        ("ETCD_VERSION ?= v3.3.8\n", "3.3.8"),
+        ("ENV V 3.3.8\nRUN curl a/etcd/releases/download/v${V}/a.tgz\n", "3.3.8"),
+        ("V=3.3.8\nurl=a/etcd-v${V}-$OS-$ARCH.tar.gz\n", "3.3.8"),
+        ("k8s_etcd_version: 3.3.8\netcd_backup_version: 1.2.3\n", "3.3.8"),
+        ("apt-get install etcd=3.3.25+dfsg-6\n", "3.3.25"),
+        ("git clone -b v3.4.9 https://github.com/etcd-io/etcd.git\n", "3.4.9"),
+        ("etcd:\n  version: 3.3.8\n  x:\n    tag: 1.2.3\n", "3.3.8"),
     ],
 )
 def test_release(text: str, release: str | None) -> None:

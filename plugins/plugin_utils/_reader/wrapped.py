@@ -1,0 +1,36 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Unwrap documents: the resources in a List or a Template, and the services of a Compose file of version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+# Kind → the key with the resources.
+_RESOURCES = {"List": "items", "Template": "objects"}
+# Keys that only a service of Compose has beside its image.
+_OF_SERVICE = {"command", "container_name", "entrypoint", "environment", "links", "net", "ports", "restart", "volumes"}
+
+
+def unwrap(documents: Iterable[Any]) -> list[Any]:
+    """Return documents with the resources that they wrap as documents of their own."""
+    unwrapped: list[Any] = []
+    for document in documents:
+        if not isinstance(document, dict):
+            unwrapped.append(document)
+        elif document and all(_is_service(value) for value in document.values()):
+            unwrapped.append({"services": document})
+        else:
+            resources = document.get(_RESOURCES.get(str(document.get("kind")), ""))
+            unwrapped += [document, *(resources if isinstance(resources, list) else ())]
+    return unwrapped
+
+
+def _is_service(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("image", value.get("build")), str)
+        and not value.keys().isdisjoint(_OF_SERVICE)
+    )

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scripts and playbooks that only install etcd: the release is all that is known of the member."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+DOWNLOAD = "https://github.com/etcd-io/etcd/releases/download/v3.4.2/etcd-v3.4.2-linux-amd64.tar.gz"
+
+
+def members(path: str, text: str) -> list[dict[str, Any]]:
+    """The members in one file."""
+    files = read({path: text}).document["files"]
+    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "installs"),
+    [
+        ("tar xzf a.tgz -C /usr/local/bin --strip-components=1", True),
+        ("tar xzf a.tgz\nmv a/etcd* /usr/bin/", True),
+        ("tar xzf a.tgz\nsudo mv a/etcd a/etcdctl /usr/bin/", True),
+        ("tar xzf a.tgz\nmv a/{etcd,etcdctl} /usr/bin/", True),
+        ("tar xzf a.tgz --wildcards etcd etcdctl", True),
+        ("tar xzf a.tgz\n/tmp/etcd --version\n/tmp/etcdctl version", True),
+        # etcdctl alone.
+        ("tar xzf a.tgz\nmv a/etcdctl /usr/bin/\necho Installed etcd", False),
+        ("tar xzf a.tgz\ncp a/etcdctl /opt/etcd", False),
+        ("tar xzf a.tgz\nmkdir -p /etc/etcd /var/lib/etcd\netcdctl snapshot save /b", False),
+        # An archive that nobody unpacks.
+        ("curl -LO http://a/b", False),
+    ],
+)
+def test_a_script_that_installs_etcd(lines: str, installs: bool) -> None:
+    found = members("install.sh", f"#!/bin/sh\ncurl -L {DOWNLOAD} -o a.tgz\n{lines}\n")
+    assert [(each["release"], each["silent"]) for each in found] == [("3.4.2", ["extra_config"])] * installs
+    assert members("install.sh", f"#!/bin/sh\nETCD_VER=3.4.2\n{lines}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("tasks", "installs"),
+    [
+        ("- unarchive: {src: URL, dest: /opt, remote_src: true}\n", True),
+        ("- get_url: {url: URL, dest: /a.tgz}\n- ansible.builtin.shell: tar xzf /a.tgz -C /opt\n", True),
+        ("- unarchive: {src: URL, dest: /opt}\n- shell: mv /opt/a/etcd /opt/a/etcdctl /usr/bin/\n", True),
+        ("- unarchive: {src: URL, dest: /opt}\n- name: etcd\n  copy: {src: /opt/etcdctl, dest: /bin}\n", False),
+        ("- get_url: {url: URL, dest: /a.tgz}\n", False),
+    ],
+)
+def test_a_playbook_that_unpacks_etcd(tasks: str, installs: bool) -> None:
+    assert [member["release"] for member in members("etcd.yml", tasks.replace("URL", DOWNLOAD))] == ["3.4.2"] * installs
