@@ -42,7 +42,9 @@ _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # With the value that counts if the variable is not set.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # Parts of templates, whose blanks and quotes belong to no command line.
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|%\{[^{}]*\}|\$\{(?!\w+:?[-=+?])[^{}]*\}")
+_TEMPLATE = re.compile(
+    r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>|%\{[^{}]{,500}\}|\$\{(?!\w{,99}:?[-=+?])[^{}]{,500}\}"
+)
 # Flags of the server that other programs have, too.
 _FLAG_OF_ETCD = re.compile(
     r"^--?(name|(data|wal)-dir|config-file|(peer-)?(cert|key|trusted-ca|crl)-file|(peer-)?client-cert-auth|(peer-)?auto-tls|cipher-suites"

@@ -26,17 +26,20 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _FILE = re.compile(r"(^|/)((docker|container)file(\.[\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
+_COPY = re.compile(r"^COPY\s+(?:--\S+\s+)*--from=(\S+)\s+(?:--\S+\s+)*(.+)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"^ARG\s+(\w+)=(\S+)\s*$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))")
 _INSTRUCTION = re.compile(r"^(ENV|ENTRYPOINT|CMD)\s+(.+)$", re.IGNORECASE)
 
 
 class _Stage(NamedTuple):
-    """One stage of a build: its image, and the instructions that configure what it starts."""
+    """One stage of a build: its name, its image, the instructions that configure what it starts, and the images that it copies etcd from."""
 
+    name: str
     image: str
     source: Logical
     instructions: list[tuple[str, str, Logical]]
+    copied: list[tuple[str, Logical]]
 
 
 def is_dockerfile(path: str, text: str) -> bool:
@@ -67,9 +70,10 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     variables = [one for one in variables if SERVER_VARIABLE.match(one.name) or not _is_used(one.name, lines)]
     source = next((last[name][1] for name in ("CMD", "ENTRYPOINT") if name in last), None)
     found = member.build("Dockerfile", command, source, variables)
-    if image is not None:
-        found["image"] = image
-        found["where"]["etcd_version"] = list(stage.source.place("FROM"))
+    origin = (image, stage.source) if image is not None else stage.copied[-1] if stage.copied else None
+    if origin is not None:
+        found["image"] = origin[0]
+        found["where"]["etcd_version"] = list(origin[1].place(origin[0].split(":")[0]))
     # `docker run` and Compose may add flags and variables.
     return {**found, "silent": ["extra_config"]}
 
@@ -82,9 +86,12 @@ def _stages(lines: list[Line]) -> list[_Stage]:
         instruction = _INSTRUCTION.match(logical.text)
         argument = _ARGUMENT.match(logical.text)
         if opening:
-            stages.append(_Stage(_filled(opening[1], arguments), logical, []))
+            stages.append(_Stage(opening[2] or "", _filled(opening[1], arguments), logical, [], []))
         elif argument and not stages:
             arguments[argument[1]] = unquote(argument[2])
+        elif (copy := _COPY.match(logical.text)) and stages and re.search(r"/etcd\*?(\s|$)", copy[2]):
+            origin = next(((one.image, one.source) for one in stages if one.name == copy[1]), (copy[1], logical))
+            stages[-1].copied.extend([origin] if is_image(origin[0]) else [])
         elif instruction and stages:
             stages[-1].instructions.append((instruction[1].upper(), instruction[2].strip(), logical))
     return stages

@@ -166,14 +166,22 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                     embedded.append(Embedded(COMMAND, [line]))
                 elif key.value == "line" and _VARIABLE.match(value.value):
                     added.setdefault(target, []).append(line)
+                elif key.value == "value" and (name := _variable_name(node)):
+                    added.setdefault("", []).append(line._replace(text=f"{name}={value.value}"))
             if key.value in _COMMANDS and isinstance(value, yaml.SequenceNode):
                 embedded.append(Embedded(key.value, _commands(path, value, first)))
-            if isinstance(value, yaml.ScalarNode) and "\n" in value.value and value.style in ("|", ">"):
-                embedded.append(
-                    Embedded(target or key.value, lines_of(path, value.value, value.start_mark.line + first + 1))
-                )
+            if isinstance(value, yaml.ScalarNode) and "\n" in value.value:
+                embedded.append(Embedded(target or key.value, _text(path, value, first)))
             pending.append((value, _range(key, value, first), key.value, target))
     embedded += [Embedded(target, sorted(lines, key=lambda line: line.number)) for target, lines in added.items()]
+
+
+def _text(path: str, node: Any, first: int) -> list[Line]:
+    """Return the lines of a text of several lines. All lines of a quoted one, as in JSON, count as the line where it begins."""
+    number = node.start_mark.line + first
+    if node.style in ("|", ">"):
+        return lines_of(path, node.value, number + 1)
+    return [line._replace(number=number) for line in lines_of(path, node.value)]
 
 
 def _decoded(path: str, node: Any, target: str, first: int) -> list[Embedded]:
@@ -207,6 +215,12 @@ def _commands(path: str, node: Any, first: int) -> list[Line]:
             )
             lines += lines_of(path, script, number)
     return lines
+
+
+def _variable_name(node: Any) -> str:
+    """Return the name of etcd's variable in an item such as {key: ETCD_NAME, value: a}, for a task that writes it."""
+    names = (_scalar(node, key) for key in ("key", "name", "option", "var", "variable"))
+    return next((name for name in names if re.fullmatch(r"ETCD_[A-Z_]+", name)), "")
 
 
 def _scalar(node: Any, name: str) -> str:

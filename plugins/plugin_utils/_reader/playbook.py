@@ -15,7 +15,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     find_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _MODULES = {
@@ -46,27 +47,54 @@ def is_inventory(documents: list[Any]) -> bool:
     return any(isinstance(group, dict) and group.keys() & {"hosts", "children"} for group in groups)
 
 
-def is_role_variable(release: tuple[str, Line] | None, documents: list[Any], lines: Iterable[Line]) -> bool:
-    """Tell whether a release is the value of a role's variable, or of a map. The policies read the variables of groups and hosts."""
-    if release is None or _GROUP_VARS.search(release[1].path):
-        return False
+def role_members(release: tuple[str, Line] | None, documents: list[Any], file: Text) -> list[dict[str, Any]]:
+    """Return the member that a role's variables describe, if no other file is linted: by a map of flags or variables, or by a release.
+
+    The policies read the variables of groups and hosts.
+    """
     names = {name for document in documents if isinstance(document, dict) for name in document}
+    if _GROUP_VARS.search(file.path) or names & {"apiVersion", "kind", "services"} or is_inventory(documents):
+        return []
+    found = _settings(documents)
+    if found is None and _is_variable(release, names, file.lines):
+        found = member.elsewhere("variables")
+    return [found] if found else []
+
+
+def _is_variable(release: tuple[str, Line] | None, names: set[Any], lines: Iterable[Line]) -> bool:
+    """Tell whether a release is the value of one of the variables, or of a map called etcd."""
+    if release is None:
+        return False
     own = _KEY.match(release[1].text)
     outer = [found[1] for line in lines if line.number <= release[1].number and (found := _KEY.match(line.text))]
-    is_variable = own[1] in names if own else outer[-1:] == ["etcd"] and not is_inventory(documents)
-    return is_variable and not names & {"apiVersion", "kind", "services"}
+    return own[1] in names if own else outer[-1:] == ["etcd"]
 
 
-def settings(documents: list[Any]) -> dict[str, Any] | None:
-    """Return the member whose flags a role has in a map of its own; None without one."""
-    maps = (value for document in documents if isinstance(document, dict) for value in document.values())
-    flags = next((value for value in maps if isinstance(value, dict) and has_server_keys(value)), None)
-    if flags is None:
+def _settings(documents: list[Any]) -> dict[str, Any] | None:
+    """Return the member whose flags or variables a role has in a map of its own; None without one."""
+    values = [value for document in documents if isinstance(document, dict) for value in document.values()]
+    maps = [
+        {name: item for name, item in value.items() if _is_set(item)} for value in values if isinstance(value, dict)
+    ]
+    flags = next((value for value in maps if has_server_keys(value)), {})
+    variables = next((value for value in maps if sum(1 for name in value if SERVER_VARIABLE.match(str(name))) > 1), {})
+    if not flags and not variables:
         return None
-    given = {name: value for name, value in flags.items() if isinstance(value, (str, int)) and value != ""}
-    words = (f"--{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in given.items())
+    words = (f"--{name}={_text(value)}" for name, value in flags.items())
+    environment = tuple((name, _text(value)) for name, value in variables.items() if name.startswith("ETCD_"))
     # The role may add flags.
-    return {**member.build("variables", Command(("etcd", *words)), None, []), "silent": ["extra_config"]}
+    return {
+        **member.build("variables", Command(("etcd", *words), environment=environment), None, []),
+        "silent": ["extra_config"],
+    }
+
+
+def _is_set(value: Any) -> bool:
+    return isinstance(value, (str, int)) and value != ""
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _tasks(value: Any) -> Iterator[dict[str, Any]]:

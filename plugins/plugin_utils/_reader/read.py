@@ -18,9 +18,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
     ini,
+    makefile,
     member,
     nix,
     notes,
+    outline,
     playbook,
     quadlet,
     script,
@@ -34,11 +36,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines imp
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
+    TEMPLATE,
     Text,
     has_server_keys,
     is_complete,
     is_configuration,
     is_environment,
+    is_manifest,
     is_resource,
     mention,
 )
@@ -154,6 +158,8 @@ class _Reader:
             self._add_dockerfile(file)
         elif file.target.endswith(".nix"):
             self._add_nix(file)
+        elif makefile.is_makefile(file.target):
+            self.files += [_member(file.path, found) for found in script.members_of(makefile.shell_lines(file.lines))]
         elif _SCRIPT.search(text):
             self._add_script(file)
         elif file.target == COMMAND:
@@ -164,13 +170,13 @@ class _Reader:
             self._add_script(file)
         elif is_environment(file):
             self._environments.append(file)
-        elif is_configuration(file):
+        elif is_configuration(file) or (TEMPLATE.search(file.target) and is_manifest(file.text)):
             self._add_documents(original)
         elif file.path == file.target:
             self._add_inventory(file)
 
     def _add_documents(self, file: Text) -> None:
-        parsed = read_documents(file.path, file.text + "\n", file.lines[0].number if file.lines else 1)
+        parsed = _parsed(file)
         parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
         self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
@@ -179,8 +185,11 @@ class _Reader:
         self.files += [_member(file.path, found) for found in playbook.containers(parsed.documents)]
         if file.path in self._releases and playbook.starts_etcd(parsed.documents):
             self.files.append(_member(file.path, member.elsewhere("playbook")))
-        if self._alone and playbook.is_role_variable(self._releases.get(file.path), parsed.documents, file.lines):
-            self.files.append(_member(file.path, playbook.settings(parsed.documents) or member.elsewhere("variables")))
+        if self._alone:
+            release = self._releases.get(file.path)
+            self.files += [
+                _member(file.path, found) for found in playbook.role_members(release, parsed.documents, file)
+            ]
         self._index(file, parsed)
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))
@@ -215,7 +224,8 @@ class _Reader:
 
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
-        if not (mention(inner.text) or is_configuration(inner) or is_resource(inner) or unit.starts_etcd(inner.text)):
+        is_about_etcd = mention(inner.text) or is_configuration(inner) or is_resource(inner)
+        if not (is_about_etcd or unit.starts_etcd(inner.text) or _CLOUD_CONFIG.match(inner.text)):
             return
         if DOCUMENT.search(inner.target) and not is_configuration(inner) and not is_resource(inner):
             return
@@ -278,6 +288,22 @@ class _Reader:
                 used.add(id(candidates[0]))
                 return candidates[0].lines
         return None
+
+
+def _parsed(file: Text) -> Parsed:
+    """Parse a file as YAML. A template that is not YAML is read without its statements."""
+    first = file.lines[0].number if file.lines else 1
+    try:
+        return read_documents(file.path, file.text + "\n", first)
+    except Unparsed:
+        lines = outline.outline(file.lines)
+        if not lines or not (is_manifest(file.text) or _CLOUD_CONFIG.match(file.text)):
+            raise
+        text = "\n".join(line.text for line in lines)
+    try:
+        return read_documents(file.path, text + "\n", first)
+    except Unparsed:
+        return read_documents(file.path, file.text + "\n", first)  # for the reason in the file as it is
 
 
 def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:

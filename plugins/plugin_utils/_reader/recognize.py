@@ -22,6 +22,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 DOCUMENT = re.compile(
     r"\.(ya?ml|json|bu)(\.(?!(j2|jinja2?|erb|ejs|gz|xz|zst|enc|gpg|asc|age)$)[a-z]\w*)?$", re.IGNORECASE
 )
+# A template of a document, which may have conditions.
+TEMPLATE = re.compile(r"\.(ya?ml|json|manifest|compose)\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$", re.IGNORECASE)
 # Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.
@@ -73,6 +75,11 @@ def is_resource(inner: Text) -> bool:
         and _RESOURCE.search(inner.text) is not None
         and re.search(r"etcd|cluster-init", inner.text) is not None
     )
+
+
+def is_manifest(text: str) -> bool:
+    """Tell whether a text looks like a resource of Kubernetes or a Compose file, perhaps as a template."""
+    return re.search(r"^\s*(apiVersion:\s|services:\s*$)", text, re.MULTILINE) is not None
 
 
 def mention(text: str) -> str:

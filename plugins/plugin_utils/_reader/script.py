@@ -31,6 +31,8 @@ _ASSIGNMENT = re.compile(
 )
 # : ${NAME:=value}
 _DEFAULT = re.compile(r"^\s*:\s+\"?\$\{(\w+):?=([^{}]*)\}\"?\s*$")
+# export NAME NAME
+_EXPORTS = re.compile(r"^\s*export((?:\s+[A-Za-z_]\w*)+)\s*$")
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
 _COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)(\+?)=(\"[^\"]*\"|'[^']*')\s*$")
@@ -220,13 +222,13 @@ def _kept_command(text: str, constants: dict[str, str]) -> list[str]:
 
 
 def exported_variables(own: list[Line]) -> list[Variable]:
-    """Return the variables that a script exports, with its constants filled in."""
+    """Return the variables that a script exports, at once or later by their names, with its constants filled in."""
     constants = _constants(own)
-    assignments = [(line, found) for line in own if (found := _ASSIGNMENT.match(line.text))]
+    later = {name for line in own if (found := _EXPORTS.match(line.text)) for name in found[1].split()}
     return [
-        Variable(found[2], " ".join(expand([unquote(found[3])], constants)), line.path, line.number)
-        for line, found in assignments
-        if (found[1] or "").startswith("export")
+        Variable(pair[0], " ".join(expand([unquote(pair[1])], constants)), line.path, line.number)
+        for line in own
+        if (pair := _assigned(line.text)) and (line.text.lstrip().startswith("export") or pair[0] in later)
     ]
 
 

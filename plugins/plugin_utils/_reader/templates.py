@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take conditions out of templates of Jinja and Go, so that a line under a condition is never read as a fact."""
+"""Take conditions out of templates of Jinja, Go, ERB and Terraform, so that a line under a condition is never read as a fact."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ import re
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
-_TAG = re.compile(r"^\s*(?:\{%[-+]?\s*(.+?)\s*[-+]?%\}|\{\{-?\s*((?:if|else|end|range|with)\b.*?)\s*-?\}\})\s*\\?\s*$")
+# A line that is only a statement of Jinja, Go, ERB or Terraform.
+_TAG = re.compile(
+    r"^\s*(?:\{%[-+]?\s*(.+?)\s*[-+]?%\}|\{\{-?\s*((?:if|else|end|range|with)\b.*?)\s*-?\}\}"
+    r"|<%-?\s*([^=\s-].*?)\s*-?%>|%\{\s*(.+?)\s*~?\})\s*\\?\s*$"
+)
 _LOOPS = ("for", "range", "with", "block", "filter", "raw", "macro")
+_CONDITIONS = ("if", "unless", "case")
+# A loop of Ruby.
+_DO = re.compile(r"\bdo(\s*\|[^|]*\|)?$")
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+|Environment=[\"']?)?[A-Z][A-Z0-9_]*=)")
 # What the policies take for a value that is filled in at deployment.
-_UNKNOWN = "{{condition}}"
+UNKNOWN = "{{condition}}"
 
 
 def settle(lines: list[Line]) -> list[Line]:
@@ -28,9 +35,12 @@ def settle(lines: list[Line]) -> list[Line]:
     block: list[Line] = []
     for line in lines:
         found = _TAG.match(line.text)
-        word = re.split(r"\W", (found[1] or found[2]), maxsplit=1)[0] if found else ""
-        if word == "if" or word in _LOOPS:
-            open_tags.append(word)
+        statement = next(filter(None, found.groups())) if found else ""
+        word = re.split(r"\W", statement, maxsplit=1)[0]
+        if word in _CONDITIONS:
+            open_tags.append("if")
+        elif word in _LOOPS or _DO.search(statement):
+            open_tags.append("loop")
         elif word.startswith("end") and open_tags:
             open_tags.pop()
             if "if" not in open_tags:
@@ -47,10 +57,8 @@ def _without_condition(block: list[Line], before: list[Line]) -> list[Line]:
     """Return what is certain of the lines under a condition."""
     if not block:
         return []
-    assigned = [
-        line._replace(text=f"{found[1]}{_UNKNOWN}") for line in block if (found := _ASSIGNMENT.match(line.text))
-    ]
+    assigned = [line._replace(text=f"{found[1]}{UNKNOWN}") for line in block if (found := _ASSIGNMENT.match(line.text))]
     if not before or not before[-1].text.rstrip().endswith("\\"):
         return assigned
     goes_on = " \\" if block[-1].text.rstrip().endswith("\\") else ""
-    return [block[0]._replace(text=f"{_UNKNOWN}{goes_on}")]
+    return [block[0]._replace(text=f"{UNKNOWN}{goes_on}")]

@@ -17,8 +17,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
-    SERVER_VARIABLE,
     Variable,
+    flags_in,
+    is_server,
     read_environment,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
@@ -97,11 +98,14 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
             more, missing = _files(command.environment_files, start.source, find_file)
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     wraps = all(_WRAPPER.match(start.value) for start in starts)
-    if not wraps or not any(SERVER_VARIABLE.match(variable.name) for variable in variables):
+    if not wraps or not is_server(variables):
         return None
     reason = {f"ExecStart={start.value}": "it is a program around etcd" for start in starts[-1:]}
     unknown = {**unknown, **(reason or {"the unit of this drop-in": member.NOT_AMONG_THE_FILES})}
-    return _build(Command(("etcd",)), None, variables, unknown, directives)
+    # A variable such as ETCD_OPTS has flags for the unit.
+    command = Command(("etcd", *(word for variable in variables for word in flags_in(variable))))
+    source = next((one.source for one in directives if one.name == "Environment" and "--" in one.value), None)
+    return _build(command, source, variables, unknown, directives)
 
 
 def _build(

@@ -1,0 +1,160 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make YAML of a template of Helm, Jinja, ERB or Terraform: statements go, and what stands under a condition becomes unknown. Lines keep their numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import UNKNOWN
+
+# A line that is only a statement or an expression, and its content.
+_ALONE = re.compile(
+    r"^\s*(?:\{\{-?\s*(.*?)\s*-?\}\}|\{%[-+]?\s*(.*?)\s*[-+]?%\}|<%-?\s*(.*?)\s*-?%>|%\{\s*(.*?)\s*~?\})\s*(?:\\\s*)?$",
+    re.DOTALL,
+)
+_OPENS = re.compile(r"(if|unless|with|range|for|define|block|macro|filter|raw)\b|.*\bdo(\s*\|.*\|)?$")
+_CONDITIONS = ("if", "unless", "with")
+_PART = re.compile(r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>|%\{[^{}]{,500}\}")
+_COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}|\{#.*?#\}", re.DOTALL)
+_INDENT = re.compile(r"\bn?indent\s+(\d+)")
+_ITEM = re.compile(r"^(\s*)- ")
+_LISTS = re.compile(r"^\s*(?:- )?(?:args|command|env|envFrom|environment):\s*$")
+_FLAG = re.compile(r"^(\s*- )[\"']?(--?[A-Za-z][\w-]*)")
+_PAIR = re.compile(r"^(\s*(?:- )?([\w.-]+):[ \t]+)(.*\S)\s*$")
+_TEXT = re.compile(r"^(\s*)(?:- |[\w.-]+:\s+)*[|>][-+]?\d*\s*$")
+_RESOURCE = re.compile(r"^\s*(apiVersion|kind|services):")
+_ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?[A-Z][A-Z0-9_]*=)")
+
+
+def outline(lines: list[Line]) -> list[Line]:
+    """Return the lines as YAML. Empty for a text without statements and expressions."""
+    if not any(_PART.search(line.text) for line in lines):
+        return []
+    return _Outline(lines).lines()
+
+
+class _Outline:
+    """The state of one template."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._rest = _without_comments(lines)
+        self._kept: list[Line] = []
+        # The last line that is not empty.
+        self._last = ""
+        # Indentation of the key whose text of several lines is open.
+        self._text = -1
+
+    def lines(self) -> list[Line]:
+        """Return the lines that remain, with empty ones in place of statements."""
+        statements = [_statement(line.text) for line in self._rest]
+        gates = self._gates(statements)
+        # Whether the lines of each open block are unknown.
+        unknown = [False]
+        for position, (line, content) in enumerate(zip(self._rest, statements)):
+            if content is None:
+                self._keep(line, unknown[-1])
+                continue
+            if _OPENS.match(content):
+                is_condition = content.startswith(_CONDITIONS) and position not in gates
+                unknown.append(unknown[-1] or is_condition)
+            elif content.startswith("end") and len(unknown) > 1:
+                unknown.pop()
+            self._append(line, self._included(content))
+        return self._kept
+
+    def _gates(self, statements: list[str | None]) -> set[int]:
+        """Return the positions of the conditions without an alternative that decide about a whole resource."""
+        gates: set[int] = set()
+        resources = 0
+        # Position, number of resources before it, and whether it has one branch.
+        opened: list[tuple[int, int, bool]] = []
+        for position, (line, content) in enumerate(zip(self._rest, statements)):
+            resources += _RESOURCE.match(line.text) is not None
+            if content is None:
+                continue
+            if _OPENS.match(content):
+                opened.append((position, resources, True))
+            elif content.startswith(("else", "elif", "elsif", "when")) and opened:
+                opened[-1] = (*opened[-1][:2], False)
+            elif content.startswith("end") and opened:
+                start, before, is_single = opened.pop()
+                gates |= {start} if is_single and resources > before else set()
+        return gates
+
+    def _included(self, content: str) -> str:
+        """Return an unknown item where a list goes on with what a template includes."""
+        before = self._last
+        indent = _INDENT.search(content)
+        item = _ITEM.match(before)
+        if self._text >= 0:
+            return self._nothing()
+        if not indent or not (_LISTS.match(before) or (item and len(item[1]) == int(indent[1]))):
+            return ""
+        return " " * int(indent[1]) + f'- "{UNKNOWN}"'
+
+    def _nothing(self) -> str:
+        """Return an empty line; a continued one inside a command of several lines."""
+        before = self._kept[-1].text if self._kept else ""
+        return " " * (len(before) - len(before.lstrip())) + "\\" if self._text >= 0 and before.endswith("\\") else ""
+
+    def _keep(self, line: Line, unknown: bool) -> None:
+        text = _PART.sub(lambda found: "{{" + re.sub(r"[\s\"'{}<>%#]+|:(?=\s)", "", found[0]) + "}}", line.text)
+        indent = len(text) - len(text.lstrip())
+        if self._text >= 0 and (indent > self._text or not text.strip()):
+            text = self._conditional_text(text) if unknown else text
+        else:
+            opening = _TEXT.match(text)
+            self._text = len(opening[1]) if opening else -1
+            text = text if opening else _conditional(text) if unknown else _quoted(text)
+        self._append(line, text)
+
+    def _conditional_text(self, text: str) -> str:
+        """Return what is certain of a line of a script under a condition."""
+        assigned = _ASSIGNMENT.match(text)
+        if assigned:
+            return f"{assigned[1]}{UNKNOWN}"
+        indent = text[: len(text) - len(text.lstrip())]
+        return (
+            f"{indent}{UNKNOWN}" + (" \\" if text.rstrip().endswith("\\") else "") if self._last.endswith("\\") else ""
+        )
+
+    def _append(self, line: Line, text: str) -> None:
+        self._kept.append(line._replace(text=text))
+        self._last = text if text.strip() else self._last
+
+
+def _statement(text: str) -> str | None:
+    """Return the content of a line that is one part of a template; None for other lines."""
+    found = _ALONE.match(text)
+    content = next((group for group in found.groups() if group is not None), "") if found else None
+    return None if content is None or re.search(r"\{\{|\}\}|%[}>]", content) else content
+
+
+def _conditional(text: str) -> str:
+    """Return a line of YAML whose value is unknown, because a condition decides about it."""
+    flag = _FLAG.match(text)
+    pair = _PAIR.match(text)
+    item = _ITEM.match(text)
+    if flag:
+        return f'{flag[1]}"{flag[2]}={UNKNOWN}"'
+    if pair:
+        return _quoted(text) if pair[2] == "name" else f'{pair[1]}"{UNKNOWN}"'
+    return f'{item[0]}"{UNKNOWN}"' if item else text if text.rstrip().endswith(":") else ""
+
+
+def _quoted(text: str) -> str:
+    """Return a line whose value has quotes if it begins with a part of a template. A key that is one is left out."""
+    found = re.match(r"^(\s*(?:- )*(?:[\w.-]+:[ \t]+)?)(\{\{.*\S)\s*$", text)
+    if not found:
+        return text
+    return f"{found[1]}{json.dumps(found[2])}" if found[1].strip() else ""
+
+
+def _without_comments(lines: list[Line]) -> list[Line]:
+    text = "\n".join(line.text for line in lines)
+    kept = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
+    return [line._replace(text=part) for line, part in zip(lines, kept)]

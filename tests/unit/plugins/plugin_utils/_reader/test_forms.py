@@ -1,0 +1,152 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""More forms of files: Makefiles, Ignition in JSON, drop-ins with flags, images that copy etcd, items of loops, and maps of variables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.makefile import is_makefile, shell_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+
+URLS = "--listen-client-urls http://0.0.0.0:2379"
+MAKEFILE = f"""ETCD_IMAGE ?= quay.io/coreos/etcd:v3.5.3 # newest
+export ARGS := --name a "x"
+etcd: deps
+\t@docker run $(ETCD_IMAGE) \\
+  etcd --name $$HOSTNAME {URLS}
+"""
+IGNITION = {
+    "systemd": {"units": [{"name": "etcd.service", "contents": f"[Service]\nExecStart=etcd --name a {URLS}\n"}]}
+}
+LOOP = """- lineinfile: {path: /etc/etcd.conf, line: "{{ item.key }}={{ item.value }}"}
+  loop:
+    - {key: ETCD_LISTEN_CLIENT_URLS, value: "http://0.0.0.0:2379"}
+    - {name: ETCD_NAME, value: a}
+    - {name: PATH, value: /bin}
+"""
+ERB = """[Service]
+ExecStart=/usr/bin/etcd --name <%= @name %> \\
+  <% if @tls -%>
+  --cert-file /a \\
+  <% end -%>
+  <% @more.each do |flag| -%>
+  --wal-dir /w \\
+  <% end -%>
+  --data-dir /d
+"""
+TERRAFORM = """resource "a" "b" {
+  user_data = <<EOF
+#cloud-config
+coreos:
+  etcd2: {name: a}
+EOF
+}
+"""
+
+
+def contents(path: str, text: str) -> list[Any]:
+    """What was read of one file."""
+    return [entry["contents"] for entry in read({path: text}).document["files"]]
+
+
+def member(path: str, text: str) -> dict[str, Any]:
+    """The only member of a file."""
+    [found] = [each["headroom_member"] for each in contents(path, text) if "headroom_member" in each]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"), [("a/Makefile", True), ("Makefile.etcd", True), ("etcd.mk", True), ("Makefiles/a", False)]
+)
+def test_names_of_makefiles(path: str, found: bool) -> None:
+    assert is_makefile(path) == found
+
+
+def test_a_makefile() -> None:
+    texts = [line.text for line in shell_lines(lines_of("Makefile", MAKEFILE))]
+    assert texts == [
+        'ETCD_IMAGE="quay.io/coreos/etcd:v3.5.3"',
+        "export ARGS='--name a \"x\"'",
+        "",
+        "docker run ${ETCD_IMAGE} \\",
+        f"  etcd --name $HOSTNAME {URLS}",
+    ]
+    found = member("Makefile", MAKEFILE)
+    assert found["image"] == "quay.io/coreos/etcd:v3.5.3"
+    assert found["where"]["--name"] == ["Makefile", 5]
+
+
+def test_texts_in_json() -> None:
+    text = json.dumps(IGNITION, indent=1)
+    found = member("node.ign.json", text)
+    assert found["name"] == "a"
+    assert found["where"]["--name"][1] == next(n for n, line in enumerate(text.splitlines(), 1) if "ExecStart" in line)
+
+
+@pytest.mark.parametrize("unit", ["", "ExecStart=\nExecStart=/usr/lib/coreos/etcd-wrapper $ETCD_OPTS\n"])
+def test_flags_in_a_drop_in(unit: str) -> None:
+    text = f'[Service]\nEnvironment="ETCD_IMAGE_TAG=v3.4.1"\nEnvironment="ETCD_OPTS=--name=a {URLS}"\n{unit}'
+    found = member("etcd-member.service.d/10-opts.conf", text)
+    assert found["command"] == ["etcd", "--name=a", *URLS.split()]
+    assert (found["name"], found["release"]) == ("a", "3.4.1")
+    assert bool(found["unknown"]) == (not unit)
+
+
+@pytest.mark.parametrize(
+    ("copy", "image"),
+    [
+        ("COPY --from=build /usr/local/bin/etcd /bin/", "quay.io/coreos/etcd:v3.5.2"),
+        ("COPY --chown=a --from=quay.io/coreos/etcd:v3.5.1 /usr/local/bin/etcd* /bin/", "quay.io/coreos/etcd:v3.5.1"),
+        ("COPY --from=build /usr/local/bin/etcdctl /bin/", None),
+        ("COPY --from=other /etcd /bin/", None),
+    ],
+)
+def test_an_image_that_copies_etcd(copy: str, image: str | None) -> None:
+    text = f"FROM quay.io/coreos/etcd:v3.5.2 AS build\nFROM golang AS other\nFROM debian\n{copy}\nCMD etcd\n"
+    assert member("Dockerfile", text)["image"] == image
+
+
+def test_the_items_of_a_loop() -> None:
+    found = member("tasks.yml", LOOP)
+    assert found["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379", "ETCD_NAME": "a"}
+    assert found["where"]["ETCD_NAME"] == ["tasks.yml", 4]
+
+
+def test_conditions_of_ruby() -> None:
+    words = member("etcd.service.erb", ERB)["command"]
+    assert words == ["etcd", "--name", "{{@name}}", "{{condition}}", "--wal-dir", "/w", "--data-dir", "/d"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "count"),
+    [
+        (
+            "main.yml",
+            "etcd_env:\n  ETCD_NAME: '{{ host }}'\n  ETCD_LISTEN_CLIENT_URLS: http://a:2379\n  ETCD_DATA_DIR: /d\n",
+            1,
+        ),
+        ("main.yml", "app_env:\n  ETCD_ENDPOINTS: http://a:2379\n  ETCD_DATA_DIR: /d\n", 0),
+        ("group_vars/all.yml", "etcd_env:\n  ETCD_LISTEN_CLIENT_URLS: http://a:2379\n  ETCD_DATA_DIR: /d\n", 0),
+    ],
+)
+def test_the_variables_in_a_map_of_a_role(path: str, text: str, count: int) -> None:
+    found = [each["headroom_member"] for each in contents(path, text) if "headroom_member" in each]
+    assert len(found) == count
+    if found:
+        assert found[0]["environment"]["ETCD_LISTEN_CLIENT_URLS"] == "http://a:2379"
+        assert found[0]["silent"] == ["extra_config"]
+
+
+def test_a_cloud_config_in_a_here_document() -> None:
+    assert contents("main.tf", TERRAFORM) == [{"coreos": {"etcd2": {"name": "a"}}}]
+
+
+def test_variables_that_a_script_exports_later() -> None:
+    lines = ': "${ETCD_LISTEN_CLIENT_URLS:=http://0.0.0.0:2379}"\nETCD_NAME=a\nETCD_DATA_DIR=/d\n'
+    found = member("entrypoint.sh", f"#!/bin/sh\n{lines}export ETCD_LISTEN_CLIENT_URLS ETCD_NAME\nexec etcd\n")
+    assert found["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379", "ETCD_NAME": "a"}
