@@ -41,13 +41,14 @@ kind: ReplicationController
 metadata: {name: kv}
 spec:
   replicas: 1
-  template: {spec: {containers: [{name: etcd, image: 'quay.io/coreos/etcd:v3.4.3', args: [--data-dir=/a]}]}}
+  template: {spec: {containers: [{name: etcd, image: 'quay.io/coreos/etcd:v3.4.3', args: [--data-dir=/run/a]}]}}
 """
 
 CASES: dict[str, Case] = {
     "a controller of old releases of Kubernetes": Case(
         {"rc.yaml": CONTROLLER},
         {"version/end_of_life": "kv: etcd 3.4.3", "topology/single_member": 'cluster "etcd" has one member, kv'},
+        {"disk/unfit_filesystem"},
     ),
     "a release at its end of life": Case(
         {"docker-compose.yml": OLD_COMPOSE},

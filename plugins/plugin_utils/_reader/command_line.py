@@ -24,7 +24,10 @@ _ENGINE = re.compile(r"^[@-]*\$[\w({]")
 _ROCKET = re.compile(r"^[@:+!-]*([\w./-]*/)?rkt$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
 # They run the command in one of their words.
-_RUNNERS = re.compile(r"^([\w./-]*/)?(ssh|su|runuser|tmux|screen|eval)$")
+_RUNNERS = re.compile(
+    r"^([\w./-]*/)?(ssh|sshpass|pssh|pdsh|su|runuser|tmux|screen|eval|daemon|setsid|timeout|chroot|nsenter|vagrant|multipass|lxc|limactl"
+    r"|(ssh|remote|run|exec)[_-]\w+|\w+[_-](ssh|remote|run|exec))$"
+)
 # `snapshot restore` has some of the server's flags.
 _OTHER_TOOLS = re.compile(r"^([\w./{}$-]*/)?(etcdctl|etcdutl)$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")

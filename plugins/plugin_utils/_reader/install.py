@@ -16,6 +16,7 @@ _ARCHIVE = re.compile(r"etcd/releases/download/|storage\.googleapis\.com/etcd/|\
 # A command that unpacks an archive.
 _UNPACKS = re.compile(r"\b(tar|bsdtar|unzip)\s")
 _CLIENT = re.compile(r"\betcd(ctl|utl)\b")
+_BACKUP = re.compile(r"\betcd(ctl|utl)\s.*\bsnapshot\s+(save|restore)\b")
 # The program, perhaps with its companions (etcd*), but not its folders.
 _SERVER = re.compile(r"(?!(/(etc|opt|srv|data|home|root)|.*/lib|.*/log)/etcd$)(.*[/,{])?etcd\*?([,}].*)?$")
 _MESSAGE = re.compile(r"^\s*(echo|printf|log\w*|info|print)\s")
@@ -31,6 +32,12 @@ def of_script(own: Iterable[Line]) -> bool:
     if not any(map(_ARCHIVE.search, commands)) or not any(map(_UNPACKS.search, commands)):
         return False
     return not any(_CLIENT.search(command) for command in commands) or any(map(_handles_server, commands))
+
+
+def of_client(own: Iterable[Line]) -> bool:
+    """Tell whether a script unpacks an archive of etcd for a backup or its restoration: the release is that of etcdctl."""
+    commands = [logical.text for logical in logical_lines(own, comments="#")]
+    return any(map(_BACKUP.search, commands)) and not any(map(_handles_server, commands))
 
 
 def _handles_server(command: str) -> bool:

@@ -28,6 +28,8 @@ _FILES = {f"{collection}{name}" for collection in ("", "ansible.builtin.") for n
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/.*(\.(ya?ml|json)|/[^.]*)$")
 # A key that is not indented. Puppet's have colons.
 _KEY = re.compile(r"[\"']?([\w.:-]+?)[\"']?:(?=\s|$)")
+# Keys of a map that describes etcd to a client.
+_OF_CLIENTS = {"endpoint", "endpoints", "external", "host", "hosts", "servers", "url", "urls"}
 _UNITS = ("etcd", "etcd.service")
 _CONTAINERS = (
     *("docker_container", "community.docker.docker_container", "community.general.docker_container"),
@@ -56,7 +58,9 @@ def role_members(release: tuple[str, Line] | None, documents: list[Any], file: T
     if _GROUP_VARS.search(file.path) or names & {"apiVersion", "kind", "services"} or is_inventory(documents):
         return []
     found = _settings(documents)
-    if found is None and _is_variable(release, names, file.lines):
+    sections = (document.get("etcd") for document in documents if isinstance(document, dict))
+    of_client = any(isinstance(section, dict) and section.keys() & _OF_CLIENTS for section in sections)
+    if found is None and not of_client and _is_variable(release, names, file.lines):
         found = member.elsewhere("variables")
     return [found] if found else []
 
@@ -67,7 +71,7 @@ def _is_variable(release: tuple[str, Line] | None, names: set[Any], lines: Itera
         return False
     own = _KEY.match(release[1].text)
     outer = [found[1] for line in lines if line.number <= release[1].number and (found := _KEY.match(line.text))]
-    return own[1] in names if own else outer[-1:] == ["etcd"]
+    return own[1] in names if own else [name.lower() for name in outer[-1:]] == ["etcd"]
 
 
 def _settings(documents: list[Any]) -> dict[str, Any] | None:

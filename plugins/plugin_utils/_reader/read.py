@@ -297,7 +297,7 @@ def _parsed(file: Text) -> Parsed:
         return read_documents(file.path, file.text + "\n", first)
     except Unparsed:
         lines = outline.outline(file.lines)
-        if not lines or not (is_manifest(file.text) or _CLOUD_CONFIG.match(file.text)):
+        if not lines or not (is_manifest(file.text) or _CLOUD_CONFIG.match(file.text) or is_configuration(file)):
             raise
         text = "\n".join(line.text for line in lines)
     try:

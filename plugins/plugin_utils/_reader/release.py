@@ -44,7 +44,7 @@ _ASSIGNMENT = re.compile(
     re.IGNORECASE,
 )
 # A map about etcd, and the release in it.
-_SECTION = re.compile(r"^(\s*)etcd:\s*(?:#.*)?$")
+_SECTION = re.compile(r"^(\s*)etcd:\s*(?:#.*)?$", re.IGNORECASE)
 _IN_SECTION = re.compile(rf"^\s*(?:etcd_)?(?:version|ver|release|tag):\s*[\"']?{_NUMBER}[\"']?{_END}", re.IGNORECASE)
 # Another variable's value, as in ETCD_VER="${version}".
 _ALIAS = re.compile(rf"^\s*{_KEYWORD}(\w+)=[\"']?\$\{{?(\w+)\}}?[\"']?\s*(?:;|$)")

@@ -21,6 +21,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
 
 _HEREDOC = re.compile(r"<<(-?)\s*(\\?)(['\"]?)(\w+)\3")
+# echo "… over several lines
+_PRINTS = re.compile(r"^\s*(?:sudo\s+)?(?:echo|printf)\s+(?:-e\s+)?([\"'])((?:(?!\1).)*)$")
+_LONGEST_TEXT = 500
 _NAME = r"(ETCD_[A-Z_]+)"
 _WRITES = re.compile(rf"^\s*(?:sudo\s+)?(sed|echo|printf)\s.*{_NAME}=")
 _SUBSTITUTES = re.compile(r"['\"\s;]s([^\w\s\\])")
@@ -77,6 +80,12 @@ def split_script(lines: list[Line]) -> tuple[list[Written], list[Line]]:
         position += 1
         own.append(line)
         opening = None if line.text.lstrip().startswith("#") else _HEREDOC.search(line.text)
+        printed = None if opening else _printed(lines, position - 1)
+        if printed:
+            position += len(printed.lines) - 1
+            constants_of = constants if '"' in line.text else {}
+            written.append(printed._replace(lines=[_expand(item, constants_of) for item in printed.lines]))
+            own.pop()
         if not opening:
             continue
         body = []
@@ -90,6 +99,23 @@ def split_script(lines: list[Line]) -> tuple[list[Written], list[Line]]:
         expanded = body if opening[2] or opening[3] else [_expand(item, constants) for item in body]
         written.append(Written(unquote(target[1]) if target else "", expanded))
     return [*written, *_edited(own, constants)], own
+
+
+def _printed(lines: list[Line], first: int) -> Written | None:
+    """Return the file that echo or printf writes as one text of several lines, from its first line on."""
+    opening = _PRINTS.match(lines[first].text)
+    if not opening:
+        return None
+    quote = opening[1]
+    for number in range(first + 1, min(first + _LONGEST_TEXT, len(lines))):
+        ending = re.match(rf"((?:[^{quote}\\]|\\.)*){quote}(.*)$", lines[number].text)
+        if ending:
+            target = _TARGET.search(ending[2])
+            body = [lines[first]._replace(text=opening[2]), *lines[first + 1 : number]]
+            body.append(lines[number]._replace(text=ending[1]))
+            # The first line is the command's own.
+            return Written(unquote(target[1]), body) if target else None
+    return None
 
 
 def _edited(own: list[Line], constants: dict[str, str]) -> list[Written]:
@@ -206,9 +232,8 @@ def _members_of_arrays(own: list[Line], constants: dict[str, str]) -> list[dict[
 
 def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
     """Return a member without settings for a script that starts etcd as a service whose unit is another file, or installs it; None for other scripts."""
-    if any(_STARTS_SERVICE.match(line.text) for line in own) or install.of_script(own):
-        return member.elsewhere("script")
-    return None
+    starts = any(_STARTS_SERVICE.match(line.text) for line in own) and not install.of_client(own)
+    return member.elsewhere("script") if starts or install.of_script(own) else None
 
 
 def _kept_command(text: str, constants: dict[str, str]) -> list[str]:

@@ -91,6 +91,14 @@ is_own_image(reference, command, variables) if {
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_PEER_URLS"}
 }
 
+# A script in an image of etcd, with variables that only a member has. It may set more.
+is_own_image(reference, [script], variables) if {
+	is_etcd(reference)
+	endswith(script, ".sh")
+	some name, _ in variables
+	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
+}
+
 # The mounts (path → volume) that hold the data directory; undefined if there is none.
 mounts(flags, candidates) := found if {
 	directories := [entry.value | some entry in flags; entry.spelling == "data-dir"]

@@ -75,9 +75,18 @@ host(statement) := {
 } if {
 	# Where a volume is mounted, a path in the container tells nothing about the host.
 	judged := {"data_dir", "wal_dir"} - {fact | some fact in object.get(statement, "mounted", [])}
-	directories := {fact: found[0] | some fact, found in object.filter(_entries(statement), judged)}
+	directories := {fact: found[0] |
+		some fact, found in object.filter(_entries(statement), judged)
+		not _is_in_container(statement.format, found[0].value)
+	}
 	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 
 # What is unknown, as the author wrote it → reason.
 reasons(statement) := {written: reason | some written, [_, reason] in statement.unknown}
+
+# In a container, /run is a folder like any other.
+_is_in_container(format, path) if {
+	format in {"compose", "manifest"}
+	regex.match(`^/(var/)?run/`, path)
+}

@@ -247,16 +247,29 @@ test_volume[note] if {
 
 # In a volume the path tells nothing, and without one it does.
 mounted_services := [
-	[["data:/run/etcd:rw"], {}],
-	[[{"source": "data", "target": "/run/etcd/"}], {}],
-	[["data:/other"], {"data_dir": "/run/etcd"}],
+	[["data:/tmp/etcd:rw"], "/tmp/etcd", {}],
+	[[{"source": "data", "target": "/tmp/etcd/"}], "/tmp/etcd", {}],
+	[["data:/other"], "/tmp/etcd", {"data_dir": "/tmp/etcd"}],
+	# In a container this is not memory.
+	[["data:/other"], "/var/run/etcd", {}],
 ]
 
 test_mounted[note] if {
-	some [mounts, expected] in mounted_services
-	note := json.marshal(mounts)
-	service := {"image": "etcd:v3.5.1", "command": "etcd --data-dir=/run/etcd", "volumes": mounts}
+	some [mounts, folder, expected] in mounted_services
+	note := json.marshal([mounts, folder])
+	service := {"image": "etcd:v3.5.1", "command": ["etcd", "--data-dir", folder], "volumes": mounts}
 	{place.facts | some place in clusters.host_profiles} == {expected} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+}
+
+# A script in an image of etcd starts it, if it gets the variables of a member.
+test_script_of_an_image[name] if {
+	some [name, script, started] in [
+		["ETCD_LISTEN_CLIENT_URLS", "/start.sh", true],
+		["ETCD_ENDPOINTS", "/start.sh", false],
+		["ETCD_LISTEN_CLIENT_URLS", "/backup", false],
+	]
+	service := {"image": "etcd:v3.5.1", "command": [script], "environment": {name: "http://a:2379"}}
+	count(compose.statements({"services": {"x": service}})) == 1 == started
 }
 
 # Placeholders that a person replaces.

@@ -150,3 +150,24 @@ def test_variables_that_a_script_exports_later() -> None:
     lines = ': "${ETCD_LISTEN_CLIENT_URLS:=http://0.0.0.0:2379}"\nETCD_NAME=a\nETCD_DATA_DIR=/d\n'
     found = member("entrypoint.sh", f"#!/bin/sh\n{lines}export ETCD_LISTEN_CLIENT_URLS ETCD_NAME\nexec etcd\n")
     assert found["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379", "ETCD_NAME": "a"}
+
+
+@pytest.mark.parametrize("command", ["daemon --user etcd", "run_on node1", "timeout 5", "my-ssh $host"])
+def test_a_command_in_quotes(command: str) -> None:
+    assert member("a.sh", f'#!/bin/sh\n{command} "nohup etcd --name a {URLS} &"\n')["name"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ('echo "ETCD_NAME=$1\nETCD_DATA_DIR=$D\nETCD_LISTEN_CLIENT_URLS=http://a:2379" > /etc/etcd.conf', 1),
+        ("sudo printf 'ETCD_DATA_DIR=/d\nETCD_LISTEN_CLIENT_URLS=http://a:2379\n' | tee /etc/etcd.conf", 1),
+        ('echo "ETCD_DATA_DIR=/d\nETCD_LISTEN_CLIENT_URLS=http://a:2379"', 0),
+        ('echo "ETCD_DATA_DIR=/d\nETCD_LISTEN_CLIENT_URLS=http://a:2379', 0),
+    ],
+)
+def test_a_text_that_echo_writes(command: str, count: int) -> None:
+    written = contents("a.sh", f"#!/bin/sh\nD=/d\n{command}\nexit 0\n")
+    assert [each["headroom_member"]["environment"]["ETCD_DATA_DIR"] for each in written] == ["/d"] * count
+    if written:
+        assert written[0]["headroom_member"]["where"]["ETCD_LISTEN_CLIENT_URLS"][0] == "a.sh"

@@ -32,6 +32,8 @@ def members(path: str, text: str) -> list[dict[str, Any]]:
         ("tar xzf a.tgz\nmv a/etcdctl /usr/bin/\necho Installed etcd", False),
         ("tar xzf a.tgz\ncp a/etcdctl /opt/etcd", False),
         ("tar xzf a.tgz\nmkdir -p /etc/etcd /var/lib/etcd\netcdctl snapshot save /b", False),
+        ("tar xzf a.tgz\netcdctl --endpoints a snapshot save /b\nsystemctl start etcd", False),
+        ("tar xzf a.tgz\nmv a/etcd /bin/\netcdctl snapshot save /b", True),
         # An archive that nobody unpacks.
         ("curl -LO http://a/b", False),
     ],
