@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Logical
 
 _FLAG = re.compile(r"^--?([A-Za-z][^=\s$(){}]*)")
-_PLACEHOLDER = re.compile(r"\$(\w+|\{\w+\}|\(command\))|\{\{.*\}\}|\{%.*%\}")
+_PLACEHOLDER = re.compile(r"\$(\w+|\{\w+(\[[@*]\])?\}|\{\w+:?\+.*|\(command\))|\{\{.*\}\}|\{%.*%\}")
 # Scripts around etcd read those that are left out here.
 _ETCD_VARIABLE = re.compile(
     r"^(ETCD_(?!(VER|VERSION|RELEASE|TAG|IMAGE(_\w+)?|OPTS|OPTIONS|ARGS|EXTRA_ARGS|FLAGS|USER|GROUP|HOME|BIN|SSL_DIR)$)|GOGC$|GOMEMLIMIT$)"

@@ -8,7 +8,13 @@ from __future__ import annotations
 import json
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
+    Text,
+    is_configuration,
+    is_manifest,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import UNKNOWN
 
 # A line that is only a statement or an expression, and its content.
@@ -28,6 +34,22 @@ _PAIR = re.compile(r"^(\s*(?:- )?([\w.-]+):[ \t]+)(.*\S)\s*$")
 _TEXT = re.compile(r"^(\s*)(?:- |[\w.-]+:\s+)*[|>][-+]?\d*\s*$")
 _RESOURCE = re.compile(r"^\s*(apiVersion|kind|services):")
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?[A-Z][A-Z0-9_]*=)")
+
+
+def parse(file: Text, is_cloud_config: bool) -> Parsed:
+    """Parse a file as YAML. A template that is not YAML is read without its statements. Raises Unparsed."""
+    first = file.lines[0].number if file.lines else 1
+    try:
+        return read_documents(file.path, file.text + "\n", first)
+    except Unparsed:
+        lines = outline(file.lines)
+        if not lines or not (is_cloud_config or is_manifest(file.text) or is_configuration(file)):
+            raise
+        text = "\n".join(line.text for line in lines)
+    try:
+        return read_documents(file.path, text + "\n", first)
+    except Unparsed:
+        return read_documents(file.path, file.text + "\n", first)  # for the reason in the file as it is
 
 
 def outline(lines: list[Line]) -> list[Line]:

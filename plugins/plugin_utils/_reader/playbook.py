@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    SERVER_FLAG,
     Command,
     find_etcd,
     split_words,
@@ -75,22 +76,30 @@ def _is_variable(release: tuple[str, Line] | None, names: set[Any], lines: Itera
 
 
 def _settings(documents: list[Any]) -> dict[str, Any] | None:
-    """Return the member whose flags or variables a role has in a map of its own; None without one."""
+    """Return the member whose flags or variables a role has in a map, a list or a text; None without one."""
     values = [value for document in documents if isinstance(document, dict) for value in document.values()]
     maps = [
         {name: item for name, item in value.items() if _is_set(item)} for value in values if isinstance(value, dict)
     ]
     flags = next((value for value in maps if has_server_keys(value)), {})
     variables = next((value for value in maps if sum(1 for name in value if SERVER_VARIABLE.match(str(name))) > 1), {})
-    if not flags and not variables:
+    lines = (split_words(" ".join(_listed(value))) for value in values if isinstance(value, (str, list)))
+    command = next(
+        (words for words in lines if words[:1] and words[0].startswith("-") and _has_server_flags(words)), []
+    )
+    if not (flags or variables or command):
         return None
-    words = (f"--{name}={_text(value)}" for name, value in flags.items())
+    words = [*(f"--{name}={_text(value)}" for name, value in flags.items()), *command]
     environment = tuple((name, _text(value)) for name, value in variables.items() if name.startswith("ETCD_"))
     # The role may add flags.
     return {
         **member.build("variables", Command(("etcd", *words), environment=environment), None, []),
         "silent": ["extra_config"],
     }
+
+
+def _has_server_flags(words: list[str]) -> bool:
+    return any(SERVER_FLAG.match(word) for word in words)
 
 
 def _is_set(value: Any) -> bool:

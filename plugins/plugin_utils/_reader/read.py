@@ -30,7 +30,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     unit,
     wrapped,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
@@ -38,6 +38,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     MANIFEST,
     TEMPLATE,
     Text,
+    begins_as_manifest,
     has_server_keys,
     is_complete,
     is_configuration,
@@ -156,6 +157,8 @@ class _Reader:
         text = file.text
         if dockerfile.is_dockerfile(file.target, text):
             self._add_dockerfile(file)
+        elif begins_as_manifest(original.text):
+            self._add_documents(original)
         elif file.target.endswith(".nix"):
             self._add_nix(file)
         elif makefile.is_makefile(file.target):
@@ -176,7 +179,7 @@ class _Reader:
             self._add_inventory(file)
 
     def _add_documents(self, file: Text) -> None:
-        parsed = _parsed(file)
+        parsed = outline.parse(file, bool(_CLOUD_CONFIG.match(file.text)))
         parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
         self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
@@ -288,22 +291,6 @@ class _Reader:
                 used.add(id(candidates[0]))
                 return candidates[0].lines
         return None
-
-
-def _parsed(file: Text) -> Parsed:
-    """Parse a file as YAML. A template that is not YAML is read without its statements."""
-    first = file.lines[0].number if file.lines else 1
-    try:
-        return read_documents(file.path, file.text + "\n", first)
-    except Unparsed:
-        lines = outline.outline(file.lines)
-        if not lines or not (is_manifest(file.text) or _CLOUD_CONFIG.match(file.text) or is_configuration(file)):
-            raise
-        text = "\n".join(line.text for line in lines)
-    try:
-        return read_documents(file.path, text + "\n", first)
-    except Unparsed:
-        return read_documents(file.path, file.text + "\n", first)  # for the reason in the file as it is
 
 
 def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ TEMPLATE = re.compile(r"\.(ya?ml|json|manifest|compose)\.(j2|jinja2?|erb|ejs|tmp
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.
 MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
+_OF_MEMBER = re.compile(r"ETCD_(LISTEN|INITIAL|ADVERTISE)_")
+_BEFORE_MANIFEST = re.compile(r"\s*(#.*|---\s*|\{\{.*\}\}|\{[%#].*[%#]\}|<%.*%>)?\s*$")
 # A setting of etcd in any syntax.
 _MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
 
@@ -47,6 +49,10 @@ class Text(NamedTuple):
 def is_environment(file: Text) -> bool:
     """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
     variables = read_environment(file.lines)
+    names = {variable.name for variable in variables}
+    # A client may name the data directory, too.
+    if "ETCD_ENDPOINTS" in names and not any(_OF_MEMBER.match(name) for name in names):
+        return False
     return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
 
 
@@ -80,6 +86,12 @@ def is_resource(inner: Text) -> bool:
 def is_manifest(text: str) -> bool:
     """Tell whether a text looks like a resource of Kubernetes or a Compose file, perhaps as a template."""
     return re.search(r"^\s*(apiVersion:\s|services:\s*$)", text, re.MULTILINE) is not None
+
+
+def begins_as_manifest(text: str) -> bool:
+    """Tell whether a file of any name is a resource of Kubernetes in YAML, perhaps behind comments and statements of a template, or in JSON."""
+    first = next((line for line in text.splitlines() if not _BEFORE_MANIFEST.match(line)), "")
+    return first.startswith("apiVersion:") or (first.startswith("{") and '"apiVersion"' in text)
 
 
 def mention(text: str) -> str:

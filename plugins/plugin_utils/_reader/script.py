@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     find_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, is_server, unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
 
 _HEREDOC = re.compile(r"<<(-?)\s*(\\?)(['\"]?)(\w+)\3")
@@ -48,6 +48,8 @@ _KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-
 _IN_BACKGROUND = re.compile(r"(?:^|[\s;&|\"'])(?:nohup|exec|setsid)\s+(?:[\w./-]*/)?etcd\s*(?:[&>\"']|$)")
 
 
+# The first word of a command that is etcd, with variables from the environment.
+_ALONE = re.compile(r"([\w./-]*/)?etcd$")
 _STARTS_SERVICE = re.compile(
     r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
     r"|service\s+etcd\s+(?:re)?start|/etc/(?:rc\.d/)?init\.d/etcd\s+(?:re)?start|update-rc\.d\s+etcd)(?=\s|;|&|$)"
@@ -266,13 +268,15 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         words = _kept_command(logical.text, constants) or split_words(logical.text)
         command = find_etcd(words, constants)
         # A bare `etcd` is also a word of a loop or of a message.
+        before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         if command is None or not (
             command.image
             or any(word.startswith("-") for word in command.words[1:])
             or _IN_BACKGROUND.search(logical.text)
+            or before
+            or (_ALONE.match(words[0]) and is_server(exported))
         ):
             continue
-        before = [word.partition("=") for word in words if re.match(r"^ETCD_\w+=", word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
         unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
         members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))

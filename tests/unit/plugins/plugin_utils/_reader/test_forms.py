@@ -171,3 +171,40 @@ def test_a_text_that_echo_writes(command: str, count: int) -> None:
     assert [each["headroom_member"]["environment"]["ETCD_DATA_DIR"] for each in written] == ["/d"] * count
     if written:
         assert written[0]["headroom_member"]["where"]["ETCD_LISTEN_CLIENT_URLS"][0] == "a.sh"
+
+
+@pytest.mark.parametrize("value", [f"--name a {URLS}", ["--name=a", "--listen-client-urls=http://0.0.0.0:2379"]])
+def test_flags_in_a_variable_of_a_role(value: Any) -> None:
+    found = member("main.yml", json.dumps({"etcd_options": value, "other": ["--a"]}))
+    assert (found["name"], found["silent"]) == ("a", ["extra_config"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["env ETCD_LISTEN_CLIENT_URLS=http://a:2379 /usr/bin/etcd", "export ETCD_LISTEN_CLIENT_URLS=http://a:2379\netcd &"],
+)
+def test_etcd_with_variables_alone(line: str) -> None:
+    found = member("a.sh", f"#!/bin/sh\n{line}\n")
+    assert found["format"] == "script" and "ETCD_LISTEN_CLIENT_URLS" in found["environment"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("# a comment\n{{- if .A }}\n---\napiVersion: v1\nkind: Pod\n{{- end }}\n", ["Pod"]),
+        ('{"apiVersion": "v1", "kind": "Pod"}', ["Pod"]),
+        ("etcd_pod: |\n  apiVersion: v1\n", []),
+    ],
+)
+def test_a_manifest_of_any_name(text: str, kinds: list[str]) -> None:
+    assert [each["kind"] for each in contents("etcd.manifest", text)] == kinds
+
+
+def test_variables_of_a_client() -> None:
+    assert contents("a.env", "ETCD_ENDPOINTS=http://a:2379\nETCD_DATA_DIR=/d\n") == []
+    assert len(contents("a.env", "ETCD_ENDPOINTS=http://a:2379\nETCD_LISTEN_CLIENT_URLS=http://a:2379\n")) == 1
+
+
+@pytest.mark.parametrize("word", ["${TLS:+--client-cert-auth}", '"${ARGS[@]}"', "${ARGS}"])
+def test_words_that_may_become_flags(word: str) -> None:
+    assert list(member("a.sh", f"#!/bin/sh\netcd --name a {word} {URLS}\n")["unknown"]) == [word.strip('"')]
