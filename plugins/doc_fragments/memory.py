@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What etcd_memory_estimate and etcd_memory_plan take."""
+    """Document the common options of etcd_memory_estimate and etcd_memory_plan."""
 
     DOCUMENTATION = r"""
 options:

@@ -278,15 +278,15 @@ def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connectio
     process = describe_local_member(unit, link, params["endpoints"][0], None, None)
     if params["digest"] is not None and process.get("digest") != params["digest"]:
         return (
-            f"etcd runs with configuration {process.get('digest') or 'of unknown origin'}, asked for is "
+            f"etcd runs with configuration {process.get('digest') or 'of unknown origin'} instead of "
             f"{params['digest']}: it was not restarted after its configuration changed"
         )
     differences, unverified = compare_settings(params["settings"] or {}, process.get("settings", {}))
     result.update(differences=differences, unverified=unverified)
     if not differences:
         return ""
-    listed = "; ".join(f"{item['setting']} is {item['effective']}, asked for {item['asked']}" for item in differences)
-    return f"etcd runs with other settings than asked for: {listed}; restart it, or correct the setting"
+    listed = "; ".join(f"{item['setting']} is {item['effective']} instead of {item['asked']}" for item in differences)
+    return f"etcd runs with other settings than requested: {listed}; restart it, or correct the setting"
 
 
 def main() -> None:

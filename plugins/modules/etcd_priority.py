@@ -140,7 +140,7 @@ effect:
   type: list
   elements: str
   returned: success
-  sample: [The I/O scheduler none on nvme0n1 ignores I/O priorities; bfq heeds them.]
+  sample: [The I/O scheduler none on nvme0n1 ignores I/O priorities; bfq honours them.]
 kind:
   description: The supervisor of the process, V(ignore:service), V(ignore:container), V(ignore:pod) or V(ignore:other).
   type: str

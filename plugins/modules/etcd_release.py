@@ -237,7 +237,7 @@ def judge_configuration(params: dict[str, Any], old: str) -> tuple[list[str], li
 
 
 def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]:
-    """Say whether the members have to save their state, as the one on this host would replay entries of the v2 API, and what is in the way."""
+    """Return whether the members have to save their state, as the one on this host would replay entries of the v2 API, and what is in the way."""
     if release_change.minor(params["release"]) != release_change.WITHOUT_V2:
         return False, []
     wal_dir = Path(params["wal_dir"]) if params["wal_dir"] else None

@@ -41,7 +41,7 @@ def read_version(client_socket: str) -> str:
     try:
         return str(json.loads(_get(client_socket, "/version"))["etcdserver"])
     except _FAILURES as error:
-        raise ValueError(f"etcd on the copy did not say its version: {error}") from error
+        raise ValueError(f"etcd on the copy did not report its version: {error}") from error
 
 
 def _get(path: str, page: str) -> str:

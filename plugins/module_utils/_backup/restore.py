@@ -68,12 +68,12 @@ class Restore:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the new data is complete and not yet activated."""
+        """Return whether the new data is complete and not yet activated."""
         return os.path.isdir(self.swaps[-1].prepared)
 
     @property
     def is_activated(self) -> bool:
-        """Whether etcd's data dir holds the new data."""
+        """Return whether etcd's data dir holds the new data."""
         return (read_record(self.data_dir) or {}).get("id") == self.id
 
 

@@ -28,7 +28,7 @@ def drop_in_text(marker: str) -> str:
 
 
 def is_blocked(drop_in: str, marker: str) -> bool:
-    """Tell whether the drop-in is there, with its content."""
+    """Return whether the drop-in is there, with its content."""
     try:
         with open(drop_in, encoding="utf-8") as stream:
             return stream.read() == drop_in_text(marker)

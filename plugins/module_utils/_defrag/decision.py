@@ -89,7 +89,7 @@ def reclaimable_space(member: Member) -> tuple[int, int]:
 
 
 def is_worthwhile(member: Member, thresholds: Thresholds) -> bool:
-    """Say whether enough of this member's database is free to defragment it."""
+    """Return whether enough of this member's database is free to defragment it."""
     free, share = reclaimable_space(member)
     return free > 0 and share >= thresholds.free_share and free >= thresholds.free_size
 
@@ -203,7 +203,7 @@ def peak_rss_anon(member: Member, metrics: MemberMetrics, host: HostCapacity) ->
 
 
 def disk_problem(member: Member, host: HostCapacity) -> str:
-    """Say why the disk has no room for the copy; empty if it has, or if its free space is unknown."""
+    """Return why the disk has no room for the copy; empty if it has, or if its free space is unknown."""
     needed = (member.db_size_in_use or 0) + DISK_SPARE
     if host.free is None or host.free >= needed:
         return ""
@@ -223,7 +223,7 @@ def required_memory_limit(member: Member, metrics: MemberMetrics, host: HostCapa
 
 
 def memory_problem(member: Member, metrics: MemberMetrics, host: HostCapacity, may_raise: bool) -> str:
-    """Say why memory does not suffice; empty if it does, or if the process's memory is unknown.
+    """Return why memory does not suffice; empty if it does, or if the process's memory is unknown.
 
     may_raise: the limit may be raised during the defragmentation if the host has the memory.
     """

@@ -19,7 +19,7 @@ def best_view(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def was_formed(view: Mapping[str, Any]) -> bool:
-    """Say whether the cluster once had quorum.
+    """Return whether the cluster once had quorum.
 
     A member publishes its client URLs through raft, when it first has quorum. Source: ``publishV3`` in
     server/etcdserver/server.go, 3.5 to 3.7.
@@ -28,7 +28,7 @@ def was_formed(view: Mapping[str, Any]) -> bool:
 
 
 def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
-    """Say whether a member of the initial cluster has not joined yet: then etcd accepts its first start without data.
+    """Return whether a member of the initial cluster has not joined yet: then etcd accepts its first start without data.
 
     A member that was added later has no name before its first start, and needs initial-cluster-state=existing.
     """

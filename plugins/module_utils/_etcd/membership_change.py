@@ -28,7 +28,7 @@ class Verdict:
 
     @property
     def allowed(self) -> bool:
-        """Whether the request may be made now."""
+        """Return whether the request may be made now."""
         return not self.done and not self.reason
 
 
@@ -125,7 +125,7 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
         return Verdict(member_id=this.id)
     others = [member for member in cluster.members if member.votes and member is not this]
     if not others:
-        return Verdict(member_id=this.id, reason=f"{name} is the only voting member; a cluster keeps at least one")
+        return Verdict(member_id=this.id, reason=f"{name} is the only voting member; a cluster needs at least one")
     healthy = sum(member.healthy for member in others)
     if healthy + this.healthy < cluster.quorum.needed:
         return Verdict(
@@ -168,7 +168,7 @@ def voter_endpoints(cluster: Cluster) -> list[str]:
 
 
 def orphaned_alarms(cluster: Cluster) -> bool:
-    """Say whether every alarm that is set belongs to members that were removed: then all of them may be disarmed.
+    """Return whether every alarm that is set belongs to members that were removed: then all of them may be disarmed.
 
     CORRUPT makes every member refuse writes, also after the corrupt one was removed.
     """

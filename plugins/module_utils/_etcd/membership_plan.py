@@ -117,8 +117,8 @@ def _standing(
             return "", None
         if well and not request.replace_healthy:
             return (
-                f"{where}: {name} is healthy{membership_integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
-                "same, confirm it with -e etcd_replace_healthy=true"
+                f"{where}: {name} is healthy{membership_integrity.hash_note(compared, name)}, so there is no need to replace it; to replace it "
+                "anyway, confirm it with -e etcd_replace_healthy=true"
             ), None
         return "", Join(name, remove=entry["id"], aside=host["has_data"])
     if not own:
@@ -133,7 +133,7 @@ def _standing(
         target = target or host["client_url"]
     if target:
         problems = [
-            f"{where}: {name} is to move to {target}: change one thing at a time, and run site.yml first, which moves it"
+            f"{where}: {name} would move to {target}: change one thing at a time, and run site.yml first, which moves it"
         ]
     return (problems[0] if problems else ""), None
 
@@ -228,7 +228,7 @@ def _cluster_problems(
             f"{where}: {present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
             f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml"
             if down_first or not view["quorum"]["ok"]
-            else f"{where}: no voting member would stay; a cluster keeps at least one"
+            else f"{where}: no voting member would remain; a cluster needs at least one"
         )
     for member in staying:
         name = member["name"] or member["id"]

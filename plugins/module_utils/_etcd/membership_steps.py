@@ -51,7 +51,7 @@ class Plan:
 
 
 def was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    """Say whether replace.yml replaced the member before, perhaps in a run that was interrupted: the mark on its host has the id of another one.
+    """Return whether replace.yml replaced the member before, perhaps in a run that was interrupted: the mark on its host has the id of another one.
 
     ``replaced`` of the host is the SHA-256 of the mark, empty without one.
     """

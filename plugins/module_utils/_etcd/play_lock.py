@@ -80,7 +80,7 @@ class PlayLock:
         return self.held if self.held and self.held.holder.play in plays else None
 
     def is_fresh(self) -> bool:
-        """Say whether this object acquired the lock within the first quarter of its lifetime: then it needs no renewal."""
+        """Return whether this object acquired the lock within the first quarter of its lifetime: then it needs no renewal."""
         return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4
 
     def unjudged_play(self) -> str:
@@ -99,7 +99,7 @@ class PlayLock:
         return self.wait
 
     def outlook(self) -> str:
-        """Say when the lease of the other holder expires; empty without one."""
+        """Describe when the lease of the other holder expires; empty without one."""
         if self.held is None:
             return ""
         return f"; the lock's lease expires in {self._remaining()} s unless its holder renews it"

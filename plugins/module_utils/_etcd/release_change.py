@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Blocker:
-    """What is in the way of a change, with its remedy. transient: waiting may help."""
+    """An obstacle to a change, with its remedy. transient: waiting may help."""
 
     text: str
     transient: bool = False
@@ -60,14 +60,14 @@ def running_releases(members: Sequence[MemberRelease]) -> list[str]:
 
 
 def direction(running: Sequence[str], release: str) -> str:
-    """Say in which direction the minor version changes. A cluster of mixed releases is on its way up or down."""
+    """Return in which direction the minor version changes. A cluster of mixed releases is being upgraded or downgraded."""
     if any(_key(version) > _key(release) for version in running):
         return DOWNGRADE
     return UPGRADE if any(_key(version) < _key(release) for version in running) else NONE
 
 
 def has_begun(running: Sequence[str], release: str) -> bool:
-    """Say whether an earlier run began this change: some members run the minor version asked for, others do not yet."""
+    """Return whether an earlier run began this change: some members run the minor version asked for, others do not yet."""
     return len({minor(version) for version in running} | {minor(release)}) == len({minor(v) for v in running}) > 1
 
 
@@ -153,7 +153,7 @@ def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
 
 
 def _was_changed(member: Member, request: Request) -> bool:
-    """Say whether this change took the member down: its unit already starts the release asked for."""
+    """Return whether this change took the member down: its unit already starts the release asked for."""
     return request.started.get(member.name) == request.release
 
 
@@ -166,7 +166,7 @@ def _alarm_problems(cluster: Cluster) -> Iterator[str]:
 
 
 def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:
-    """Say why no member may be downgraded yet: cluster and storage of each newer member have to be at the target. Empty if one may."""
+    """Return why no member may be downgraded yet: cluster and storage of each newer member have to be at the target. Empty if one may."""
     target = f"{minor(release)}.0"
     for member in members:
         if member.error:
@@ -177,7 +177,7 @@ def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:
 
 
 def settled_problem(members: Sequence[MemberRelease], release: str) -> str:
-    """Say why the change has not settled: every member, the cluster and its storage have to be at the release. Empty if it has."""
+    """Return why the change has not settled: every member, the cluster and its storage have to be at the release. Empty if it has."""
     target = f"{minor(release)}.0"
     for member in members:
         if member.error:

@@ -79,7 +79,7 @@ def log_files(folder: str) -> list[str]:
 
 
 def holds_log(folder: str) -> bool:
-    """Tell whether a folder holds a log itself, not as a link to another folder."""
+    """Return whether a folder holds a log itself, not as a link to another folder."""
     return not os.path.islink(folder) and bool(log_files(folder))
 
 

@@ -30,7 +30,7 @@ def to_json(value: Any) -> Any:
 
 
 def is_unresolved(value: Any) -> bool:
-    """Tell whether a value still has to be templated or decrypted."""
+    """Return whether a value still has to be templated or decrypted."""
     if value is None or isinstance(value, (bool, int, float)):
         return False
     if isinstance(value, str):

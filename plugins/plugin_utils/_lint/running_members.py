@@ -129,7 +129,7 @@ def _certificate(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _hash(name: str, comparison: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Say whether a member's data are those of the majority; nothing if that is unknown."""
+    """Return whether a member's data are those of the majority; nothing if that is unknown."""
     verdict = comparison.get("verdict")
     if verdict == hashes.DIFFER and name in comparison["differing"]:
         return {"same_hash": _fact(hashes.describe(comparison), False)}

@@ -34,7 +34,7 @@ def best_view(members: Sequence[Member]) -> Mapping[str, Any]:
 
 
 def is_deployed(members: Sequence[Member]) -> bool:
-    """Tell whether any member was asked about its cluster, which happens only after a deployment."""
+    """Return whether any member was asked about its cluster, which happens only after a deployment."""
     return any((member.get("info") or {}).get("cluster") for member in members)
 
 

@@ -30,7 +30,7 @@ def upkeep_problems(member: Member) -> Iterator[str]:
         if record.get("result") != "failed":
             continue
         done = record.get("last_done") or {}
-        before = f"the last that succeeded was at {done['started_at']}" if done else "none has succeeded on this host"
+        before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"
         yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
 
 
@@ -41,7 +41,7 @@ def backup_note(members: Sequence[Member]) -> list[str]:
         return []
     # Dates in ISO 8601 sort as text.
     newest = max((found for record in known for found in _backup_times(record)), default="")
-    return [f"the newest backup of the cluster is of {newest}." if newest else "no backup has succeeded yet."]
+    return [f"the newest backup of the cluster was taken at {newest}." if newest else "no backup has succeeded yet."]
 
 
 def _backup_times(record: Mapping[str, Any]) -> Iterator[str]:
