@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep etcd from starting during a restore, also after a reboot. Private to the collection.
+"""Prevent etcd from starting during a restore, also after a reboot. Private to the collection.
 
 A drop-in of the unit allows a start only without the marker of a restore, or with a permission that the playbook gives once all hosts
 have their new data. The permission is below /run, so a reboot withdraws it: then the playbook has to finish the restore.

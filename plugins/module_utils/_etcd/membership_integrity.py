@@ -21,7 +21,7 @@ def differs(comparison: Mapping[str, Any], name: str) -> bool:
 
 
 def hash_note(comparison: Mapping[str, Any], name: str) -> str:
-    """Return what the hashes say of a healthy member, for a message; empty if it was not compared."""
+    """Describe the hash of a healthy member, for a message; empty if it was not compared."""
     return ", and its hash is that of the majority" if name in comparison.get("agreeing", []) else ""
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report what the timers of maintenance did: a failed backup, drill, defragmentation or comparison of the members, and the cluster's newest backup."""
+"""Report the results of the maintenance timers: a failed backup, drill, defragmentation or comparison of the members, and the cluster's newest backup."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def backup_note(members: Sequence[Member]) -> list[str]:
 
 
 def _backup_times(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield when backups were taken, as far as a host knows: by itself, or by another host, which it then records."""
+    """Yield the times of backups in a host's records: its own, and those of other hosts."""
     done = record.get("last_done") or {}
     for time in (record.get("newest_at"), done.get("newest_at")):
         if time:
