@@ -57,18 +57,18 @@ requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHO
 	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
 
 ##@ Measure
-bench-audit: setup-bench-audit ## audit workloads, defects and etcds of others, and what that costs; write docs/audit.md (40 minutes, or PARTS=…)
+bench-audit: setup-bench-audit ## audit known workloads, planted defects and other supervisors' etcds, and measure the load; write docs/audit.md (40 minutes, or PARTS=…)
 	@$(RUN) LAB_NAME=bench-audit python -m bench.audit.run $(PARTS) && python -m bench.audit.report
 
-bench-chaos: setup-bench-chaos ## kill and disturb every operation on lab hosts; write docs/reliability.md (four hours at most, or MINUTES=…)
+bench-chaos: setup-bench-chaos ## kill and disturb each operation on lab hosts; write docs/reliability.md (four hours at most, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-chaos ANSIBLE_INVENTORY=inventory,lab/inventory.py,bench/chaos/inventory \
 	  python -m bench.chaos.run $(MINUTES:%=--minutes %) && python -m bench.chaos.report
 
-bench-chaos-quick: setup-bench-chaos-quick ## the most informative cases only; print the tables (6 minutes)
+bench-chaos-quick: setup-bench-chaos-quick ## run only the most informative cases; print the tables (6 minutes)
 	@$(RUN) LAB_NAME=bench-chaos ANSIBLE_INVENTORY=inventory,lab/inventory.py,bench/chaos/inventory \
 	  python -m bench.chaos.run --quick && python -m bench.chaos.report --print --results .headroom/bench-chaos
 
-bench-demo: setup-bench-demo ## load the demo's hosts as their inventory says, and draw the plan beside the measurement (4 minutes)
+bench-demo: setup-bench-demo ## load the demo's hosts at the rate in their inventory, and draw planned and measured memory (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
 bench-lifecycle: setup-bench-lifecycle ## time an upgrade; upgrade, downgrade, grow, shrink and replace under a client: every test of both scenarios (30 minutes)
@@ -84,7 +84,7 @@ bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, 
 bench-maintenance: setup-bench-maintenance ## defragment under load with etcdctl and with Headroom; write docs/maintenance-evidence.md (10 minutes)
 	@$(RUN) python -m bench.maintenance.run && python -m bench.maintenance.report
 
-bench-maintenance-quick: setup-bench-maintenance-quick ## the same with a smaller database, once; print the tables (2 minutes)
+bench-maintenance-quick: setup-bench-maintenance-quick ## run bench-maintenance once with a smaller database; print the tables (2 minutes)
 	@$(RUN) python -m bench.maintenance.run --quick && \
 	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
 
@@ -101,13 +101,13 @@ bench-memory-random: setup-bench-memory-random ## measure random workloads that 
 bench-model: setup-bench-model ## time the memory model and the plan
 	@$(RUN) python -m bench.model.run
 
-bench-plan: setup-bench-plan ## run real etcd inside the plan's limit and with its defaults; write docs/proof.md (25 minutes, as root)
+bench-plan: setup-bench-plan ## run real etcd with the planned and the default flags under the plan's limit; write docs/proof.md (25 minutes, as root)
 	@$(RUN) python -m bench.plan.run && python -m bench.plan.report
 
 bench-plan-quick: setup-bench-plan-quick ## run one workload of bench-plan, once (2 minutes, as root)
 	@$(RUN) python -m bench.plan.run --quick && python -m bench.plan.report --print --results .headroom/bench-plan/quick
 
-bench-site: setup-bench-site ## time the floor, a cold run and a second run of site.yml in a lab of its own
+bench-site: setup-bench-site ## time an empty task, a first run and a second run of site.yml in a separate lab
 	@$(RUN) python -m bench.site.run
 
 bench-storage: setup-bench-storage ## measure each remedy for a slow disk; write docs/storage-evidence.md (15 minutes, as root)

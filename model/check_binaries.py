@@ -41,7 +41,7 @@ def run(binary: Path, *arguments: str) -> str:
 
 
 def reads_key(binary: Path, folder: Path, dotted: str, wrong: Any) -> bool:
-    """Tell whether etcd reads a key: then a value of a wrong type is an error of its own."""
+    """Return whether etcd reads a key: then a value of a wrong type is an error of its own."""
     config: Any = wrong
     for name in reversed(dotted.split(".")):
         config = {name: config}

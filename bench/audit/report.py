@@ -61,11 +61,11 @@ def workloads(rows: Rows) -> list[str]:
     return [
         *table(names, body),
         "",
-        f"The largest error is {error(rows, 'rate'):.1f} % of the puts a second and {error(rows, 'value_size'):.1f} % of the value size. "
-        f"The audits added {added} revisions, and the rules found {', '.join(invented) or 'nothing'} on these members.",
+        f"The largest error is {error(rows, 'rate'):.1f} % of the puts per second and {error(rows, 'value_size'):.1f} % of the value size. "
+        f"The audits added {added} revisions. The rules reported {', '.join(invented) or 'no problems'} on these members.",
         "",
-        "The highest RssAnon of each member in MiB, and the model's estimate for the workload as the audit measured it, with the clients and the range",
-        "answers of this benchmark (4 and none), which no metric shows:",
+        "The highest RssAnon of each member in MiB, and the model's estimate for the measured workload. The numbers of clients and of range answers",
+        "(4 and none), which no metric shows, are those of the benchmark:",
         "",
         *table(("etcd", "workload", "peak ", "estimated ", "error % "), memory),
         "",
@@ -102,7 +102,7 @@ def defects(rows: Rows) -> list[str]:
     lacking = f" (not: {', '.join(missed)})" if missed else ""
     distinct = len({rule for rules in kinds.values() for rule in rules})
     return [
-        *table(("planted defects", "rules that have to find them"), [[kind, ", ".join(f"`{rule}`" for rule in rules)] for kind, rules in kinds.items()]),
+        *table(("planted defects", "rules that must find them"), [[kind, ", ".join(f"`{rule}`" for rule in rules)] for kind, rules in kinds.items()]),
         "",
         f"Of {planted} planted defects ({distinct} kinds on {len({row['version'] for row in rows})} releases) "
         f"{planted - len(missed)} were found{lacking}.",
@@ -117,8 +117,8 @@ def supervisors(rows: Rows) -> list[str]:
         "memory limit",
         "planted ",
         "found ",
-        "on a sound one",
-        "planned settings are lines for",
+        "without defects",
+        "planned settings are printed for",
     )
     body = [
         [
@@ -149,7 +149,7 @@ def cost(rows: Rows) -> list[str]:
         ]
         for row in rows
     ]
-    return [*table(head, body), "", f"Added by audits, where at most 10 % is the aim: {added(rows, 'audit')} %."]
+    return [*table(head, body), "", f"Added by audits: {added(rows, 'audit')} %. The aim is at most 10 %."]
 
 
 def added(rows: Rows, operation: str) -> str:
@@ -193,19 +193,19 @@ SECTIONS = {
     "defects": (defects, "### Planted defects", ""),
     "supervisors": (
         supervisors,
-        "### etcds of others",
-        "Each etcd is audited twice, with `inspect`: with the flags of a sound cluster, and with planted defects.",
+        "### etcd under other supervisors",
+        'Each etcd is audited twice with `inspect`: without defects (column "without defects": the findings), and with planted defects.',
     ),
     "cost": (
         cost,
-        "### What it costs the clients of a single member",
-        "100 puts a second of 1,500 B. Member and clients run on one core, and the audit on another, as on a machine of its own. Periods of 12 s with and "
-        "without take turns. `etcd_keyspace_info` reads without a pause at its default `read_rate`, and here the clients have no other core.",
+        "### Effect on the clients of a single member",
+        "100 puts of 1,500 B per second. Member and clients run on one core, and the audit on another, as on a separate machine. Periods of 12 s with and "
+        "without it alternate. `etcd_keyspace_info` reads continuously at its default `read_rate`, and here the clients have no other core.",
     ),
     "follower": (
         follower,
-        "### What it costs the clients of three members",
-        "The same, with keys read from a follower. It is on the audit's core, the leader and the other follower on that of the clients.",
+        "### Effect on the clients of three members",
+        "The same, with keys read from a follower. This follower runs on the audit's core; the leader and the other follower run on the clients' core.",
     ),
     "keyspace": (
         keyspace,

@@ -103,15 +103,15 @@ def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
     return "\n".join(
         [
             f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}. "
-            "failed: writes that nobody accepted within 2 s while a majority served (in the second table: + while none did). "
-            f"Failed writes count only at a load of {HIGHEST_LOAD} for each core at most: on a busier machine members wait for a processor longer "
+            "Failed writes are those that no member accepted within 2 s while a majority served (in the second table: + while there was none). "
+            f"They count only at a load of at most {HIGHEST_LOAD} for each core: on a busier machine members wait for a processor longer "
             "than an election takes.",
             "",
             *summary(rows, int(machine["cores"])),
             "",
             f"Not killed yet: {', '.join(missing) or 'none'}.",
             "",
-            "Each case, with the tasks in which one run after the other was killed:",
+            "Each case, with the tasks in which successive runs were killed:",
             "",
             *cases(rows),
             "",

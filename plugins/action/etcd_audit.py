@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge a running cluster by Headroom's policies, print its state, and write the result to a file."""
+"""Check a running cluster against Headroom's policies, print its state, and write the result to a file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ActionModule(ActionBase):
         _check(measured, arguments["output"])
         linter = Linter.find(arguments)
         if linter.missing:
-            raise AnsibleActionFail(f"the cluster was not judged: {linter.missing}")
+            raise AnsibleActionFail(f"the cluster was not checked: {linter.missing}")
         document = linter_document(measured, arguments["comparison"], arguments["processes"], arguments["backups"])
         try:
             findings = linter.run(document, arguments["data"], arguments["timeout"])
@@ -92,7 +92,7 @@ class ActionModule(ActionBase):
 
 
 def _check(measured: dict[str, Any], output: str | None) -> None:
-    """Fail if the measurement is not one, or the file cannot be written."""
+    """Fail if the measurement is invalid, or the file cannot be written."""
     lacking = [name for name in ("members", "etcd_workload", "alarms") if name not in measured]
     if lacking or not measured["members"]:
         raise AnsibleActionFail(
@@ -114,7 +114,7 @@ def _ending(path: str) -> str:
 
 
 def _plan(measured: dict[str, Any], budget: Any) -> tuple[Report | None, str]:
-    """Return the plan for the measured workload, or None and why there is none."""
+    """Return the plan for the measured workload, or None and the reason."""
     version = next((member["version"] for member in measured["members"] if member["version"]), None)
     try:
         workload, members = measured["etcd_workload"], len(measured["members"])
@@ -124,7 +124,7 @@ def _plan(measured: dict[str, Any], budget: Any) -> tuple[Report | None, str]:
 
 
 def _content(audit: Audit, report: Report | None, path: str) -> str:
-    """Return the audit in the format of the file's ending. Without matplotlib the page has no picture."""
+    """Return the audit in the format of the file's extension. Without matplotlib the page has no picture."""
     if _ending(path) == "json":
         return as_json(audit)
     if _ending(path) == "sarif":

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the module etcd_host_info, with the digest of the program that maintains etcd in place of its modules."""
+"""Run the module etcd_host_info, with the digest of the maintenance program instead of its modules."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class ActionModule(ActionBase):
 
 
 def _print_suggestions(findings: list[Finding], document: dict[str, Any], sources: list[str]) -> str:
-    """Print a diff with the values that the findings ask for; return it."""
+    """Print a diff with the values that fix findings; return it."""
     files = {}
     for path in variable_files(sources, os.path.isfile, _walk):
         try:
@@ -108,7 +108,7 @@ def _print_suggestions(findings: list[Finding], document: dict[str, Any], source
     if suggested.diff:
         display.display("lint: suggested changes; no file was edited:")
     elif not suggested.left_out:
-        display.display("lint: no finding has a value as its fix, so no change is suggested")
+        display.display("lint: no finding can be fixed by changing a value, so there are no suggestions")
     for line in suggested.diff:
         color = {"-": constants.COLOR_DIFF_REMOVE, "+": constants.COLOR_DIFF_ADD, "@": constants.COLOR_DIFF_LINES}.get(
             line[:1]
@@ -138,10 +138,10 @@ def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_files(document: dict[str, Any], paths: list[str]) -> dict[str, Any]:
-    """Return the inventory and files of any form as headroom-lint hands them over. A named file that cannot be read is an error."""
+    """Return the inventory and files of any format as headroom-lint passes them to conftest. A named file that cannot be read is an error."""
     gathered = gather(paths)
     for path, why in gathered.passed_over.items():
-        display.display(f"lint: passed over {path}: {why}")
+        display.display(f"lint: skipped {path}: {why}")
     if gathered.refused:
         raise AnsibleActionFail("; ".join(f"{path} was not read: {why}" for path, why in gathered.refused.items()))
     files = [{"path": "inventory", "contents": document}, *gathered.document["files"]]

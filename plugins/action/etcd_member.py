@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the module etcd_member, and say on the controller whether the play that holds the cluster's lock still runs."""
+"""Run the module etcd_member, and find out on the controller whether the play that holds the cluster's lock still runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the module etcd_membership, which needs to know the same of plays as etcd_member."""
+"""Run the module etcd_membership, with the same information on plays as etcd_member."""
 
 from __future__ import annotations
 

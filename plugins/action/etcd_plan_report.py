@@ -88,7 +88,7 @@ def _report_file(path: str) -> str:
 
 
 def _content(report: Report, target: str) -> bytes:
-    """Render the report in the format of the file's ending."""
+    """Render the report in the format of the file's extension."""
     ending = os.path.splitext(target)[1].lstrip(".").lower()
     if ending == "html":
         return page(report, picture.draw(report, "svg"))

@@ -22,15 +22,15 @@ options:
   endpoints:
     description:
       - Client URLs of the cluster, the one of the member on this host first.
-      - One that answers is enough; each member is then asked at the client URL that it advertises.
-      - List the other members too if the cluster has to be reached while the member on this host is down.
+      - One URL that answers is enough. The module then queries each member at the client URL that it advertises.
+      - List the other members too, so that the module can reach the cluster while the member on this host is down.
     type: list
     elements: str
     default: ["https://127.0.0.1:2379"]
   request_timeout:
     description:
-      - Seconds that one request to one member may take.
-      - Members are asked at the same time, so several silent ones take no longer than one.
+      - Time limit of a request to one member, in seconds.
+      - Members are queried in parallel, so several unreachable members take no longer than one.
     type: float
     default: 3.0
 """
@@ -63,7 +63,7 @@ options:
 options:
   login_user:
     description:
-      - The user of etcd as which this module works, with O(login_password).
+      - The etcd user of this module, with O(login_password).
       - Without it, etcd takes the user from the common name of O(client_cert), if its members have C(client-cert-auth).
       - With authentication on, the user needs the role C(root).
     type: str
@@ -81,11 +81,11 @@ options:
     type: str
     default: ""
   ended_play:
-    description: Another play of this controller that has ended. Its lock is taken over.
+    description: Another play of this controller that has ended. The module takes over its lock.
     type: str
     default: ""
   running_play:
-    description: Another play of this controller that still runs. Its lock is waited for.
+    description: Another play of this controller that still runs. The module waits for its lock.
     type: str
     default: ""
 """
@@ -94,16 +94,16 @@ options:
 options:
   metrics_urls:
     description:
-      - Where the members serve their metrics, in any order, if not at their client URLs (etcd's C(listen-metrics-urls)).
-      - The certificates of this task are presented there too.
+      - URLs of the members' metrics, in any order, if they differ from the client URLs (etcd's C(listen-metrics-urls)).
+      - The module uses the same certificates there.
     type: list
     elements: str
     default: []
   login_user:
     description:
-      - The user of etcd as which to read, with O(login_password). Without it, etcd takes the user from the common name of O(client_cert), if its members
+      - The etcd user for reading, with O(login_password). Without it, etcd takes the user from the common name of O(client_cert), if its members
         have C(client-cert-auth).
-      - With authentication on, the user needs a role that may read the keys. Everything else is measured without one.
+      - With authentication on, the user needs a role with read permission for the keys. All other figures need no role.
     type: str
     default: ""
   login_password:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What etcd_memory_estimate and etcd_memory_plan take."""
+    """Document the common options of etcd_memory_estimate and etcd_memory_plan."""
 
     DOCUMENTATION = r"""
 options:
@@ -18,7 +18,7 @@ options:
     required: true
   unknown_version:
     description:
-      - What to do with a release of a newer series than every known one, for example V(3.8.1).
+      - What to do with a release of a series that is newer than all known series, for example V(3.8.1).
       - V(refuse) fails, and V(newest) uses the rules of the newest known release and says so in the notes.
       - Older series and invalid releases are always refused.
     type: str
@@ -27,7 +27,7 @@ options:
     version_added: 0.2.0
   workload:
     description:
-      - The load on the cluster. Every key is optional; the result lists the values that were assumed.
+      - The load on the cluster. All keys are optional; the result lists the keys for which a default was used.
       - Sizes take a unit, as in V(100KB); 1 KB is 1024 bytes.
       - C(value_size), the mean value of a put (1 KB).
       - C(key_size), the mean length of a key (64 bytes).
@@ -37,10 +37,10 @@ options:
       - C(tls), whether clients connect with TLS (true).
       - C(watch_streams), watch streams on one member (50).
       - C(watchers), watchers on one member (500).
-      - C(watched_ranges), distinct keys or ranges that they watch. As many as watchers if it is not given.
+      - C(watched_ranges), distinct keys or ranges that they watch (as many as watchers).
       - C(leases), live leases (0).
       - C(range_size), bytes of range answers in flight at once (10 MB).
-      - C(revisions_per_key), revisions kept of a key. Computed from the writes and the compaction if it is not given.
+      - C(revisions_per_key), revisions kept for each key (computed from the writes and the compaction).
     type: dict
     default: {}
   members:

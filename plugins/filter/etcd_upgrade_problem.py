@@ -14,7 +14,7 @@ from ansible.errors import AnsibleFilterError
 
 
 def etcd_upgrade_problem(running: str, target: str) -> str:
-    """Say why a member must not go from one version to another; see the documentation beside this file."""
+    """Return why a member must not go from one version to another; see the documentation beside this file."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._model import release_steps
 
     return release_steps.check_upgrade(running, target)

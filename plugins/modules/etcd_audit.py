@@ -8,43 +8,43 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_audit
-short_description: Judge a running etcd cluster by Headroom's policies
+short_description: Check a running etcd cluster against Headroom's policies
 version_added: 0.3.0
 description:
-  - Hands what M(etcdops.headroom.etcd_workload_info) measured to the policies that M(etcdops.headroom.etcd_lint) uses, with
-    L(conftest,https://www.conftest.dev), and prints the members and one line for each finding. Fails if a policy denies.
-  - Rules C(live/*) judge alarms, health, the use of the quota, free pages, lag, disk latencies, leader changes, the certificate of the client port and
-    hashes; the others judge releases, names, URLs and sizes.
-  - A running member does not state its other settings, so rules that need them find nothing without O(processes). For its memory see
+  - Checks the results of M(etcdops.headroom.etcd_workload_info) against the policies of M(etcdops.headroom.etcd_lint), with
+    L(conftest,https://www.conftest.dev). Prints the members and one line for each finding. Fails if a policy denies.
+  - Rules C(live/*) check alarms, health, quota usage, free pages, lag, disk latencies, leader changes, the certificate of the client port and
+    hashes. Other rules check releases, names, URLs and sizes.
+  - A running member does not report its other settings, so rules that need them find nothing without O(processes). For its memory see
     M(etcdops.headroom.etcd_plan_report).
   - Runs on the controller and connects to no host.
 extends_documentation_fragment:
   - etcdops.headroom.conftest
 options:
   measured:
-    description: What M(etcdops.headroom.etcd_workload_info) returned.
+    description: The result of M(etcdops.headroom.etcd_workload_info).
     type: dict
     required: true
   comparison:
-    description: What M(etcdops.headroom.etcd_cluster_info) returned as RV(etcdops.headroom.etcd_cluster_info#module:comparison), to judge hashes too.
+    description: RV(etcdops.headroom.etcd_cluster_info#module:comparison) of M(etcdops.headroom.etcd_cluster_info), to also check hashes.
     type: dict
     default: {}
   processes:
-    description: What M(etcdops.headroom.etcd_process_info) returned on the members' hosts, to judge all settings, limits, disks and certificates too.
+    description: The results of M(etcdops.headroom.etcd_process_info) on the members' hosts, to also check all settings, limits, disks and certificates.
     type: list
     elements: dict
     default: []
   backups:
-    description: What M(etcdops.headroom.etcd_process_info) returned as RV(etcdops.headroom.etcd_process_info#module:backups) on all hosts, to judge the newest.
+    description: RV(etcdops.headroom.etcd_process_info#module:backups) of all hosts, to also check the age of the newest backup.
     type: list
     elements: dict
     default: []
   budget:
-    description: Memory that a member may use, for the plan beside the measurement. Without it, the smallest budget that trades nothing away.
+    description: Memory that a member may use, for the plan. Defaults to the smallest budget without trade-offs.
     type: raw
   output:
     description:
-      - File to write, whose ending is its format - C(.json), C(.sarif) or C(.html). It is written in check mode too, since it is the result.
+      - File to write. Its extension determines the format - C(.json), C(.sarif) or C(.html). It is written in check mode too, because it is the result.
       - HTML has the plan's picture if matplotlib is installed on the controller.
     type: path
 attributes:

@@ -11,35 +11,34 @@ module: etcd_auth
 short_description: Enable or disable authentication in etcd
 version_added: 0.2.0
 description:
-  - Enables authentication only if nobody is locked out - root exists, has the role C(root), and the user as which this module works has that
-    role, too. Otherwise it fails and changes nothing.
-  - etcd checks no password while authentication is off. So the module deletes root and creates it again, with O(root_password) and the roles that
-    it had, just before it enables authentication. Afterwards it proves at every one of O(endpoints) that its own user and root
-    with that password work, and disables authentication again if one of them does not.
-  - With authentication on already, it proves the same and changes nothing.
-  - Without O(state) it reports only.
+  - Enables authentication only if root exists, and both root and this module's own user have the role C(root). Otherwise it fails and changes nothing.
+  - While authentication is off, etcd does not check passwords. So the module deletes root just before it enables authentication, and creates it again
+    with O(root_password) and the same roles. Afterwards it verifies at each of O(endpoints) that its own user and root have access, and disables
+    authentication again if one of them has not.
+  - If authentication is already on, it only verifies this access and changes nothing.
+  - Without O(state) it only reports.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
   - etcdops.headroom.etcdctl.login
 options:
   state:
-    description: Whether etcd authenticates its clients. Left as it is by default.
+    description: Whether etcd authenticates its clients. By default unchanged.
     type: str
     choices: [enabled, disabled]
   root_password:
-    description: The password of root. Needed to enable authentication. It must be the right one if authentication is on.
+    description: The password of root. Required to enable authentication. If authentication is on, it must be root's current password.
     type: str
 attributes:
   check_mode:
-    description: Reports what would be changed, and fails as a real run would. The proof itself needs authentication to be on.
+    description: Reports what would be changed, and fails as a real run would. It can verify the access only if authentication is on.
     support: full
   diff_mode:
     description: Shows whether authentication is on before and after.
     support: full
 notes:
   - O(endpoints) should list every member. All of them must answer.
-  - Clients without credentials lose their access at once.
+  - Clients without credentials lose access at once.
 seealso:
   - module: etcdops.headroom.etcd_user
   - module: etcdops.headroom.etcd_role
@@ -76,7 +75,7 @@ enabled:
   type: bool
   returned: success
 user:
-  description: The user as which this module works, empty for none.
+  description: The user of this module, empty for none.
   type: str
   returned: success
   sample: headroom

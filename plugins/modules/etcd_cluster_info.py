@@ -23,27 +23,27 @@ extends_documentation_fragment:
   - etcdops.headroom.etcdctl.unit
 options:
   data_dir:
-    description: The data directory whose mount is returned. By default the one that the running etcd uses.
+    description: The data directory whose mount is returned. Defaults to the directory of the running etcd.
     type: path
   wal_dir:
-    description: The WAL directory whose mount is returned. By default the one that the running etcd uses.
+    description: The WAL directory whose mount is returned. Defaults to the directory of the running etcd.
     type: path
   quorum_timeout:
     description:
-      - Seconds for which the cluster is asked again while it has no quorum, since its members may be electing a leader.
+      - Seconds to wait for a quorum, because the members may be electing a leader.
       - A cluster without quorum is still a result, not a failure.
     type: float
     default: 0
     version_added: 0.3.0
   compare_hashes:
     description:
-      - Whether the voting members' hashes of all keys are compared at one revision. Writes wait while a member computes its hash, so they
-        are asked one after the other.
+      - Whether to compare the voting members' hashes of all keys at one revision. Writes wait while a member computes its hash, so the module
+        queries one member after the other.
     type: bool
     default: false
     version_added: 0.3.0
   hash_timeout:
-    description: With O(compare_hashes), the seconds that one member may take for its hash.
+    description: With O(compare_hashes), the time limit for the hash of each member, in seconds.
     type: float
     default: 600
     version_added: 0.3.0
@@ -95,7 +95,7 @@ cluster:
       sample: "https://127.0.0.1:2379: connection refused"
     quorum:
       description:
-        - The number of voting members, of those needed and of those healthy.
+        - The numbers of voting members, of members needed for the quorum, and of healthy members.
         - C(ok) is true if a linearizable read through any member succeeded.
       type: dict
       sample: {voters: 3, needed: 2, healthy: 3, ok: true}
@@ -125,7 +125,7 @@ cluster:
           description: Why it is not healthy; empty if it is.
           type: str
         endpoint:
-          description: The client URL at which it was asked.
+          description: The client URL that was queried.
           type: str
         peer_urls:
           description: Its peer URLs.
@@ -288,11 +288,11 @@ process:
         wal: {path: /var/lib/etcd-wal/wal, mountpoint: /var/lib/etcd-wal, device: /dev/vdc, fstype: ext4}
 comparison:
   description:
-    - What a comparison of the voting members' hashes found. RV(ignore:verdict) is C(agree) (a majority has the same hash, and no other was found),
-      C(differ) (a majority has the same hash, and RV(ignore:differing) have others), C(undecided) (no hash has a majority) or C(unknown) (too few
-      members could be compared).
-    - RV(ignore:hashes) by member at RV(ignore:revision), RV(ignore:unknown) is why a member could not be compared, RV(ignore:corrupt) are the members
-      for which the alarm CORRUPT is set, or C(the cluster) if etcd does not know which member differs.
+    - The comparison of the voting members' hashes. RV(ignore:verdict) is C(agree) (a majority has the same hash, and there is no other),
+      C(differ) (a majority has the same hash, and the members RV(ignore:differing) have others), C(undecided) (no hash has a majority) or C(unknown)
+      (too few members could be compared).
+    - RV(ignore:hashes) has the hash of each member at RV(ignore:revision), RV(ignore:unknown) the reason for each member that could not be compared, and
+      RV(ignore:corrupt) the members with the alarm CORRUPT, or C(the cluster) if etcd does not know which member differs.
   returned: if O(compare_hashes) is true
   type: dict
   version_added: 0.3.0

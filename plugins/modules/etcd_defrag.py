@@ -11,9 +11,9 @@ module: etcd_defrag
 short_description: Defragment etcd members one at a time, where it is worthwhile and safe
 version_added: 0.2.0
 description:
-  - etcd keeps the pages that compaction freed in its database file, where they count towards the quota, until the member is defragmented.
-    A member that is being defragmented answers no request. So this module defragments one member of the cluster at a time, followers first,
-    and moves the leadership away before it defragments the leader last.
+  - Until a member is defragmented, pages that compaction freed stay in its database file and count towards the quota. A member answers no requests
+    during its defragmentation. So this module defragments one member of the cluster at a time, followers first and the leader last, and transfers
+    the leadership before it defragments the leader.
   - It proceeds only while every voting member is healthy and has caught up, no alarm except C(NOSPACE) is set, no snapshot is being sent or
     received, and it holds the cluster's lock, C(/headroom/lock) in etcd. The lock is attached to a lease, so that it is released within a minute if
     its holder dies.
@@ -77,7 +77,7 @@ options:
     type: path
 attributes:
   check_mode:
-    description: Says what would be done, in which order, or what prevents it. Acquires no lock and waits for nothing.
+    description: Reports what would be done, in which order, or what prevents it. Acquires no lock and does not wait.
     support: full
   platform:
     description: Linux.
@@ -85,7 +85,8 @@ attributes:
     platforms: linux
 notes:
   - With authentication enabled, the client needs the role C(root), as for any maintenance of etcd.
-  - While C(NOSPACE) is set, etcd accepts no writes, so the lock is unavailable. The order alone then keeps the members apart.
+  - While C(NOSPACE) is set, etcd accepts no writes, so the lock is unavailable. Only the fixed order then ensures that members are defragmented one at
+    a time.
   - The alarm C(NOSPACE) is disarmed after the last member, if every database is then below 90 % of its quota.
 seealso:
   - module: etcdops.headroom.etcd_cluster_info
@@ -116,7 +117,7 @@ msg:
   returned: always
   sample: "etcd-2: 1.2 GiB became 420.1 MiB in 3.412 s, 808.9 MiB freed."
 deferred:
-  description: Whether a member that should be defragmented was not.
+  description: Whether a defragmentation was worthwhile but could not be done.
   type: bool
   returned: success
 members:
@@ -135,7 +136,7 @@ members:
       description: The reason, or what was freed, as a sentence.
       type: str
     settled:
-      description: Whether nothing is left to be done.
+      description: Whether there is no work left.
       type: bool
     would:
       description: In check mode, whether the member would be defragmented.
@@ -148,7 +149,7 @@ members:
       description: The same after the defragmentation.
       type: dict
     defrag_seconds:
-      description: For how long the member answered no request.
+      description: Seconds for which the member answered no requests.
       type: float
     moved_to:
       description: The member that took over as leader; empty if the leadership was not moved.

@@ -11,8 +11,8 @@ module: etcd_disk_check
 short_description: Measure whether a disk is fast enough for etcd
 version_added: 0.1.0
 description:
-  - Writes with C(fio) as etcd writes its write-ahead log, small records with an fdatasync after each, and compares the 99th percentile of
-    the fdatasync latency with a limit. etcd's documentation asks for less than 10 ms.
+  - Uses C(fio) to write in the same pattern as etcd's write-ahead log (small records with an fdatasync after each), and compares the 99th percentile
+    of the fdatasync latency with a limit. etcd's documentation asks for less than 10 ms.
   - Measures several times after a short warm-up. Judges the median of the runs, and warns if the runs differ widely.
   - Stores the result on the host, so that a second run does not load a disk that is in use.
   - Removes the files that it writes, even if a run fails or is interrupted.

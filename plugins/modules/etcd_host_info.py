@@ -11,12 +11,11 @@ module: etcd_host_info
 short_description: Describe an etcd host in one call
 version_added: 0.1.0
 description:
-  - Reads everything that the roles of this collection need to know of a host, in one call - the system, its addresses,
-    block devices, mounts, files, users, commands, the etcd versions installed, whether a member lives there, and the state
-    of its service.
-  - On request it also inspects certificates, returns the disk benchmarks that the host has recorded, asks the cluster and the running
-    member, and reads the priority of the member's threads.
-  - Replaces gathering facts and a row of small reading tasks. Changes nothing.
+  - Gathers in one call all facts about a host that the roles of this collection need - the system, its addresses, block devices, mounts, files, users,
+    commands, the installed etcd versions, the member's data, and the state of its service.
+  - On request it also inspects certificates, returns the recorded disk benchmarks of the host, queries the cluster and the running member, and reads
+    the priority of the member's threads.
+  - Replaces fact gathering and many small tasks. Changes nothing.
 options:
   commands:
     description: Commands to look for, in E(PATH) and in the system administrator's folders.
@@ -39,7 +38,7 @@ options:
     elements: path
     default: []
   files:
-    description: Files and folders to describe. Of regular files up to 256 MiB the digest is returned.
+    description: Files and folders to describe. For regular files up to 256 MiB, the digest is returned.
     type: list
     elements: path
     default: []
@@ -52,17 +51,17 @@ options:
     description: The systemd service to describe, for example V(etcd.service).
     type: str
   install_dir:
-    description: The folder below which each installed etcd version has a folder named after it.
+    description: The folder with one subfolder for each installed etcd version.
     type: path
     default: /opt/etcd
   data_dir:
-    description: etcd's data dir. If given, it is looked whether a member lives there.
+    description: etcd's data dir. If set, the module checks whether it contains a member.
     type: path
   wal_dir:
-    description: etcd's WAL dir, where it is not below O(data_dir).
+    description: etcd's WAL dir, if it is not below O(data_dir).
     type: path
   config_file:
-    description: etcd's config file. If it names another WAL dir than O(wal_dir), it is looked whether the member's log is there.
+    description: etcd's config file. If it names another WAL dir than O(wal_dir), the module also looks for the member's log there.
     type: path
     version_added: 0.2.0
   certificates:
@@ -118,13 +117,13 @@ options:
             default: false
       host_names:
         description:
-          - Names of the host itself that each certificate with usage V(server) must contain, too.
+          - Names of the host itself that each certificate with usage V(server) must also contain.
           - With V(all) its hostname, its fully qualified name and its default addresses; with V(address) its default address.
         type: str
         choices: [none, address, all]
         default: none
       exact_names:
-        description: Whether other names than these are a problem.
+        description: Whether additional names are a problem.
         type: bool
         default: false
       dropped_names:
@@ -136,10 +135,10 @@ options:
         description: The directory in which M(etcdops.headroom.etcd_tls_set) stages a set of these certificates. If given, that set is inspected, too.
         type: path
       issuer:
-        description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
+        description: SHA-256 of the public key of the CA that must have signed the certificates, if several CAs are trusted.
         type: str
       peer:
-        description: The CA that the peers have of their own.
+        description: The separate CA of the peers.
         type: dict
         suboptions:
           ca:
@@ -154,7 +153,7 @@ options:
             description: The same as O(certificates.issuer), for the certificates of peers.
             type: str
       renew_before:
-        description: Days before its expiry from which a certificate is a problem.
+        description: A certificate that expires within this number of days is a problem.
         type: int
         default: 30
   disk_checks:
@@ -169,11 +168,11 @@ options:
         type: path
         required: true
       fsync_p99_max_ms:
-        description: The limit of the 99th percentile in milliseconds, a number. With an invalid one there is no result.
+        description: The limit for the 99th percentile in milliseconds. If it is not a valid number, there is no result.
         type: raw
         default: 10
   cluster:
-    description: How to reach the cluster. It is asked only if a member lives in O(data_dir) and C(etcdctl) is installed.
+    description: How to reach the cluster. It is queried only if O(data_dir) contains a member and C(etcdctl) is installed.
     type: dict
     version_added: 0.3.0
     suboptions:
@@ -221,7 +220,7 @@ options:
         description: The nice value.
         type: int
   maintenance:
-    description: The program that maintains etcd, as it should be installed, without the endpoints of other members.
+    description: The expected installation of the maintenance program, without the endpoints of other members.
     type: dict
     version_added: 0.3.0
     suboptions:
@@ -345,7 +344,7 @@ distribution:
   returned: always
   sample: {id: debian, version: "12", codename: bookworm, family: debian}
 package_manager:
-  description: What C(ansible.builtin.package) takes as O(ignore:use), none if no known one is there.
+  description: The value for O(ignore:use) of C(ansible.builtin.package), none if there is no known package manager.
   type: str
   returned: always
   sample: apt
@@ -370,7 +369,7 @@ swap_total:
   returned: always
   sample: 0
 cgroup_version:
-  description: 2 for the unified hierarchy, 1 for the older ones and the hybrid, none where there is none.
+  description: 2 for the unified hierarchy, 1 for the legacy and the hybrid one, none without cgroups.
   type: int
   returned: always
   sample: 2
@@ -386,21 +385,21 @@ addresses:
   returned: always
   sample: [10.0.0.11, "2001:db8::11"]
 listening:
-  description: The addresses and ports on which processes other than that of O(unit) listen.
+  description: The addresses and ports on which processes other than O(unit) listen.
   type: list
   elements: str
   returned: if O(unit) is given and systemd runs
   version_added: 0.3.0
   sample: ["0.0.0.0:22", "127.0.0.1:9100", "[::]:22"]
 default_ipv4:
-  description: The IPv4 address that the host sends from by default, none without a route.
+  description: The source address of the default IPv4 route, none without a route.
   type: str
   returned: always
   sample: 10.0.0.11
 default_ipv6:
   description:
-    - The IPv6 address that the host sends from by default, none without a route.
-    - If that is a temporary (privacy), deprecated or tentative address, one of the same interface that lasts; none if there is none.
+    - The source address of the default IPv6 route, none without a route.
+    - If that is a temporary (privacy), deprecated or tentative address, a permanent address of the same interface; none if there is none.
   type: str
   returned: always
   sample: 2001:db8::11
@@ -410,7 +409,7 @@ commands:
   returned: always
   sample: {fio: /usr/bin/fio, mkfs.xfs: null}
 python_modules:
-  description: For each of O(python_modules) whether it is there.
+  description: For each of O(python_modules) whether it is installed.
   type: dict
   returned: always
   sample: {cryptography: true}
@@ -419,20 +418,20 @@ devices:
     - For each of O(devices), by the name given, a description.
     - RV(ignore:path), RV(ignore:resolved) (links followed), RV(ignore:exists) and RV(ignore:is_block) are always there, the rest only for block
       devices.
-    - RV(ignore:number) is C(major:minor); compare these to know whether two names mean one device.
+    - RV(ignore:number) is C(major:minor). Two names with the same number are the same device.
     - RV(ignore:size) in bytes; RV(ignore:name) and RV(ignore:disk), the kernel's names of the device and of its whole disk;
       RV(ignore:is_partition), RV(ignore:partitions), RV(ignore:holders), RV(ignore:slaves); RV(ignore:read_only).
-    - RV(ignore:signature) says in words what C(blkid) finds on the device, none if nothing; RV(ignore:usage), RV(ignore:fstype), RV(ignore:label),
-      RV(ignore:uuid), RV(ignore:partition_table). RV(ignore:probe_error) is the reason if it could not be read - then the device must not be
-      taken for blank.
-    - Without a signature, RV(ignore:sampled) bytes are read - the first and the last MiB and 48 times 64 KiB evenly between them.
-      RV(ignore:nonzero_at) is the offset of the first byte found that is not zero, none if there is none - only then the device is blank.
-      RV(ignore:has_erased_mark) tells that role etcd_storage was erasing the device.
+    - RV(ignore:signature) describes in words what C(blkid) finds on the device, none if it finds nothing; RV(ignore:usage), RV(ignore:fstype),
+      RV(ignore:label), RV(ignore:uuid), RV(ignore:partition_table). If the device could not be read, RV(ignore:probe_error) has the reason; such a
+      device may have content.
+    - Without a signature, the module reads RV(ignore:sampled) bytes - the first and the last MiB and 48 blocks of 64 KiB evenly between them.
+      RV(ignore:nonzero_at) is the offset of the first byte that is not zero, none if all are zero - only then the device is blank.
+      RV(ignore:has_erased_mark) is true if role etcd_storage has begun to erase the device.
     - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM,
       RAID or swap.
     - RV(ignore:rotational), RV(ignore:scheduler), RV(ignore:schedulers), RV(ignore:write_cache) of its disk's queue.
-    - RV(ignore:filesystem_size) is the size in bytes that an ext4 or XFS filesystem has given itself, none for others.
-    - RV(ignore:links) are the device's names that last (below C(/dev/disk)); RV(ignore:disks) the whole disks below it, below LVM and RAID too, each
+    - RV(ignore:filesystem_size) is the size in bytes in the superblock of an ext4 or XFS filesystem, none for others.
+    - RV(ignore:links) are the device's stable names (below C(/dev/disk)); RV(ignore:disks) the whole disks below it, also below LVM and RAID, each
       with name, links, rotational, scheduler and schedulers; RV(ignore:neighbours) the databases and container engines that write to one of
       these disks, each with name, path and disk.
   type: dict
@@ -478,8 +477,8 @@ mounts:
   description:
     - For each of O(mounts), by the name given, a description.
     - RV(ignore:mounted) is true if something is mounted exactly there. RV(ignore:covered_by), RV(ignore:number), RV(ignore:source),
-      RV(ignore:fstype) and RV(ignore:options) describe that mount, or else the one that the path lies on.
-    - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as it is seen now;
+      RV(ignore:fstype) and RV(ignore:options) describe that mount, or else the mount that contains the path.
+    - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as currently visible;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
     - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno - all strings) or none.
     - RV(ignore:disks) and RV(ignore:neighbours) are as with RV(devices).
@@ -508,7 +507,7 @@ files:
   description:
     - For each of O(files), by the name given, a description.
     - RV(ignore:exists), RV(ignore:type) (file, directory or other), RV(ignore:target) (of a link, else none), and if it exists RV(ignore:size),
-      RV(ignore:sha256) (none for what is not a regular file), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
+      RV(ignore:sha256) (only for regular files), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
   type: dict
   returned: always
   sample:
@@ -528,13 +527,13 @@ versions:
   sample: [3.6.16, 3.7.3]
 member:
   description:
-    - RV(ignore:present) is true if the data dir or the WAL dir holds a member; RV(ignore:db_size) in bytes (none without a database);
+    - RV(ignore:present) is true if the data dir or the WAL dir contains a member; RV(ignore:db_size) in bytes (none without a database);
       RV(ignore:wal_files) and RV(ignore:wal_size) are number and bytes of the WAL segments, RV(ignore:wal_dirs) the folders that they are in (below
       the data dir, O(wal_dir), the one in O(config_file), or several).
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
-    - RV(ignore:configured_peer_url) is the peer URL in O(config_file), RV(ignore:other_data_dir) the data dir there, if it is another one than
-      O(data_dir) and holds a member; both none otherwise.
-    - RV(ignore:corruption_checks) are etcd's checks of its own data that O(config_file) switches on, by their feature gates.
+    - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
+      O(data_dir) and contains a member. Both are none otherwise.
+    - RV(ignore:corruption_checks) are the feature gates of etcd's corruption checks that O(config_file) enables.
     - RV(ignore:identity) is the member that wrote the newest WAL segment - RV(ignore:member_id) and RV(ignore:cluster_id) in hexadecimal, as
       C(etcdctl member list) prints them; none without a segment.
   type: dict
@@ -552,11 +551,11 @@ member:
     other_data_dir: null
 unit:
   description:
-    - State of O(unit) as systemd has it - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
+    - State of O(unit) in systemd - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
       RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts),
       RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
-    - Of the running process RV(ignore:digest), the value of E(HEADROOM_DIGEST) in its environment, and RV(ignore:executable), its binary; both
-      none if it does not run. RV(ignore:starts) is the binary that the unit starts.
+    - RV(ignore:digest) is E(HEADROOM_DIGEST) in the environment of the running process, and RV(ignore:executable) its binary; both are none if it does
+      not run. RV(ignore:starts) is the binary that the unit starts.
   type: dict
   returned: if O(unit) is given and systemd runs
   sample:
@@ -573,7 +572,7 @@ unit:
     executable: /opt/etcd/3.7.3/etcd
     starts: /opt/etcd/3.7.3/etcd
 certificates:
-  description: What M(etcdops.headroom.etcd_tls_info) returns of O(certificates), with the names of the host.
+  description: The result of M(etcdops.headroom.etcd_tls_info) for O(certificates), with the names of the host.
   type: dict
   returned: if O(certificates) is given
   version_added: 0.3.0
@@ -584,13 +583,13 @@ disk_checks:
   version_added: 0.3.0
   sample: {/var/lib/etcd: {verdict: ok, p99_us: 1729, limit_us: 10000, measured_at: 1795239113}}
 etcd:
-  description: What M(etcdops.headroom.etcd_cluster_info) returns. None if the cluster was not asked.
+  description: The result of M(etcdops.headroom.etcd_cluster_info). None if the cluster was not queried.
   type: dict
   returned: if O(cluster) is given
   version_added: 0.3.0
 disk_live:
   description:
-    - What M(etcdops.headroom.etcd_disk_live_info) returns of the time since the member started.
+    - The result of M(etcdops.headroom.etcd_disk_live_info) for the time since the member started.
     - Only RV(ignore:msg) if the member did not answer, none if it does not run.
   type: dict
   returned: if O(cluster) is given
@@ -604,8 +603,8 @@ priority:
   version_added: 0.3.0
 maintenance:
   description:
-    - RV(ignore:problems) of the configuration on this host, a list of texts; nothing else if there are any.
-    - RV(ignore:differs) is true if the program, its configuration or its directories differ from what is wanted, apart from units and endpoints.
+    - RV(ignore:problems) of the configuration on this host, a list of texts. If there are problems, nothing else is returned.
+    - RV(ignore:differs) is true if the program, its configuration or its directories differ from the expected ones, apart from units and endpoints.
       RV(ignore:endpoints) are those of the installed configuration; RV(ignore:units) is the SHA-256 of each installed unit, none without it;
       RV(ignore:timers) is as M(etcdops.headroom.etcd_maintenance) returns it.
   type: dict

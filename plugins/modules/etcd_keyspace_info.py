@@ -11,13 +11,13 @@ module: etcd_keyspace_info
 short_description: Show which keys fill an etcd database
 version_added: 0.3.0
 description:
-  - Adds up the keys and bytes of each prefix, or of each resource and namespace of Kubernetes, and returns the sizes of values, the largest keys and
-    those written most often, and what a compaction and a defragmentation would give back.
-  - Reads all keys at one revision from a follower if there is one, without a majority, in pages, and at a limited rate. It stops at O(max_keys) or
-    O(max_size), and says what it did not read.
-  - Values are read for their sizes only. They are never returned or logged.
-  - Writes nothing to the cluster. With O(snapshot), no cluster is asked at all. The module restores the file into a temporary folder, starts an etcd on it
-    that listens on a socket in that folder, and removes both, in check mode too.
+  - Adds up the keys and bytes of each prefix, or of each resource and namespace of Kubernetes. Also returns the sizes of values, the largest keys, the
+    most written keys, and the space that a compaction and a defragmentation would free.
+  - Reads all keys at one revision, from a follower if there is one, with serializable reads, in pages, and at a limited rate. It stops at O(max_keys) or
+    O(max_size), and lists what it did not read.
+  - Uses values only to determine their size. They are never returned or logged.
+  - Writes nothing to the cluster. With O(snapshot), it needs no cluster. It restores the file into a temporary folder, starts an etcd on it that listens
+    on a socket in that folder, and removes both, in check mode too.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -25,7 +25,7 @@ extends_documentation_fragment:
 options:
   snapshot:
     description:
-      - A snapshot file whose keys are read instead of a cluster's. O(endpoints) and certificates are then not used.
+      - A snapshot file to read instead of a cluster. O(endpoints) and certificates are then not used.
       - Decrypt an encrypted one first.
     type: path
   scratch_dir:
@@ -40,7 +40,7 @@ options:
     description: Path of the etcd to start for O(snapshot). Defaults to the etcd in the same folder as O(etcdutl_path), with links resolved.
     type: path
   etcdutl_path:
-    description: Path of etcdutl, of the minor version of the members from which O(snapshot) is.
+    description: Path of etcdutl, of the minor version of the cluster from which O(snapshot) was taken.
     type: path
     default: /usr/local/bin/etcdutl
   timeout:
@@ -48,17 +48,17 @@ options:
     type: int
     default: 1800
   prefixes:
-    description: The parts of the key space to read, for a user that may not read all. An empty prefix is all keys.
+    description: Prefixes of the keys to read, for a user without permission to read all keys. An empty prefix means all keys.
     type: list
     elements: str
     default: [""]
   separator:
-    description: What separates the parts of a key's name. By default the one of V(/), V(:), V(.) and V(|) that most keys have.
+    description: The separator of the parts of a key's name. Defaults to the most frequent one of V(/), V(:), V(.) and V(|).
     type: str
     default: ""
   depth:
     description:
-      - The number of parts that make a group. The last part of a name is that of a single key, and belongs to no group's name.
+      - The number of parts that form a group's name. The last part of a key's name never belongs to it.
       - V(0) groups the keys of Kubernetes by resource and namespace, and others by their first part.
     type: int
     default: 0
@@ -75,7 +75,7 @@ options:
     type: str
     default: 512MB
   read_rate:
-    description: Bytes of keys and values to read a second at most, or a size with a unit.
+    description: Maximum bytes of keys and values to read per second, or a size with a unit.
     type: str
     default: 16MB
 attributes:
@@ -110,9 +110,9 @@ EXAMPLES = r"""
 RETURN = r"""
 database:
   description:
-    - The parts of the member's database in bytes. What needs all keys is null unless all were read.
-    - C(live) is the bytes of keys and values alone; C(after_defragmentation) the predicted size of the file after a compaction at the newest revision and
-      a defragmentation, C(reclaimable) what both would give back, and C(history) what the compaction contributes to that.
+    - The parts of the member's database in bytes. Figures that need all keys are null unless all keys were read.
+    - C(live) is the size of keys and values alone. C(after_defragmentation) is the predicted size of the file after a compaction at the newest revision
+      and a defragmentation, C(reclaimable) the space that both would free, and C(history) the compaction's part of it.
   returned: success
   type: dict
   sample: {size: 104857600, in_use: 83886080, free: 20971520, live: 30408704, history: 49807360, after_defragmentation: 34078720, reclaimable: 70778880}
@@ -123,7 +123,7 @@ grouping:
   sample: Kubernetes resource and namespace
 groups:
   description:
-    - The groups with most bytes, largest first. C(share) is that of all bytes read, in percent.
+    - The largest groups by bytes, largest first. C(share) is their percentage of all bytes read.
     - C(writes) is how often the keys were written since they were created.
   returned: success
   type: list
@@ -134,13 +134,13 @@ groups_total:
   returned: success
   type: int
 value_sizes:
-  description: The number of keys by the size of their value. C(up_to) is the largest size of a row in bytes, null for no limit; C(bytes) those of the values.
+  description: The number of keys by the size of their value. C(up_to) is the upper limit of a row in bytes, null for no limit; C(bytes) sums the values up.
   returned: success
   type: list
   elements: dict
   sample: [{up_to: 1024, keys: 9200, bytes: 5103301}, {up_to: 4096, keys: 3120, bytes: 8201441}]
 largest_keys:
-  description: The keys with most bytes, value included. Unprintable bytes are written as C(\\xNN).
+  description: The largest keys by bytes, value included. Unprintable bytes are written as C(\\xNN).
   returned: success
   type: list
   elements: dict
@@ -153,13 +153,13 @@ most_written_keys:
   sample: [{key: /registry/leases/kube-system/kube-scheduler, bytes: 461, writes: 731023, with_lease: false}]
 leases:
   description:
-    - The number of leases (C(total)), of those with keys (C(with_keys)), and of the keys that have one (C(keys)). Null if unknown.
-    - C(problem) says why the leases could not be counted; empty if they were.
+    - The number of leases (C(total)), of leases with keys (C(with_keys)), and of keys with a lease (C(keys)). Null if unknown.
+    - C(problem) is the reason if the leases could not be counted.
   returned: success
   type: dict
   sample: {total: 12, with_keys: 11, keys: 240, problem: ""}
 read:
-  description: The member and the revision, how many keys and bytes were read of how many keys, and the most bytes that could have been read.
+  description: The member and the revision, the numbers of keys and bytes that were read, the total number of keys, and the upper limit of bytes.
   returned: success
   type: dict
   sample: {member: etcd-2, revision: 80211, keys: 20113, keys_total: 20113, complete: true, pages: 36, bytes: 30408704, bytes_limit: 620756992}
@@ -169,7 +169,7 @@ unread:
   type: list
   elements: str
 advice:
-  description: What to do about what fills the database; empty if nothing stands out.
+  description: Recommendations for reducing the database; empty if nothing stands out.
   returned: success
   type: list
   elements: str

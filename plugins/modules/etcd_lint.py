@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Checks every etcd cluster of the inventory against Headroom's policies with L(conftest,https://www.conftest.dev), before anything is deployed.
   - Checks the inventory as Ansible resolved it for this run, from any source including INI and dynamic inventories, with the
-    variables of C(-e), with the vaults that this run can open, and with templates that need no facts. Reports what stays unknown.
+    variables of C(-e), with the vaults that this run can open, and with templates that need no facts. Reports values that are unknown.
   - Prints one line for each finding, warnings first, then a table of the rules with findings. Fails if a policy denies.
   - Runs on the controller and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
@@ -21,8 +21,8 @@ extends_documentation_fragment:
 options:
   files:
     description:
-      - Files and folders that configure etcd themselves, to be linted with the inventory, for example systemd units, environment files and manifests.
-      - C(docs/lint.md) lists the forms. A named file that cannot be read is an error.
+      - Further files and folders that configure etcd, to lint together with the inventory, for example systemd units, environment files and manifests.
+      - C(docs/lint.md) lists the formats. A named file that cannot be read is an error.
     type: list
     elements: path
     default: []
@@ -32,10 +32,9 @@ options:
     default: false
   suggest:
     description:
-      - Also print a unified diff that gives variables the values that findings ask for, such as C(etcd_version) in a release without
-        known defects. No file is edited.
-      - The diff covers YAML files of the inventory, and C(group_vars) and C(host_vars) beside them. A value that no such file certainly
-        sets is named instead.
+      - Also print a unified diff with the values that fix findings, such as an C(etcd_version) without known defects. No file is edited.
+      - The diff covers YAML files of the inventory, and C(group_vars) and C(host_vars) next to them. If it is not certain which of these files sets a
+        value, the value is printed without a diff.
     type: bool
     default: false
 attributes:
@@ -81,7 +80,7 @@ warned:
   sample:
     - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate only as many failures as 1. Add or remove a member"
 suggested:
-  description: The unified diff, empty if no finding has a value as its fix.
+  description: The unified diff, empty if no finding can be fixed by a value.
   returned: when linted with O(suggest)
   type: str
 msg:

@@ -61,10 +61,10 @@ options:
     default: /etc/systemd/system
 attributes:
   check_mode:
-    description: Validates the configuration on the host, and returns what would be written.
+    description: Validates the configuration on the host, and returns the files that would be written.
     support: full
   diff_mode:
-    description: Shows configuration and units before and after; of the program, only which files differ.
+    description: Shows configuration and units before and after. For the program, it shows only which files differ.
     support: full
   platform:
     description: Linux with systemd.

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring a member into a state in which it may be stopped, or wait until it serves."""
+"""Make sure that a member may be stopped, or wait until it serves."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ module: etcd_member
 short_description: Make sure that an etcd member may be stopped, or that it serves
 version_added: 0.1.0
 description:
-  - With O(state=drained) it makes sure that the member on this host may be stopped now. All other voting members have
-    to be healthy, and if this member leads, the leadership is moved to another one first.
-  - With O(state=serving) it waits until the member on this host serves, with the configuration that was asked for.
-  - Between the two, and one member after the other, a cluster can be changed without a failed write.
-  - A cluster of one or two voting members has no quorum while one of them is away. Stopping is allowed then, and
-    RV(interrupts) says that the service is interrupted.
-  - A member whose unit does not run may be stopped, whatever the state of the others. Its update can bring quorum back, and cannot cost it.
+  - With O(state=drained), waits until the member on this host may be stopped. All other voting members must be healthy. If this member is the leader,
+    the module first transfers the leadership.
+  - With O(state=serving), waits until the member on this host serves with the requested configuration.
+  - If members are changed one at a time between these two states, no write fails.
+  - A cluster of one or two voting members has no quorum while one of them is stopped. The module allows that, and RV(interrupts) is true.
+  - A member whose unit does not run may always be updated. Its update may restore the quorum, and cannot make it worse.
   - Learners count neither for health nor for quorum.
-  - With O(lock_seconds), O(state=drained) takes the cluster's lock and O(state=serving) lets it go, so that nothing else takes a member out of
-    service in between, such as a defragmentation from a timer.
-  - With O(state=unlocked) it lets the lock go if this play has it, or a play that was killed on this controller. A killed play leaves the lock until
-    its lease expires, and what the timers run waits for it.
+  - With O(lock_seconds), O(state=drained) acquires the cluster's lock and O(state=serving) releases it, so that no other operation, such as a
+    defragmentation by a timer, stops a member in between.
+  - With O(state=unlocked), releases the lock if this play holds it, or a killed play of this controller. Otherwise a killed play would block the timers
+    until its lease expires.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -34,16 +33,16 @@ options:
     type: str
     required: true
   state:
-    description: What to make sure of.
+    description: The state to wait for.
     type: str
     choices: [drained, serving, unlocked]
     required: true
   timeout:
-    description: Seconds to wait, for other members to become healthy or for this one to serve.
+    description: Seconds to wait for other members to become healthy, or for this member to serve.
     type: int
     default: 120
   prefer:
-    description: Names of members that should rather lead than others, such as those that were already changed.
+    description: Names of members that are preferred as the next leader, such as those that were already changed.
     type: list
     elements: str
     default: []
@@ -53,33 +52,33 @@ options:
     default: 500
   lock_seconds:
     description:
-      - Seconds for which the cluster's lock is held from O(state=drained) to O(state=serving) at most. A play that is cut off in between lets go after
-        that. 0 takes no lock.
-      - An earlier attempt of the same play for the same member is taken over, and the lock of a play that was killed on this controller.
-      - A play that ran on another controller, or before a reboot, may still run as far as anybody can tell. Its lock is waited for until its lease
-        expires, longer than O(timeout) if need be.
-      - While the alarm C(NOSPACE) is set there can be no lock, and none is needed.
+      - Lifetime of the cluster's lock from O(state=drained) to O(state=serving), in seconds. If the play is killed in between, the lock expires after
+        this time. 0 takes no lock.
+      - The module takes over the lock of an earlier attempt of the same play for the same member, and of a killed play of this controller.
+      - A play on another controller, or from before a reboot, may still be running. The module waits for its lock until the lease expires, if necessary
+        longer than O(timeout).
+      - While the alarm C(NOSPACE) is set, the lock is unavailable, and not needed.
     type: int
     default: 0
     version_added: 0.2.0
   digest:
-    description: With O(state=serving), the C(HEADROOM_DIGEST) that the process has to have been started with.
+    description: With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
     type: str
   settings:
     description:
-      - With O(state=serving), the settings that have to be in effect, named like etcd 3.7's flags with underscores.
-      - A setting that etcd does not state when it starts cannot be compared; it is listed in RV(unverified).
+      - With O(state=serving), the settings that must be in effect, named like etcd 3.7's flags with underscores.
+      - Settings that etcd does not log at its start cannot be compared. They are listed in RV(unverified).
     type: dict
   journal_lines:
-    description: How many lines of the unit's journal to show if the member does not serve.
+    description: Number of lines of the unit's journal to show if the member does not serve.
     type: int
     default: 30
 attributes:
   check_mode:
     description:
-      - With O(state=drained) it tells whether leadership would be moved, and to whom, and moves nothing.
-      - With O(state=serving) it looks once, without waiting, and never fails; RV(problem) says what it found.
-      - With O(state=unlocked) it tells whether the lock would be let go.
+      - With O(state=drained), reports whether the leadership would be transferred, and to which member.
+      - With O(state=serving), checks once, without waiting, and never fails. RV(problem) has the result.
+      - With O(state=unlocked), reports whether the lock would be released.
     support: full
 seealso:
   - module: etcdops.headroom.etcd_cluster_info
@@ -110,36 +109,36 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The cluster as last seen, in the form that M(etcdops.headroom.etcd_cluster_info) returns.
+  description: The last known state of the cluster, in the format of M(etcdops.headroom.etcd_cluster_info).
   returned: if it was asked
   type: dict
 moved_to:
-  description: The member that leads now (in check mode, would lead) instead of this one; empty if nothing was moved.
+  description: The new leader (in check mode, the planned one); empty if the leadership was not transferred.
   returned: with O(state=drained)
   type: str
   sample: etcd2
 interrupts:
-  description: Whether the cluster has no quorum while this member is away.
+  description: Whether the cluster has no quorum while this member is stopped.
   returned: with O(state=drained)
   type: bool
 problem:
-  description: What keeps the member from serving, empty if nothing does.
+  description: Why the member does not serve; empty if it does.
   returned: with O(state=serving), unless the module fails
   type: str
 differences:
-  description: Settings in effect that differ from those asked for.
+  description: Effective settings that differ from the requested ones.
   returned: with O(state=serving)
   type: list
   elements: dict
   sample: [{setting: snapshot_count, asked: 1000, effective: 100000}]
 unverified:
-  description: Names of the settings asked for that etcd does not state.
+  description: Names of the requested settings that etcd does not log.
   returned: with O(state=serving)
   type: list
   elements: str
   sample: [max_txn_ops]
 journal:
-  description: Last lines of the unit's journal; etcd's own shortened to level, message and what they are about.
+  description: Last lines of the unit's journal. etcd's own lines are shortened to level, message and the most relevant fields.
   returned: if the member does not start or does not serve in time
   type: list
   elements: str
@@ -177,7 +176,7 @@ PAUSE = 0.3
 
 
 def drain(module: AnsibleModule, link: Connection) -> NoReturn:
-    """Look, move leadership if this member has it, and look again, until it may be stopped or time is up."""
+    """Wait until the member may be stopped; transfer the leadership if it is the leader."""
     params = module.params
     name: str = params["name"]
     if is_down(systemd.show(params["unit"], link.timeout)):
@@ -217,12 +216,12 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
 
 
 def is_down(unit: systemd.Unit) -> bool:
-    """Say whether the member does not serve as far as systemd knows: etcd notifies it when it does."""
+    """Return whether systemd reports the member as not serving; etcd notifies systemd when it serves."""
     return unit.load_state == "loaded" and unit.active_state in ("inactive", "failed", "activating")
 
 
 def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
-    """Hand leadership to another member. Returns why that failed, or an empty string."""
+    """Transfer the leadership to another member. Return the reason for a failure, or an empty string."""
     leader, successor = cluster.member(name), cluster.member(target)
     if leader is None or successor is None:
         return f"{target} is not a member"
@@ -231,7 +230,7 @@ def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str
 
 
 def serve(module: AnsibleModule, link: Connection) -> NoReturn:
-    """Look at the unit, at how it was started and at the cluster, until the member serves or time is up."""
+    """Check the unit, its configuration and the cluster until the member serves or the time is over."""
     params = module.params
     deadline = time.monotonic() + params["timeout"]
     while True:
@@ -262,7 +261,7 @@ def serve(module: AnsibleModule, link: Connection) -> NoReturn:
 
 
 def unlock(module: AnsibleModule, link: Connection) -> NoReturn:
-    """Let the lock go if this play has it, or one of this controller that has ended."""
+    """Release the lock if this play holds it, or a play of this controller that has ended."""
     lock = PlayLock.from_params(link, module.params)
     abandoned = lock.find()
     if lock.unjudged_play():
@@ -273,21 +272,21 @@ def unlock(module: AnsibleModule, link: Connection) -> NoReturn:
 
 
 def problem_of_start(params: dict[str, Any], unit: systemd.Unit, link: Connection, result: dict[str, Any]) -> str:
-    """Compare what the process was started with with what was asked for; fills in the module's result."""
+    """Compare the configuration of the process with the requested one; add the differences to the module's result."""
     if params["digest"] is None and not params["settings"]:
         return ""
     process = describe_local_member(unit, link, params["endpoints"][0], None, None)
     if params["digest"] is not None and process.get("digest") != params["digest"]:
         return (
-            f"etcd runs with configuration {process.get('digest') or 'of unknown origin'}, asked for is "
+            f"etcd runs with configuration {process.get('digest') or 'of unknown origin'} instead of "
             f"{params['digest']}: it was not restarted after its configuration changed"
         )
     differences, unverified = compare_settings(params["settings"] or {}, process.get("settings", {}))
     result.update(differences=differences, unverified=unverified)
     if not differences:
         return ""
-    listed = "; ".join(f"{item['setting']} is {item['effective']}, asked for {item['asked']}" for item in differences)
-    return f"etcd runs with other settings than asked for: {listed}; restart it, or correct the setting"
+    listed = "; ".join(f"{item['setting']} is {item['effective']} instead of {item['asked']}" for item in differences)
+    return f"etcd runs with other settings than requested: {listed}; restart it, or correct the setting"
 
 
 def main() -> None:

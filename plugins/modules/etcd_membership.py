@@ -11,15 +11,15 @@ module: etcd_membership
 short_description: Add, promote, move or remove a member of an etcd cluster
 version_added: 0.3.0
 description:
-  - With O(state=learner) it adds a member as a learner, which does not vote, and returns what its configuration has to list.
-  - With O(state=promoted) it waits until the learner has caught up within O(max_lag) raft entries, and makes it a voting member. etcd itself
-    promotes a learner that has nine tenths of the leader's raft index, however many entries are missing.
-  - With O(state=moved) it changes the peer URL of a member in the cluster.
-  - With O(state=absent) it removes a member, after it has moved the leadership away from it.
-  - Before each request all other voting members have to be healthy and no more than O(max_lag) entries behind, and the alarm C(NOSPACE) must not
+  - With O(state=learner), adds a member as a learner, which does not vote, and returns the C(initial-cluster) for its configuration.
+  - With O(state=promoted), waits until the learner is at most O(max_lag) raft entries behind, and makes it a voting member. etcd alone would promote a
+    learner that has nine tenths of the leader's raft index, regardless of the number of missing entries.
+  - With O(state=moved), changes the peer URL of a member in the cluster.
+  - With O(state=absent), removes a member. If it is the leader, the module first transfers the leadership.
+  - Before each request, all other voting members must be healthy and at most O(max_lag) entries behind, and the alarm C(NOSPACE) must not
     be set. A member that is down may be removed while the others have a majority.
-  - The alarm C(CORRUPT) of a member that was removed is disarmed if the other members have the same hash of all keys.
-  - What the cluster answers decides, so a run after an interruption continues where the former one stopped.
+  - Disarms the alarm C(CORRUPT) of a removed member if the other members have the same hash of all keys.
+  - Derives the next step from the state of the cluster, so a run after an interruption continues the work.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -31,20 +31,20 @@ options:
     type: str
     required: true
   state:
-    description: What to make sure of.
+    description: The change to make.
     type: str
     choices: [learner, promoted, moved, absent]
     required: true
   peer_url:
     description:
-      - Peer URL of the member. Required with O(state=learner) and O(state=promoted), since a learner that has not started has no name.
-      - With O(state=moved), the URL at which the others are to reach the member from now on. It must restart with that URL at once.
+      - Peer URL of the member. Required with O(state=learner) and O(state=promoted), because a learner that has not started has no name.
+      - With O(state=moved), the new URL of the member. Restart the member with this URL at once.
     type: str
   member_id:
-    description: With O(state=absent), the id of the member in hexadecimal. Without it the member called O(name) is removed, whichever it is.
+    description: With O(state=absent), the id of the member in hexadecimal. Without it, the module removes the member with the name O(name).
     type: str
   timeout:
-    description: Seconds to wait, for other members to become healthy or for the learner to catch up.
+    description: Seconds to wait for other members to become healthy, or for the learner to catch up.
     type: int
     default: 120
   max_lag:
@@ -55,16 +55,16 @@ options:
     description:
       - Lifetime of the cluster's lock, which O(state=learner) and O(state=moved) acquire or renew. O(state=promoted) renews it while it waits, and
         M(etcdops.headroom.etcd_member) with C(state=serving) releases it. 0 takes no lock.
-      - With O(state=absent) the lock is held during the removal only.
+      - With O(state=absent), the lock is held only during the removal.
     type: int
     default: 0
   journal_lines:
-    description: How many lines of the unit's journal to show if the learner does not start.
+    description: Number of lines of the unit's journal to show if the learner does not start.
     type: int
     default: 30
 attributes:
   check_mode:
-    description: Says whether it would change anything, and why it would fail, and waits for nothing.
+    description: Reports whether it would change anything, or why it would fail. Does not wait.
     support: full
 seealso:
   - module: etcdops.headroom.etcd_member
@@ -95,22 +95,22 @@ EXAMPLES = r"""
 
 RETURN = r"""
 member_id:
-  description: Id of the member in hexadecimal; empty if there is none (any more, or in check mode yet).
+  description: Id of the member in hexadecimal; empty if there is none.
   returned: success
   type: str
   sample: 8e9e05c52164694d
 initial_cluster:
-  description: What C(initial-cluster) of the new member has to be, with C(initial-cluster-state) C(existing).
+  description: The C(initial-cluster) for the new member, with C(initial-cluster-state) C(existing).
   returned: with O(state=learner)
   type: str
   sample: etcd-1=https://10.0.0.11:2380,etcd-4=https://10.0.0.14:2380
 moved_to:
-  description: The member that leads now (in check mode, would lead) instead of the removed one; empty if nothing was moved.
+  description: The new leader (in check mode, the planned one); empty if the leadership was not transferred.
   returned: with O(state=absent)
   type: str
   sample: etcd-2
 cluster:
-  description: The cluster as last seen, in the form that M(etcdops.headroom.etcd_cluster_info) returns.
+  description: The last known state of the cluster, in the format of M(etcdops.headroom.etcd_cluster_info).
   returned: always
   type: dict
 journal:

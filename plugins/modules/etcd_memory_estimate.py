@@ -11,10 +11,10 @@ module: etcd_memory_estimate
 short_description: Estimate how much memory a member of etcd will need
 version_added: 0.1.0
 description:
-  - Computes what a member of etcd will take at its peak, by component, from the workload, the version and the settings.
+  - Computes the peak memory of an etcd member, by component, from the workload, the version and the settings.
   - Needs no host with etcd; run it on the controller.
-  - The rules differ between series. On 3.5 the raft log in memory grows with O(settings) C(snapshot_count), on 3.6 and 3.7 it does not, but
-    the log since the last disk snapshot is replayed into memory at a start.
+  - The formulas differ between series. On 3.5 the raft log in memory grows with C(snapshot_count). On 3.6 and 3.7 it does not, but a start replays the log
+    since the last disk snapshot into memory.
 options:
   settings:
     description:
@@ -74,36 +74,36 @@ components:
       type: str
     kind:
       description:
-        - V(heap) is there all the time, V(spike) briefly, V(restart) at a start, V(defrag) during a defragmentation, V(file) is the mapped
+        - V(heap) is always present, V(spike) only briefly, V(restart) at a start, V(defrag) during a defragmentation. V(file) is the mapped
           database.
       type: str
     low:
-      description: Bytes, at least.
+      description: Lower bound in bytes.
       type: int
     high:
-      description: Bytes, at most.
+      description: Upper bound in bytes.
       type: int
     why:
-      description: What it comes from.
+      description: The cause.
       type: str
 heap_live:
-  description: Bytes of the heap that are in use at the peak.
+  description: Bytes of the heap that are live at the peak.
   returned: success
   type: int
 heap_peak:
-  description: The heap with garbage and short-lived bytes.
+  description: Bytes of the heap with garbage and short-lived objects.
   returned: success
   type: int
 rss_anon_peak:
-  description: Bytes of memory that cannot be dropped, at the peak.
+  description: The peak of the memory that the kernel cannot reclaim, in bytes.
   returned: success
   type: int
 rss_file_peak:
-  description: Bytes of the mapped database and program. They can be dropped and read again.
+  description: Bytes of the mapped database and program. The kernel can reclaim these pages and read them again.
   returned: success
   type: int
 rss_peak:
-  description: RV(rss_anon_peak) and RV(rss_file_peak).
+  description: The sum of RV(rss_anon_peak) and RV(rss_file_peak).
   returned: success
   type: int
 restart_heap_live:
@@ -129,15 +129,15 @@ db_size:
   returned: success
   type: int
 db_in_use:
-  description: Bytes of RV(db_size) that hold revisions.
+  description: Bytes of RV(db_size) that contain revisions.
   returned: success
   type: int
 db_hot:
-  description: Bytes of RV(db_size) that have to stay in memory for the member not to thrash.
+  description: Bytes of RV(db_size) that must stay in memory so that the member does not thrash.
   returned: success
   type: int
 beside_go:
-  description: Bytes that must fit outside Go's memory, which are RV(db_hot), the program, and the kernel's.
+  description: Bytes needed outside Go's memory - RV(db_hot), the program, and the kernel's memory.
   returned: success
   type: int
 memory_max_least:
@@ -146,17 +146,17 @@ memory_max_least:
   type: int
 memory_max_recommended:
   description:
-    - The C(MemoryMax) with which the member works undisturbed, with room for the whole RV(db_size).
+    - The recommended C(MemoryMax), with room for the whole RV(db_size) in the page cache.
     - Below it, etcd rereads evicted pages of the database from the disk, mostly during compaction and at a start.
   returned: success
   type: int
 notes:
-  description: What to know in addition to the figures.
+  description: Remarks on the estimate.
   returned: success
   type: list
   elements: str
 assumed:
-  description: The keys of the workload for which a default was taken.
+  description: The keys of the workload for which a default was used.
   returned: success
   type: list
   elements: str

@@ -11,28 +11,28 @@ module: etcd_memory_plan
 short_description: Find the flags that keep etcd within a memory budget
 version_added: 0.1.0
 description:
-  - Finds the flags with which the peak of a member, in steady state and right after a restart, stays within a memory budget, at the least cost.
-  - The plan trades these away, in this order, until the workload fits. Catch-up entries beyond 30 s of writes; headroom of Go's garbage
-    collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's headroom, and snapshot-count
-    below what is good for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
-  - Beyond five minutes the history is only as long as its whole database fits the budget and its index a quarter of it. The quota leaves
+  - Finds flags that keep the peak memory of a member within a budget, in steady state and after a restart, with the smallest trade-offs.
+  - Until the workload fits, the plan trades these away, in this order. Catch-up entries beyond 30 s of writes; headroom of Go's garbage
+    collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's headroom, and a snapshot-count
+    that is efficient for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
+  - The history is longer than five minutes only if the whole database fits the budget and the index a quarter of it. The quota leaves
     room for free pages, and is at most 8 GiB.
-  - Settings that are given in O(settings) are kept, and the plan shows what they cost.
-  - If nothing fits, the module fails, and names the missing memory and small changes that would make the workload fit.
+  - Keeps the settings in O(settings), and shows their cost.
+  - If no flags fit, the module fails, and reports the missing memory and small changes with which the workload would fit.
   - Needs no host with etcd; run it on the controller.
 options:
   budget:
-    description: The memory that a member may take, page cache included, in bytes or with a unit, as in V(2GB).
+    description: The memory that a member may use, page cache included, in bytes or with a unit, for example V(2GB).
     type: raw
     required: true
   volume_size:
     description:
-      - Size of the volume that holds the data directory, in bytes or with a unit. The quota then is at most nine tenths of it.
+      - Size of the volume of the data directory, in bytes or with a unit. Limits the quota to nine tenths of it.
     type: raw
     version_added: 0.2.0
   settings:
     description:
-      - Settings that the plan must keep, by the names that M(etcdops.headroom.etcd_memory_estimate) takes.
+      - Settings that the plan must keep, with the names of O(etcdops.headroom.etcd_memory_estimate#module:settings).
     type: dict
     default: {}
 extends_documentation_fragment:
@@ -103,7 +103,7 @@ budget:
   returned: success
   type: int
 flags:
-  description: Everything that was decided.
+  description: All settings with their values and reasons.
   returned: success
   type: list
   elements: dict
@@ -118,17 +118,17 @@ flags:
       description: Its value for people.
       type: str
     reason:
-      description: Why, or what it costs if it was given.
+      description: The reason, or the cost of a pinned setting.
       type: str
     source:
-      description: V(computed), V(pinned) if it was given, V(default) if it is what the version would take anyway.
+      description: V(computed), V(pinned) for a setting in O(settings), or V(default) if the value is the version's default.
       type: str
 estimate:
   description: The estimate with these flags, as M(etcdops.headroom.etcd_memory_estimate) returns it.
   returned: success
   type: dict
 notes:
-  description: What one should know beside the figures.
+  description: Remarks on the plan.
   returned: success
   type: list
   elements: str

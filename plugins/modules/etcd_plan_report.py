@@ -14,7 +14,7 @@ description:
   - Computes the plan of M(etcdops.headroom.etcd_memory_plan) and prints it. Shows the workload and which values are assumed,
     each flag with its reason, the memory with etcd's default flags and with the planned flags, and lines to copy into a systemd unit.
   - With O(report), also writes a picture of the plan, or a page with the picture and the tables.
-  - Assumes and marks every value that is not given.
+  - Assumes a default for each missing value, and marks it.
   - Runs on the controller and connects to no host.
 options:
   version:
@@ -27,11 +27,11 @@ options:
   budget:
     description:
       - Memory that a member may use, page cache included, in bytes or with a unit, for example V(2GB).
-      - Defaults to the smallest budget that trades nothing away, which means catch-up entries for 30 s of writes and no GOMEMLIMIT
-        below the heap's peak. The report then also states the smallest budget that any flags fit into.
+      - Defaults to the smallest budget without trade-offs, which means catch-up entries for 30 s of writes and no GOMEMLIMIT
+        below the heap's peak. The report then also states the smallest budget that fits at all.
     type: raw
   settings:
-    description: Settings that the plan must keep, by the names that M(etcdops.headroom.etcd_memory_estimate) takes.
+    description: Settings that the plan must keep, with the names of O(etcdops.headroom.etcd_memory_estimate#module:settings).
     type: dict
     default: {}
   volume_size:
@@ -39,9 +39,9 @@ options:
     type: raw
   report:
     description:
-      - File to write on the controller, relative to the folder in which Ansible was started. Its name ends in V(.html), V(.svg) or V(.png).
+      - File to write on the controller, relative to the folder in which Ansible was started. Its extension is V(.html), V(.svg) or V(.png).
       - Requires matplotlib for Ansible's Python.
-      - The same plan gives the same bytes; a file with the same content is not rewritten.
+      - The file of an unchanged plan is identical, and is not rewritten.
     type: str
 extends_documentation_fragment:
   - etcdops.headroom.memory

@@ -2,54 +2,54 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Priority of a running etcd on disk and CPU, on every thread."""
+"""Set disk and CPU priority on every thread of a running etcd."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_priority
-short_description: Give every thread of a running etcd its priority on disk and CPU
+short_description: Set disk and CPU priority on every thread of a running etcd
 version_added: 0.2.0
 description:
   - Sets I/O class, I/O priority and nice on every thread of a running process, and the weights of its control group. C(ionice -p) and
-    C(renice -p) change the main thread only, and etcd writes from others.
-  - Says which threads had something else, whether the I/O scheduler of the disks below heeds the priority at all, and how long it lasts.
-  - Meant for an etcd that role P(etcdops.headroom.etcd#role) does not manage, such as one in a container. That role's unit has the
-    priority from its start; there this module only verifies, in check mode.
-  - The process is named by O(unit), O(pid) or O(name).
+    C(renice -p) change only the main thread, but etcd writes from other threads.
+  - Reports which threads had another priority, whether the disks' I/O schedulers honour the priority, and whether it persists.
+  - Use it for an etcd that role P(etcdops.headroom.etcd#role) does not manage, such as one in a container. That role sets the priority in its unit, and
+    uses this module in check mode to verify it.
+  - O(unit), O(pid) or O(name) identifies the process.
 options:
   unit:
-    description: The systemd unit whose main process is meant.
+    description: The systemd unit of the process.
     type: str
   pid:
-    description: The number of the process.
+    description: The process ID.
     type: int
   name:
-    description: The name of the process, without its path. There has to be exactly one; if there are several the module lists them and fails.
+    description: The name of the process, without its path. If there are several, the module lists them and fails.
     type: str
     default: etcd
   io_class:
     description:
-      - The I/O class; V(none) is what a process has that nobody gave one. Without it the I/O priority is left as it is.
-      - Realtime is refused, because such a process can keep everything else from the disk.
+      - The I/O class; V(none) is the kernel's default. If not set, the I/O priority stays unchanged.
+      - Realtime is refused, because such a process can block all other I/O of the disk.
     type: str
   io_priority:
     description: The priority in class V(best-effort), from 0 (highest) to 7. The default is 0.
     type: int
   nice:
-    description: Nice value on the CPU, from -20 (highest) to 19. Without it, it is left as it is.
+    description: Nice value, from -20 (highest priority) to 19. By default unchanged.
     type: int
   io_weight:
     description:
-      - Weight of the process's control group on the disk, 1 to 10000 as systemd counts; all others have 100 unless told otherwise.
-      - For a service of systemd set C(IOWeight=) in the unit instead.
+      - I/O weight of the process's control group, 1 to 10000 on systemd's scale, where the default is 100.
+      - For a systemd service, set C(IOWeight=) in the unit instead.
     type: int
   cpu_weight:
-    description: Weight of the process's control group on the CPU, 1 to 10000 as systemd counts. For a service set C(CPUWeight=) instead.
+    description: CPU weight of the process's control group, 1 to 10000 on systemd's scale. For a systemd service, set C(CPUWeight=) instead.
     type: int
 attributes:
   check_mode:
-    description: Says what would be set on which threads, and sets nothing.
+    description: Reports what would be set on which threads, and sets nothing.
     support: full
   diff_mode:
     description: Shows how many threads have which priority, and the weights.
@@ -87,13 +87,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What was found and done, in words.
+  description: The result as a sentence.
   type: str
   returned: always
   sample: >-
     14 of 15 threads of process 812 (etcd.service) had something else than best-effort/0: 813 (none, nice 0), 814 (none, nice 0) and 12 more.
 pid:
-  description: The process.
+  description: The process ID.
   type: int
   returned: success
   sample: 812
@@ -104,7 +104,7 @@ threads:
   returned: success
   sample: [{tid: 812, io_class: best-effort, io_level: 0, nice: -5}]
 differing:
-  description: The threads that had something else before.
+  description: The threads that had another priority before.
   type: list
   elements: dict
   returned: success
@@ -120,34 +120,34 @@ nice:
   returned: success
   sample: {"-5": 15}
 weights:
-  description: The weights that were asked for, by file of the control group.
+  description: The requested weights, by file of the control group.
   type: dict
   returned: success
   sample: {/sys/fs/cgroup/system.slice/docker-4c0f.scope/io.bfq.weight: 136}
 disks:
-  description: The disks below the files that etcd has open, with their I/O schedulers. The scheduler is null where the kernel shows none.
+  description: The disks below etcd's open files, with their I/O schedulers. The scheduler is null if the kernel shows none.
   type: list
   elements: dict
   returned: success
   sample: [{volume: wal, disk: sda, scheduler: bfq}]
 ignored:
-  description: Whether all of these disks treat O(io_class) like the usual best effort.
+  description: Whether none of these disks distinguishes O(io_class) from the default.
   type: bool
   returned: success
   sample: false
 effect:
-  description: What each disk's I/O scheduler makes of the priority.
+  description: The effect of the priority with each disk's I/O scheduler.
   type: list
   elements: str
   returned: success
-  sample: [The I/O scheduler none on nvme0n1 ignores I/O priorities; bfq heeds them.]
+  sample: [The I/O scheduler none on nvme0n1 ignores I/O priorities; bfq honours them.]
 kind:
-  description: Who keeps the process, V(ignore:service), V(ignore:container), V(ignore:pod) or V(ignore:other).
+  description: The supervisor of the process, V(ignore:service), V(ignore:container), V(ignore:pod) or V(ignore:other).
   type: str
   returned: success
   sample: service
 unit:
-  description: The systemd unit in whose control group the process is, empty if there is none.
+  description: The systemd unit of the process's control group, empty if there is none.
   type: str
   returned: success
   sample: etcd.service
@@ -163,7 +163,7 @@ weighable:
   returned: success
   sample: [io_weight, cpu_weight]
 lasting:
-  description: How long the priority lasts, and what makes it last.
+  description: Whether the priority persists, and how to make it persist.
   type: str
   returned: success
   sample: etcd.service sets it again at each start if a drop-in of the unit says so.
@@ -184,7 +184,7 @@ SYSTEMD_SECONDS = 10
 
 
 def find(params: dict[str, Any]) -> int:
-    """The process that is meant. Raises PriorityError if there is none, or more than one."""
+    """Return the ID of the process. Raises PriorityError if there is none, or more than one."""
     if params["pid"]:
         if not os.path.isdir(f"/proc/{params['pid']}"):
             raise PriorityError(f"There is no process {params['pid']}.")

@@ -11,13 +11,13 @@ module: etcd_process_info
 short_description: Describe the etcd processes of a host
 version_added: 0.3.0
 description:
-  - Finds processes named etcd, whoever started them, and returns what they were started with, their memory and its limit, their supervisor, the space on
-    their disks, and when the certificates expire that their flags name.
-  - Reads C(/proc), control groups, the config file and certificates, also those of containers. Never opens keys, and replaces passwords with C(***).
+  - Finds processes named etcd with any supervisor, and returns their flags and environment, their memory and its limit, their supervisor, the space on
+    their disks, and the expiry of the certificates that their flags name.
+  - Reads C(/proc), control groups, the config file and certificates, also those of containers. Never opens private keys, and replaces passwords with C(***).
   - Needs root to read processes of other users.
 options:
   backup_dirs:
-    description: Directories with backups of etcd, of any program. The newest file of each is returned.
+    description: Directories with backups of etcd by any program. The newest file of each is returned.
     type: list
     elements: path
     default: []
@@ -49,7 +49,7 @@ processes:
   description:
     - One entry for each process, in the order of their PIDs. Sizes are in bytes.
     - A size is null if there is no limit, or if the kernel does not report it.
-    - RV(ignore:problem) says what could not be read; empty if everything could.
+    - RV(ignore:problem) names what could not be read; empty if there is nothing.
     - The kind of a supervisor is C(service) (a systemd unit), C(container), C(pod) or C(process) (started by hand or by a script).
   returned: success
   type: list

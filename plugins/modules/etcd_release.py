@@ -2,29 +2,29 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check a change of the minor version of an etcd cluster, enable or cancel a downgrade, and wait until a change has settled."""
+"""Check a change of the minor version of an etcd cluster, enable or cancel a downgrade, and wait until a change is complete."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_release
-short_description: Check, enable and await a change of the release of an etcd cluster
+short_description: Check, enable and complete a change of the release of an etcd cluster
 version_added: 0.3.0
 description:
-  - With O(state=checked) it finds everything that is in the way of a change to O(release), each with its remedy, and changes nothing.
-  - With O(state=enabled) it enables the downgrade to the minor version of O(release), and waits until the storage version of every member has
-    followed. Members may be restarted with the lower release then, one at a time.
-  - With O(state=cancelled) it cancels an enabled downgrade. Members that run the lower release already can go back to the higher one then.
-  - With O(state=flushed) it makes every member save its state to disk, by enabling a downgrade and cancelling it. etcd 3.7 panics if it replays
-    entries that 3.5 wrote to the write-ahead log, and etcd would save its state only after C(snapshot-count) writes.
-  - With O(state=settled) it waits until every member runs O(release), and cluster and storage version are those of O(release).
-  - What decides is what the cluster answers, so that an interrupted change can be resumed.
+  - With O(state=checked), finds all obstacles to a change to O(release), each with its remedy, and changes nothing.
+  - With O(state=enabled), enables the downgrade to the minor version of O(release), and waits until the storage version of every member has changed.
+    Then members may be restarted with the lower release, one at a time.
+  - With O(state=cancelled), cancels an enabled downgrade. Then members that already run the lower release can return to the higher one.
+  - With O(state=flushed), makes every member save its state to disk, by enabling a downgrade and cancelling it. etcd 3.7 panics if it replays
+    entries that 3.5 wrote to the write-ahead log, and etcd alone saves its state only after C(snapshot-count) writes.
+  - With O(state=settled), waits until every member runs O(release), and the cluster and storage versions are those of O(release).
+  - Derives the next step from the state of the cluster, so that an interrupted change can be resumed.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
 options:
   state:
-    description: What to make sure of.
+    description: The step of the change.
     type: str
     choices: [checked, enabled, cancelled, flushed, settled]
     required: true
@@ -33,15 +33,15 @@ options:
     type: str
   previous:
     description:
-      - With O(state=checked), the release that the cluster will run by then, if this is a later step of an upgrade over several minor versions. Then
-        only what does not depend on the cluster's state is checked.
+      - With O(state=checked), the release that the cluster will run before this step, if it is a later step of an upgrade over several minor versions.
+        The module then skips checks that depend on the current state of the cluster.
     type: str
   timeout:
-    description: Seconds to wait. With O(state=checked), for members that are about to become healthy or to catch up.
+    description: Seconds to wait. With O(state=checked), for members to become healthy and to catch up.
     type: int
     default: 60
   downgrade:
-    description: With O(state=checked), whether the minor version may go down.
+    description: With O(state=checked), whether a lower minor version is allowed.
     type: bool
     default: false
   cancel:
@@ -54,47 +54,47 @@ options:
     default: {}
   configuration:
     description:
-      - With O(state=checked), what the member on this host is configured with. C(workload), C(members), C(budget), C(pinned) and C(volume_size) as
-        M(etcdops.headroom.etcd_memory_plan) takes them; C(base), settings in canonical names; C(extra), settings in the keys of O(release).
+      - With O(state=checked), the configuration of the member on this host. C(workload), C(members), C(budget), C(pinned) and C(volume_size) are options of
+        M(etcdops.headroom.etcd_memory_plan); C(base) has settings with canonical names, C(extra) settings with the names of O(release).
       - Empty - memory and settings are not checked.
     type: dict
     default: {}
   room:
-    description: With O(state=checked), the room that has to be free. What lies on one volume is added up.
+    description: With O(state=checked), the required free space. Requirements for the same volume are added up.
     type: list
     elements: dict
     default: []
     suboptions:
       path:
-        description: Directory. If it does not exist, the closest parent that does counts.
+        description: Directory. If it does not exist, its closest existing parent is used.
         type: path
         required: true
       size:
-        description: Bytes that have to be free, in addition to O(room[].databases).
+        description: Required bytes, in addition to O(room[].databases).
         type: int
         default: 0
       databases:
-        description: How many copies of the database have to fit.
+        description: Number of copies of the database that must fit.
         type: int
         default: 0
       purpose:
-        description: What the room is for.
+        description: The purpose of the space, for the message.
         type: str
         required: true
   problems:
-    description: With O(state=checked), problems that the caller found, reported with the others.
+    description: With O(state=checked), problems that the caller found, to report with the others.
     type: list
     elements: str
     default: []
   data_dir:
-    description: With O(state=checked), the data directory of the member on this host. Its log and its stored members are read before a change.
+    description: With O(state=checked), the data directory of the member on this host. The module reads its log and its stored members.
     type: path
   wal_dir:
     description: The WAL directory of the member on this host, if it is not in O(data_dir).
     type: path
 attributes:
   check_mode:
-    description: Asks the cluster, and tells what it would do. With O(state=settled) it looks once and never fails.
+    description: Queries the cluster, and reports what would be done. With O(state=settled), checks once and never fails.
     support: full
 seealso:
   - module: etcdops.headroom.etcd_member
@@ -125,7 +125,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 direction:
-  description: Whether the minor version goes up (C(upgrade)), down (C(downgrade)) or stays (C(none)).
+  description: C(upgrade), C(downgrade), or C(none) if the minor version stays the same.
   returned: with O(state=checked)
   type: str
   sample: upgrade
@@ -136,30 +136,30 @@ running:
   elements: str
   sample: [3.6.16]
 begun:
-  description: Whether an earlier run began this change, because some members are at the minor version of O(release) already.
+  description: Whether an earlier run has begun this change, so that some members already run the minor version of O(release).
   returned: with O(state=checked)
   type: bool
 leader:
-  description: Name of the member that leads.
+  description: Name of the leader.
   returned: with O(state=checked)
   type: str
   sample: etcd-2
 blockers:
-  description: Everything that is in the way, each with its remedy.
+  description: The obstacles, each with its remedy.
   returned: with O(state=checked)
   type: list
   elements: str
 changes:
-  description: What else changes with the release, as sentences.
+  description: Other effects of the new release, as sentences.
   returned: with O(state=checked)
   type: list
   elements: str
 flush:
-  description: Whether the members have to save their state before the change, see O(state=flushed).
+  description: Whether the members must save their state before the change, see O(state=flushed).
   returned: with O(state=checked)
   type: bool
 problem:
-  description: Why the change has not settled; empty if it has.
+  description: Why the change is not complete; empty if it is.
   returned: with O(state=settled)
   type: str
 """
@@ -237,7 +237,7 @@ def judge_configuration(params: dict[str, Any], old: str) -> tuple[list[str], li
 
 
 def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]:
-    """Say whether the members have to save their state, as the one on this host would replay entries of the v2 API, and what is in the way."""
+    """Return whether the members have to save their state, as the one on this host would replay entries of the v2 API, and what is in the way."""
     if release_change.minor(params["release"]) != release_change.WITHOUT_V2:
         return False, []
     wal_dir = Path(params["wal_dir"]) if params["wal_dir"] else None

@@ -18,7 +18,7 @@ description:
   - Runs on the controller and connects to no host. Run it once for all hosts.
 options:
   members:
-    description: Facts about each member. Everything but the host is optional.
+    description: Facts about each member. All keys except the host are optional.
     type: list
     elements: dict
     required: true
@@ -51,8 +51,8 @@ options:
         version_added: 0.2.0
       maintenance:
         description:
-          - For each operation that has a timer (C(snapshot), C(drill), C(defrag), C(integrity)) its last record, as
-            M(etcdops.headroom.etcd_maintenance) returns it, empty if it has not run. An operation whose last run failed is a problem.
+          - The last record of each operation with a timer (C(snapshot), C(drill), C(defrag), C(integrity)), as
+            M(etcdops.headroom.etcd_maintenance) returns it; empty if it has not run. If its last run failed, the report lists a problem.
         type: dict
         version_added: 0.3.0
       certificates:

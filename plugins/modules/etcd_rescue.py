@@ -13,9 +13,9 @@ version_added: 0.2.0
 description:
   - For a cluster that has permanently lost its quorum and has no newer backup. Turns the data of a surviving member into a snapshot that can be
     verified and restored like any other. The playbook C(etcdops.headroom.restore_lost_quorum) does all steps; use the playbook.
-  - Copies the data and starts etcd on the copy with C(--force-new-cluster), so that writes that are in the WAL but not yet in the database are not
-    lost. That etcd listens only on unix sockets in the folder of the copy. Only reads the member's own data.
-  - Of several members, use the snapshot with the highest revision. Writes that only lost members had cannot be rescued.
+  - Copies the data and starts etcd on the copy with C(--force-new-cluster), so that writes in the WAL that are not yet in the database are not
+    lost. This etcd listens only on unix sockets in the folder of the copy. The module only reads the member's own data.
+  - If there are several survivors, use the snapshot with the highest revision. Writes that only lost members had cannot be rescued.
 options:
   dest:
     description: Directory for the snapshot C(rescued-DATE.db). It temporarily holds a copy of data and WAL.

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give the etcd member of this host the data of a snapshot."""
+"""Restore the etcd member of this host from a snapshot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ version_added: 0.2.0
 description:
   - Restores one member of a cluster, in steps. Complete each step on all members before the next one. The playbook
     C(etcdops.headroom.restore) does that, and starts and checks the cluster; use the playbook.
-  - Creates the new data next to the old and then renames both. Never removes the old data, which stays next to the new as C(*.before-ID).
+  - Creates the new data next to the old data and then renames both. Never removes the old data, which stays as C(*.before-ID).
   - Each step can be interrupted at any point and repeated.
 options:
   state:
@@ -50,8 +50,8 @@ options:
     type: str
   bump_revision:
     description:
-      - Number added to the revisions of the new data. All revisions up to the result are marked as compacted, so that every watcher has to
-        read again, and no revision since the snapshot is used twice. V(0) keeps the revisions.
+      - Number to add to the revision of the new data. All revisions up to the result are marked as compacted, so that every watch must start
+        over, and no revision since the snapshot is used twice. V(0) keeps the revision.
     type: int
     default: 1000000000
   data_dir:
@@ -75,7 +75,7 @@ options:
     default: /etc/etcd/restoring
   start_guard:
     description:
-      - Drop-in of etcd's unit that keeps etcd from starting while O(marker) exists and nothing permits it, for example
+      - Drop-in of etcd's unit that prevents etcd from starting while O(marker) exists, unless it is permitted, for example
         V(/etc/systemd/system/etcd.service.d/headroom-restore.conf). Reload systemd after V(state=blocked) and V(state=finished).
     type: path
     version_added: 0.3.0
@@ -150,16 +150,16 @@ msg:
   type: str
   returned: always
 pending:
-  description: Id of the restore of this host that has begun to replace data and is not finished; empty without one.
+  description: Id of the unfinished restore of this host that has begun to replace data; empty if there is none.
   type: str
   returned: success
   sample: 20261121T101500Z
 activated:
-  description: Whether etcd's data dir holds the data of the restore O(id).
+  description: Whether etcd's data dir contains the data of the restore O(id).
   type: bool
   returned: success
 restored:
-  description: Id and snapshot metadata of the restore that the data came from; empty if it was not restored.
+  description: Id and snapshot metadata of the restore that created the current data; empty if it was not restored.
   type: dict
   returned: success
 metadata:

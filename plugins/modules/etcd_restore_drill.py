@@ -2,7 +2,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore the newest backup of an etcd cluster for a moment and compare it with the cluster."""
+"""Restore the newest backup of an etcd cluster into a temporary member and compare it with the cluster."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ description:
   - Verifies the newest snapshot that M(etcdops.headroom.etcd_snapshot) saved, restores it into a temporary folder, starts etcd on it, and compares it
     with the cluster at the snapshot's revision - the number of keys, and the hash with which etcd itself compares its members.
   - The restored member listens only on unix sockets in that folder. Its memory, time and priority are limited, and it is always removed.
-  - If the cluster has compacted the snapshot's revision, that hash is no longer available. Then the cluster's keys that are as old as the snapshot must
-    be in the snapshot, and equal if they have not changed since. RV(compared) tells which comparison was made.
+  - If the cluster has compacted the snapshot's revision, that hash is no longer available. The module then checks that keys which the cluster had at the
+    time of the snapshot are in it, and equal if they have not changed since. RV(compared) is the kind of comparison.
   - Records a passed drill next to the snapshot. Retention keeps the newest snapshot that passed.
-  - Fails if the backup fails. Only reads from the cluster, the database of one member once.
+  - Fails if the backup does not pass. Only reads from the cluster; it reads the database of one member once.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -136,7 +136,7 @@ compact_revision:
 compared:
   description:
     - V(hash) if everything was compared, V(keys) if the cluster has compacted the snapshot's revision and its keys of that age were compared.
-    - V(nothing) if no key is that old, and with O(live=false).
+    - V(nothing) if all keys are newer than the snapshot, and with O(live=false).
   type: str
   returned: success, not in check mode
   sample: hash

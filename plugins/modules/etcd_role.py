@@ -12,7 +12,7 @@ short_description: Manage a role of etcd and its permissions
 version_added: 0.2.0
 description:
   - Creates or deletes a role, and grants it access to keys, prefixes and ranges of keys.
-  - Permissions are granted before others are revoked, so that users of the role lose nothing that they keep.
+  - Grants new permissions before it revokes others, so that users do not temporarily lose access that they keep.
   - Needs etcdctl only. Roles have no effect while authentication is off, see M(etcdops.headroom.etcd_auth).
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
@@ -24,20 +24,20 @@ options:
     type: str
     required: true
   state:
-    description: Whether the role exists. Users of a role that is deleted lose it.
+    description: Whether the role should exist. If it is deleted, its users lose it.
     type: str
     choices: [present, absent]
     default: present
   permissions:
     description:
-      - What the role permits, each item with one of O(permissions[].key), O(permissions[].prefix) and O(permissions[].from_key).
-      - etcd stores ranges as they were granted; V(/app/) as a prefix, and V(/app/) with the range end V(/app0), are the same one.
+      - The permissions of the role, each with one of O(permissions[].key), O(permissions[].prefix) and O(permissions[].from_key).
+      - etcd stores permissions as ranges. The prefix V(/app/) is the same as the key V(/app/) with the range end V(/app0).
     type: list
     elements: dict
     default: []
     suboptions:
       access:
-        description: What users may do with these keys. A transaction or a watch needs V(read) for the keys that it reads.
+        description: The kind of access to these keys. A transaction or a watch needs V(read) for the keys that it reads.
         type: str
         choices: [read, write, readwrite]
         required: true
@@ -45,7 +45,7 @@ options:
         description: One key, or with O(permissions[].range_end) the first key of a range.
         type: str
       range_end:
-        description: The end of the range that starts at O(permissions[].key). It must be after that key in byte order, and is not part of the range.
+        description: The exclusive end of the range that starts at O(permissions[].key). It must be after that key in byte order.
         type: str
       prefix:
         description: All keys with this prefix. An empty one means every key.
@@ -94,7 +94,7 @@ name:
   type: str
   returned: success
 permissions:
-  description: The permissions of the role after this task, as the option O(permissions) has them; in check mode, as they would be.
+  description: The permissions of the role after this task, in the format of O(permissions); in check mode, the planned ones.
   type: list
   elements: dict
   returned: success

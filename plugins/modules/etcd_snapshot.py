@@ -11,8 +11,8 @@ module: etcd_snapshot
 short_description: Save, verify, decrypt or fetch a snapshot of an etcd cluster
 version_added: 0.2.0
 description:
-  - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then names it and removes the
-    snapshots that retention no longer keeps.
+  - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then it gives the file its name, and
+    removes snapshots by the retention options.
   - Verifies a snapshot by the SHA-256 that etcd appends to it (which C(etcdutl snapshot status) ignores) and with C(etcdutl).
   - Writes next to each snapshot its SHA-256, for C(sha256sum -c), and a JSON record of its cluster, member, version, revision and time.
     All three files have mode 0600.
@@ -33,7 +33,7 @@ options:
     default: saved
   dest:
     description:
-      - With O(state=saved), the directory for the snapshots, required. It must exist, which reveals a volume that is not mounted.
+      - With O(state=saved), the directory for the snapshots, required. It must exist, so that an unmounted volume is noticed.
       - With O(state=decrypted), the directory for the decrypted snapshot. Defaults to the directory of O(path).
       - With O(state=fetched), the directory for the fetched snapshot, required.
     type: path
@@ -65,8 +65,8 @@ options:
   encrypt_to:
     description:
       - With O(state=saved), the recipients who can decrypt the snapshot - public keys of C(age) (V(age1…)) or SSH, files with one public key of
-        C(gpg) each, or names of keys in the user's keyring of C(gpg), which is only read. All must be for the same program, which must be installed.
-      - While it is verified and encrypted, the plain file is in a hidden directory of O(dest) that only this user can enter.
+        C(gpg) each, or names of keys in the user's C(gpg) keyring, which is only read. All must be for the same program, which must be installed.
+      - During verification and encryption, the plain-text file is in a hidden directory of O(dest) that only this user can enter.
     type: list
     elements: str
     default: []

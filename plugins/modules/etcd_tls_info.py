@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: etcd_tls_info
-short_description: Certificates and keys of etcd, and what is wrong with them
+short_description: Inspect certificates and keys of etcd
 version_added: 0.1.0
 description:
   - Reads certificates and private keys and checks, for all of them in one call, whether each certificate exists, belongs to its key, is signed
@@ -16,24 +16,24 @@ description:
   - Changes nothing and returns nothing secret.
 options:
   ca:
-    description: The CA's certificate in PEM form, or several. Empty if there is none yet - then no certificate is signed by it.
+    description: The CA's certificate in PEM form, or several. Empty if there is none yet - then no certificate counts as signed.
     type: str
     required: true
   ca_file:
-    description: The file on the host that holds the CA's certificate. If given, its text is compared with O(ca).
+    description: The file on the host with the CA's certificate. If set, its content is compared with O(ca).
     type: path
   certificates:
-    description: The certificates to look at.
+    description: The certificates to inspect.
     type: list
     elements: dict
     required: true
     suboptions:
       name:
-        description: How it is called in the result.
+        description: Name of the certificate in the result.
         type: str
         required: true
       certificate:
-        description: The certificate's file, in PEM form, with intermediate certificates behind it if there are any.
+        description: The certificate's file, in PEM form, followed by intermediate certificates if there are any.
         type: path
         required: true
       key:
@@ -41,12 +41,12 @@ options:
         type: path
         required: true
       names:
-        description: DNS names and addresses that it must be valid for.
+        description: DNS names and addresses that the certificate must contain.
         type: list
         elements: str
         default: []
       usages:
-        description: What it must be good for.
+        description: Extended key usages that the certificate must have.
         type: list
         elements: str
         choices: [server, client]
@@ -63,11 +63,11 @@ options:
         default: false
         version_added: 0.3.0
   exact_names:
-    description: Whether a certificate that is valid for further names is wrong, too.
+    description: Whether additional names are a problem.
     type: bool
     default: false
   dropped_names:
-    description: Names that a certificate must not be valid for, even if O(certificates[].names) lists them.
+    description: Names that a certificate must not contain, even if O(certificates[].names) lists them.
     type: list
     elements: str
     default: []
@@ -77,11 +77,11 @@ options:
     type: path
     version_added: 0.3.0
   issuer:
-    description: SHA-256 of the public key of the only CA that may have signed the certificates, where several are trusted.
+    description: SHA-256 of the public key of the CA that must have signed the certificates, if several CAs are trusted.
     type: str
     version_added: 0.3.0
   peer:
-    description: The CA that the peers have of their own.
+    description: The separate CA of the peers.
     type: dict
     version_added: 0.3.0
     suboptions:
@@ -90,14 +90,14 @@ options:
         type: str
         required: true
       ca_file:
-        description: The file on the host that holds it. If it does not exist, the member trusts peers by O(ca_file).
+        description: The file on the host with this certificate. If it does not exist, the member trusts peers by O(ca_file).
         type: path
         required: true
       issuer:
         description: The same as O(issuer), for the certificates of peers.
         type: str
   renew_before:
-    description: Days before its end from which on a certificate counts as expiring.
+    description: A certificate that expires within this number of days counts as expiring.
     type: int
     default: 30
 attributes:
@@ -134,11 +134,11 @@ EXAMPLES = r"""
 RETURN = r"""
 certificates:
   description:
-    - For each certificate, by name, RV(ignore:problems) (sentences that read on from its name; empty if all is well), RV(ignore:fits) (nothing is wrong
-      but perhaps mode and owner of its key's file), RV(ignore:sha256) of its DER form,
+    - For each certificate, by name, RV(ignore:problems) (clauses whose subject is the certificate; empty if there are none), RV(ignore:fits) (there are
+      no problems except possibly the mode and owner of its key's file), RV(ignore:sha256) of its DER form,
       RV(ignore:not_after), RV(ignore:days_left), RV(ignore:expired), RV(ignore:signed_by) (the digest of the public key of the CA),
-      RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names that a renewed one would have - those
-      requested and, without O(exact_names), those of this one. Most are none or empty if it cannot be read.
+      RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names for a renewed certificate - the
+      requested names and, without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
   type: dict
   returned: always
   sample:
@@ -153,28 +153,28 @@ certificates:
 ca:
   description:
     - RV(ignore:problems), RV(ignore:sha256), RV(ignore:not_after) and RV(ignore:days_left) of O(ca);
-      RV(ignore:installed), whether O(ca_file) has just its text;
-      RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would part the members that trust it.
-    - RV(ignore:expired), whether all certificates in O(ca_file) expired; RV(ignore:trusted_keys), the digests of their public keys;
-      RV(ignore:parts), names of the certificates that are signed by one in O(ca_file), but by none in O(ca).
+      RV(ignore:installed), whether the content of O(ca_file) equals O(ca);
+      RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would break the trust between members.
+    - RV(ignore:expired), whether all certificates in O(ca_file) have expired; RV(ignore:trusted_keys), the digests of their public keys;
+      RV(ignore:parts), names of the certificates that are signed by a CA in O(ca_file), but by none in O(ca).
     - The digest of several certificates does not depend on their order.
   type: dict
   returned: always
   sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, replaces: false, expired: false, parts: [],
     trusted_keys: [1b9a02]}
 peer_ca:
-  description: The same as RV(ca) for the CA of the peers; empty if they have none of their own, neither in O(peer.ca) nor in O(peer.ca_file).
+  description: The same as RV(ca) for the separate CA of the peers; empty if there is none, neither in O(peer.ca) nor in O(peer.ca_file).
   type: dict
   returned: always
   version_added: 0.3.0
   sample: {}
 readable:
-  description: Whether everything could be read; false if there are certificates, but the library cryptography is missing.
+  description: False if there are certificates, but the library cryptography is missing, so that they cannot be read.
   type: bool
   returned: always
   sample: true
 problems:
-  description: All problems, each with the name of what has it.
+  description: All problems, each with the name of the certificate or the CA.
   type: list
   elements: str
   returned: always
@@ -182,7 +182,7 @@ problems:
 staged:
   description:
     - RV(ignore:directory) of the next set below O(directory); RV(ignore:certificates), RV(ignore:problems) and RV(ignore:fingerprint) as of the installed
-      ones; RV(ignore:complete), whether it is staged as a whole, without a problem.
+      ones; RV(ignore:complete), whether the set is completely staged, without problems.
   type: dict
   returned: if O(directory) is given
   version_added: 0.3.0

@@ -11,11 +11,11 @@ module: etcd_tls_set
 short_description: Stage certificates and keys of etcd, and switch to them in one step
 version_added: 0.3.0
 description:
-  - etcd reads its certificate and its key again for each connection. This module changes both at once - the files in O(path) are links into the directory
-    of a whole set, and one renamed link switches to another set.
-  - After an interruption at any point either the old set is in use as a whole, or the new one.
+  - etcd reads its certificate and its key again for each connection. This module changes both atomically - the files in O(path) are links into the
+    directory of a complete set, and renaming one link switches to another set.
+  - After an interruption at any point, either the complete old set or the complete new set is in use.
   - The first activation moves existing files behind links; their content stays the same, and the member does not notice.
-  - The set that was in use before stays until the next activation. Other files in O(path) are not touched.
+  - The previous set stays until the next activation. The module does not change other files in O(path).
 options:
   path:
     description: The directory of the files that etcd's configuration names. It must exist.
@@ -30,18 +30,17 @@ options:
     choices: [prepared, staged, active]
     required: true
   copies:
-    description: Names of files in O(path) that the next set takes over, with O(state=prepared).
+    description: With O(state=prepared), names of files in O(path) to copy into the next set.
     type: list
     elements: str
     default: []
   keep:
-    description: The same for files that an unfinished set may have already; those stay.
+    description: As O(copies), but files that an unfinished set already contains stay.
     type: list
     elements: str
     default: []
   certificates:
-    description: Certificates that are written into the set with O(state=staged), as PEM by the name of the file. Owner and group are those of O(path),
-      the mode is 0644.
+    description: With O(state=staged), certificates to write into the set, as PEM by file name. Owner and group are those of O(path), the mode is 0644.
     type: dict
     default: {}
 attributes:

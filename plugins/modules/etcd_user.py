@@ -12,11 +12,11 @@ short_description: Manage a user of etcd, its password and its roles
 version_added: 0.2.0
 description:
   - Creates or deletes a user, sets its password, and grants and revokes its roles.
-  - A user without a password is one that etcd knows by the common name of its client certificate. Its members then need C(client-cert-auth).
-  - With authentication on, whether a password has to be changed is found out by logging in with it. With authentication off, etcd checks no password,
+  - etcd identifies a user without a password by the common name of its client certificate. This needs C(client-cert-auth) on the members.
+  - With authentication on, the module detects a changed password by logging in with it. With authentication off, etcd checks no passwords,
     and O(update_password) decides.
-  - The password reaches etcdctl through its standard input and its environment. It is never part of a command line, a diff or a result.
-  - Never deletes root, and never takes the role C(root) from root or from the user as which it works, while authentication is on.
+  - The module passes the password to etcdctl through standard input and the environment. It is never part of a command line, a diff or a result.
+  - While authentication is on, the module never deletes root, and never revokes the role C(root) from root or from its own user.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -27,17 +27,17 @@ options:
     type: str
     required: true
   state:
-    description: Whether the user exists.
+    description: Whether the user should exist.
     type: str
     choices: [present, absent]
     default: present
   password:
     description:
       - The password, without spaces, of 72 bytes at most. A new user needs this, O(password_file) or O(no_password).
-      - etcd cannot give a password to a user that was created without one. The module then fails, if authentication is on.
+      - etcd cannot add a password to a user that was created without one. The module then fails if authentication is on.
     type: str
   password_file:
-    description: A file on the host that holds the password in its first line.
+    description: A file on the host with the password in its first line.
     type: path
   no_password:
     description: Whether the user logs in by certificate only.
@@ -45,7 +45,7 @@ options:
     default: false
   update_password:
     description:
-      - With V(always), the password is changed where it differs. With authentication off, nothing tells, so that it is set every time.
+      - With V(always), the password is changed if it differs. With authentication off, this cannot be detected, so the password is set every time.
       - With V(on_create), only a new user gets the password.
     type: str
     choices: [always, on_create]
@@ -62,8 +62,8 @@ options:
 attributes:
   check_mode:
     description:
-      - Reports what would be changed, and fails as a real run would, except that roles that do not exist are a warning - an earlier task may have
-        created them in a real run.
+      - Reports what would be changed, and fails as a real run would, except that missing roles are only a warning - an earlier task may
+        create them in a real run.
     support: full
   diff_mode:
     description: Shows the roles before and after, and whether the password is set. Never the password.
@@ -98,12 +98,12 @@ name:
   type: str
   returned: success
 roles:
-  description: The roles of the user after this task; in check mode, as they would be.
+  description: The roles of the user after this task; in check mode, the planned ones.
   type: list
   elements: str
   returned: success
 password_changed:
-  description: Whether the password of a user that existed was set; in check mode, whether it would be.
+  description: Whether the password of an existing user was set; in check mode, whether it would be.
   type: bool
   returned: success
 """

@@ -28,7 +28,7 @@ options:
   state:
     description:
       - V(moved) moves the log. The member must be stopped.
-      - V(cleaned) removes what V(moved) has left. The member must run, with its log in O(target).
+      - V(cleaned) removes the leftovers of V(moved). The member must run, with its log in O(target).
     type: str
     choices: [moved, cleaned]
     default: moved
@@ -88,7 +88,7 @@ aside:
   returned: always
   sample: /var/lib/etcd/data/member/wal.moved
 source_intact:
-  description: Whether O(source) still holds the log, so that the member can start with its old configuration.
+  description: Whether O(source) still contains the log, so that the member can start with its old configuration.
   type: bool
   returned: on failure
 """

@@ -11,14 +11,15 @@ module: etcd_workload_info
 short_description: Measure the workload of a running etcd cluster
 version_added: 0.3.0
 description:
-  - Measures what a cluster does, as M(etcdops.headroom.etcd_memory_plan) and the role P(etcdops.headroom.etcd#role) take it. Nobody has to know the cluster
-    or to have deployed it with this collection. Endpoints and certificates are enough.
+  - Measures the workload of any cluster, in the form of the input of M(etcdops.headroom.etcd_memory_plan) and the role P(etcdops.headroom.etcd#role).
+    Needs only endpoints and certificates. The cluster need not be deployed with this collection.
   - Reads the metrics of each member twice, the status of the members, the list of leases, and a sample of the keys.
-  - Keys are read from a follower if there is one, without a majority, in small pages at random places, and at a limited rate. The result states the
-    most bytes that can be read, which holds for members with etcd's default C(max_request_bytes).
-  - A figure that cannot be measured is left out and listed in RV(unknown) with the reason. A member that does not answer is named in RV(unreadable).
+  - Reads keys from a follower if there is one, with serializable reads, in small pages at random places, and at a limited rate. The result includes the
+    upper limit of bytes, which is valid for members with etcd's default C(max_request_bytes).
+  - If a figure cannot be measured, it is missing from the workload and listed in RV(unknown) with the reason. Members that do not answer are listed in
+    RV(unreadable).
   - Writes nothing to the cluster, and never returns or logs values.
-  - With O(login_user), each request logs in, which costs a member time. Prefer O(client_cert) of a user.
+  - With O(login_user), each request logs in, which costs CPU time on a member. Prefer the O(client_cert) of a user.
 extends_documentation_fragment:
   - etcdops.headroom.etcdctl
   - etcdops.headroom.etcdctl.tls
@@ -29,7 +30,7 @@ options:
     type: float
     default: 10
   prefix:
-    description: Sample only the keys with this prefix, for a user that may not read all. The sizes in the result are those of these keys.
+    description: Sample only keys with this prefix, for a user without permission to read all keys. The sizes in the result are those of these keys.
     type: str
     default: ""
   sample_size:
@@ -37,13 +38,13 @@ options:
     type: str
     default: 4MB
   read_rate:
-    description: Bytes of keys and values to read a second at most, or a size with a unit.
+    description: Maximum bytes of keys and values to read per second, or a size with a unit.
     type: str
     default: 4MB
   prometheus_url:
     description:
-      - A Prometheus server that scrapes the members, or one with its API, such as Thanos. The peaks of O(history) then take the place of lower figures of
-        the window.
+      - A Prometheus server that scrapes the members, or a server with the same API, such as Thanos. The module then uses the peaks of O(history) if they are
+        higher than the figures of the window.
       - The members are found by the metric C(etcd_server_id); its labels select the other metrics.
     type: str
     default: ""
@@ -59,7 +60,7 @@ options:
     default: ""
     version_added: 0.3.0
   prometheus_token:
-    description: A bearer token, in place of a user.
+    description: A bearer token, instead of a user.
     type: str
     default: ""
     version_added: 0.3.0
@@ -68,7 +69,7 @@ options:
     type: path
     version_added: 0.3.0
   history:
-    description: How far to look back, a number with C(d), C(h) or C(m), from 1m to 90d. A server that keeps less answers for what it has.
+    description: How far to look back, a number with C(d), C(h) or C(m), from 1m to 90d. If the server has less history, the module uses what there is.
     type: str
     default: 7d
     version_added: 0.3.0
@@ -104,9 +105,8 @@ EXAMPLES = r"""
 RETURN = r"""
 etcd_workload:
   description:
-    - The measured workload, in bytes and counts, as M(etcdops.headroom.etcd_memory_plan) takes it. Figures that are unknown are left out.
-    - C(puts_per_second) is the mean of the window. Give it O(prometheus_url) for the peak of the past, measure at the busiest time, or raise it to the
-      peak that you know.
+    - The measured workload, in bytes and counts, in the form of O(etcdops.headroom.etcd_memory_plan#module:workload). Unknown figures are missing.
+    - C(puts_per_second) is the mean of the window. For the peak, set O(prometheus_url), measure at the busiest time, or raise the figure to a known peak.
   returned: success
   type: dict
   sample: {key_size: 41, keys: 20113, leases: 12, puts_per_second: 207, revisions_per_key: 3, tls: true, value_size: 1190, watch_streams: 96, watchers: 412}
@@ -123,17 +123,18 @@ unknown:
   sample: [{name: clients, reason: "etcd has no metric of client connections; no member has more than 84, its open files"}]
 rates:
   description:
-    - What happened a second during the window. Puts and deletions are those of the cluster.
-    - Ranges and the bytes sent and received are those of the member whose metrics were used, the leader if it answers.
+    - Rates per second during the window. Puts and deletions are those of the cluster.
+    - Ranges and the bytes sent and received are those of one member, the leader if it answers.
   returned: success
   type: dict
   sample: {puts: 207.1, deletes: 3.2, ranges: 911.5, put_bytes: 254826.0, sent_bytes: 1803220.4, received_bytes: 268113.9}
 history:
   description:
-    - What Prometheus knows of the cluster, null without O(prometheus_url). C(begin) and C(end) are those of the points that it has, C(step) seconds apart.
-    - C(puts) is the mean of a second, C(puts_peak) the highest of a step. C(put_size) is the mean bytes of a put, key included, C(put_size_peak) that of
-      the 10,000 puts in a row with the largest mean.
-    - C(highest) is the largest value of each gauge; C(revisions) are those between two compactions, of C(revision_writes) puts and deletes in the mean.
+    - Figures from Prometheus, null without O(prometheus_url). C(begin) and C(end) are the first and the last of its points, which are C(step) seconds apart.
+    - C(puts) is the mean rate per second, C(puts_peak) the highest rate of a step. C(put_size) is the mean size of a put in bytes, key included;
+      C(put_size_peak) is the largest mean of 10,000 consecutive puts.
+    - C(highest) is the largest value of each gauge; C(revisions) is the number between two compactions. C(revision_writes) is the mean number of puts and
+      deletes in a revision.
   returned: success
   type: dict
   sample:
@@ -153,7 +154,7 @@ sizes:
   type: dict
   sample: {key: {mean: 41, p50: 40, p90: 61, p99: 74, max: 80}, value: {mean: 1340, p50: 610, p90: 3020, p99: 9804, max: 48211}}
 sample:
-  description: What was read of the keys.
+  description: The sample of keys.
   returned: success
   type: dict
   contains:
@@ -176,7 +177,7 @@ sample:
       description: Bytes of keys and values that were read.
       type: int
     bytes_limit:
-      description: The most bytes that could have been read.
+      description: The upper limit of bytes that could have been read.
       type: int
     revision:
       description: The revision at which the keys were read.
@@ -197,10 +198,10 @@ alarms:
 members:
   description:
     - The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
-    - C(wal_fsync) and C(backend_commit) are the 99th percentile of the window. If the window has fewer than 100, they are those since the member
-      started (C(since_start)), unless the slowest of at least 20 in the window is faster.
-    - C(leader_changes) are those of the window; those since the start include the first election.
-    - C(certificate) is that of the client port, null without TLS.
+    - C(wal_fsync) and C(backend_commit) are 99th percentiles of the window. If the window has fewer than 100 samples, they are percentiles since the
+      member started (C(since_start)), unless the window has at least 20 samples and the slowest of them is faster.
+    - C(leader_changes) is the number in the window. C(leader_changes_since_start) includes the first election.
+    - C(certificate) is the certificate of the client port, null without TLS.
   returned: success
   type: list
   elements: dict

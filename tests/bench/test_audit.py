@@ -64,7 +64,7 @@ def test_the_largest_error_counts_and_an_unknown_figure_is_all_of_it() -> None:
 def test_what_was_added_or_found_without_a_cause_is_named() -> None:
     text = "\n".join(report.workloads([{**EXACT, "added": 2, "invented": ["live/lag"]}]))
     assert "| 3.7.3 | small    |  100.0 |" in text
-    assert "The audits added 2 revisions, and the rules found live/lag on these members." in text
+    assert "The audits added 2 revisions. The rules reported live/lag on these members." in text
 
 
 def test_an_estimate_that_is_too_low_is_counted() -> None:

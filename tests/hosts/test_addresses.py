@@ -110,7 +110,7 @@ def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_add
     elsewhere = {"etcd3": {"etcd_listen_addresses": ["0.0.0.0"], "etcd_client_port": 2579}}
     # The leader's host compares the members' hashes, where its member answers and not where it is to answer.
     lead(site, "etcd-3", 2479)
-    one_thing = f"etcd-3 is to move to https://{own['etcd-3']}:2579: change one thing at a time, and run site.yml first"
+    one_thing = f"etcd-3 would move to https://{own['etcd-3']}:2579: change one thing at a time, and run site.yml first"
     for playbook, asked, variables, text in (
         ("scale", {}, elsewhere, one_thing),
         ("replace", {"etcd_replace": "etcd-1", "etcd_replace_healthy": True}, elsewhere, one_thing),

@@ -104,7 +104,7 @@ def test_the_linter_stops_the_play_first(site):
 def test_an_archive_with_a_wrong_checksum_is_refused(site, bad_archive):
     run = site.play(etcd_archive=bad_archive)
     assert run.code != 0
-    assert "expected is" in run.output and "Nothing was changed" in run.output, run.output
+    assert " instead of " in run.output and "Nothing was changed" in run.output, run.output
     assert set(run.changed.values()) <= {0}
 
 

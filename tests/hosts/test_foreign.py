@@ -97,7 +97,7 @@ def test_a_process_without_a_unit_is_changed_until_it_ends(site, unit):
     pid = site.on(HOST, start).strip()
     try:
         run = play(site, etcd_priority_name="etcd-by-hand")
-        assert run.code == 0 and run.changed[HOST] == 1 and "It does not last" in run.output, run.output
+        assert run.code == 0 and run.changed[HOST] == 1 and "It does not persist" in run.output, run.output
         assert priorities(site, pid) == ALL
         assert site.on(HOST, units) == before
         again = play(site, etcd_priority_name="etcd-by-hand")

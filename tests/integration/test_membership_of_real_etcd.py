@@ -138,7 +138,7 @@ def test_a_member_joins_although_each_step_is_interrupted_and_repeated(single: C
     assert single.listed() == {"m2": False}
     assert not single.module("m1", "absent")["changed"]
     last = single.module("m2", "absent", timeout=1)
-    assert "m2 is the only voting member; a cluster keeps at least one" in last["msg"]
+    assert "m2 is the only voting member; a cluster needs at least one" in last["msg"]
 
 
 def write(cluster: Cluster, count: int) -> None:

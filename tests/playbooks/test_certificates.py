@@ -190,7 +190,7 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert "certificates of a CA that this host does not trust yet" in message and "three runs" in message
     assert host.issue(**running({"ca": str(both)}, old)) > 0
     message = host.refusal(**running(only_new, new))
-    assert "the installed certificate of server is not signed by the CA that is to be trusted" in message
+    assert "the installed certificate of server is not signed by a CA that would be trusted" in message
     assert host.issue(**running({"ca": str(both)}, new)) > 0
     assert host.issue(**running(only_new, new)) > 0
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
@@ -297,7 +297,7 @@ def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, 
     openssl("x509", "-noout", "-checkend", str(89 * 86400), "-in", certificate)
     assert certificate.with_suffix(".key").stat().st_mode & 0o777 == 0o600
     message = host.refusal("client_certificate", **shop, etcd_client_certificate_days=9999)
-    assert re.search("the CA is valid for 36[45] days only, the certificate is to be for 9999", message)
+    assert re.search("the CA is valid for 36[45] days only, but etcd_client_certificate_days is 9999", message)
     assert host.issue("client_certificate", **shop, etcd_client_certificate_days=90) == 0
     assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before and not host.installed.exists()
 
@@ -368,11 +368,11 @@ def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
         done = host.run(**offline)
         assert done.returncode == 2, done.stdout
         text = " ".join(done.stdout.split())
-        return text[text.index("requests wait") - 2 :].partition(" and run site.yml again")[0]
+        return text[text.index("requests need") - 2 :].partition(" and run site.yml again")[0]
 
     first = waits()
     assert first.startswith(
-        "3 requests wait for the key of the CA, which is kept offline: n1-server.csr for ca.crt (it does not exist);"
+        "3 requests need a signature by the key of the CA, which is kept offline: n1-server.csr for ca.crt (it does not exist);"
     )
     assert "n1-peer.csr for peer-ca.crt (it does not exist)" in first
     requests = {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()}
@@ -382,7 +382,7 @@ def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
     shutil.copy(host.authority / "certificates" / "n1-server.crt", host.authority / "certificates" / "n1-peer.crt")
     second = waits()
     assert (
-        second.startswith("1 requests wait")
+        second.startswith("1 requests need")
         and "n1-peer.csr for peer-ca.crt (its private key belongs to another" in second
     )
     assert {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()} == requests

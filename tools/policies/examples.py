@@ -71,7 +71,7 @@ def scalar(value: Any) -> str:
 
 
 def has_null(value: Any) -> bool:
-    """Say whether a value, or anything inside it, is null."""
+    """Return whether a value, or anything inside it, is null."""
     if isinstance(value, (dict, list)):
         return any(has_null(item) for item in (value.values() if isinstance(value, dict) else value))
     return value is None

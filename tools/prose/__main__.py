@@ -27,7 +27,7 @@ def tracked(root: Path) -> list[Path]:
 
 
 def is_generated(text: str) -> bool:
-    """Whether line 1 says that the file is generated: its source is checked instead."""
+    """Return whether line 1 says that the file is generated: its source is checked instead."""
     first = text.split("\n", 1)[0].lower()
     return "generated" in first or "rendered by" in first
 

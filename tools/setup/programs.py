@@ -71,7 +71,7 @@ def etcd_version(name: str) -> str:
 
 
 def is_old_release(name: str) -> bool:
-    """Say whether tools/NAME pins a release by its patch version: only tests of refusals run it."""
+    """Return whether tools/NAME pins a release by its patch version: only tests of refusals run it."""
     return name.count(".") == 2
 
 

@@ -103,8 +103,8 @@ def count_leases(connection: Connection, url: str, page: Scrape | str) -> int | 
     granted = round(known.get("leases_granted", 0) - known.get("leases_revoked", 0))
     if granted > _MOST_LEASES:
         return (
-            f"there are more than {format_count(_MOST_LEASES)}, {format_count(granted)} of them granted since the member started, "
-            "and etcd lists them in one answer only"
+            f"there are more than {format_count(_MOST_LEASES)} ({format_count(granted)} granted since the member started), "
+            "and etcd can only list all of them in one answer"
         )
     try:
         answer = run_etcdctl(connection, [url], "lease", "list")

@@ -49,7 +49,7 @@ class Budget:
 
     @property
     def left(self) -> bool:
-        """Whether another page may be read."""
+        """Return whether another page may be read."""
         return self.read < self.limit
 
     def fetch(self, read: Callable[[], Page]) -> Page:

@@ -35,7 +35,7 @@ _RATES = ("puts", "put_bytes", "deletes", "revision")
 
 @dataclass(frozen=True)
 class History:
-    """What Prometheus knows of the cluster. begin, end, puts_peak_at: seconds since 1970. step: seconds of each point.
+    """Prometheus' figures of the cluster. begin, end, puts_peak_at: seconds since 1970. step: seconds of each point.
 
     puts: the mean of a second. puts_peak: the highest of a step. put_size: the mean bytes of a put, key included; put_size_peak: that of the
     LOG_ENTRIES puts in a row with the largest mean. revision_writes: the mean puts and deletes of a revision, since a transaction has one revision.
@@ -155,7 +155,7 @@ def _points(data: Any, expression: str) -> Series:
         values = data["result"][0]["values"] if data["result"] else []
         points = [(float(at), float(value)) for at, value in values]
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise MeasureError(f"Prometheus answered {expression} with what is not a matrix: {error}") from error
+        raise MeasureError(f"Prometheus answered {expression} with something other than a matrix: {error}") from error
     return [(at, value) for at, value in points if math.isfinite(value)]
 
 

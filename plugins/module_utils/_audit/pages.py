@@ -114,7 +114,7 @@ def read_failure(answer: ProcessResult, timeout: float) -> ReadError:
     """Return the error for an etcdctl that failed."""
     reason = failure_reason(answer)
     if _COMPACTED in reason:
-        return CompactedError("the cluster was compacted while the keys were being read; run it again")
+        return CompactedError("the cluster was compacted while the module read the keys; run it again")
     if _DENIED in reason:
         return DeniedError(
             "etcd denies this user reading them; set prefixes to those that it may read, or grant it a role that reads all keys"
@@ -141,7 +141,7 @@ def parse_page(answer: bytes) -> Page:
             raise ValueError("no header, or no response")
         return replace(found, revision=revision)
     except (LookupError, StopIteration, ValueError) as error:
-        # The answer may contain values, which no message repeats.
+        # The answer may contain values, which must not appear in a message.
         raise ReadError("etcdctl printed an answer that is not a page of keys; is it etcdctl 3.5 or newer?") from error
 
 
@@ -170,7 +170,7 @@ def _key(answer: bytes, start: int, end: int) -> Key:
 
 
 def after(key: bytes) -> bytes:
-    """Return the key that directly follows."""
+    """Return the key that directly follows another key."""
     return key + b"\0"
 
 

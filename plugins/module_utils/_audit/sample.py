@@ -55,7 +55,7 @@ class Sample:
 
     @property
     def complete(self) -> bool:
-        """Whether every key of the range was read."""
+        """Return whether every key of the range was read."""
         return len(self.keys) >= self.total
 
 
@@ -158,7 +158,7 @@ def between(low: bytes, high: bytes, share: float) -> bytes:
 
 
 def _weigh(places: list[_Place], total: int) -> list[tuple[Key, float]]:
-    """Give each key the number of keys for which it stands: a page stands for the gap after it, because most pages begin a prefix."""
+    """Weight each key by the number of keys that it represents: a page represents the gap after it, because most pages begin a prefix."""
     weighted: list[tuple[Key, float]] = []
     for place, stop in zip(places, [*(place.rank for place in places[1:]), total]):
         keys = place.keys[: stop - place.rank]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the load on a member from two pages of its metrics. Pure.
+"""Compute the load on a member from two pages of its metrics. Pure.
 
 Sources: server/storage/mvcc/metrics.go, server/storage/mvcc/metrics_txn.go and server/etcdserver/metrics.go of etcd 3.5, 3.6 and 3.7. A put is
 counted on every member, because every member applies it; watchers, streams and traffic are those of the member itself.
@@ -65,7 +65,7 @@ class Scrape:
 
 @dataclass(frozen=True)
 class Load:
-    """What happened on a member in ``seconds``: the increase of each counter that both pages have."""
+    """The load on a member in ``seconds``: the increase of each counter that both pages have."""
 
     seconds: float
     increase: dict[str, float]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find out what fills the database in a snapshot file, through a temporary member that no client can reach."""
+"""Survey the keys in a snapshot file, through a temporary member that no client can reach."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A snapshot file, and what reading it takes. ``memory_max`` in bytes, ``timeout`` in seconds for all of it."""
+    """A snapshot file, and the tools and limits for reading it. ``memory_max`` in bytes, ``timeout`` in seconds for all of it."""
 
     path: str
     scratch_dir: str

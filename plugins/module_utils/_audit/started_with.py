@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a running etcd was started with: its command line, its environment and its config file, without passwords."""
+"""Read the command line, the environment and the config file of a running etcd, without passwords."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 
 HIDDEN = "***"
-# Of a file that may be anything, no more than its beginning is read.
+# Read only the beginning, because the file may be of any size.
 LARGEST_FILE = 1 << 20
 _GO = ("GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS")
 _SECRET = re.compile(r"passw|secret", re.IGNORECASE)
@@ -47,7 +47,7 @@ class StartedWith:
         return flag_value(self.words, flag) or self.environment.get(variable, "")
 
     def path(self, path: str) -> str:
-        """Return where a file of the process is seen from here."""
+        """Return the path of a file of the process as visible from this process."""
         return f"{self.folder}/root{os.path.normpath(os.path.join(self.cwd, path))}"
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turn measurements of a cluster into the workload that a plan takes. Pure.
+"""Convert measurements of a cluster into the workload of a plan. Pure.
 
 A figure that could not be measured is left out of the workload and listed as unknown, with the reason.
 """
@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sizes impo
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 
-# With fewer puts in the window, the mean of all puts since the member started says more.
+# With fewer puts in the window, the mean of all puts since the member started is more accurate.
 ENOUGH_PUTS = 100
 _NO_METRICS = "no member's metrics could be read"
 _EMPTY = "the database has no keys"
@@ -27,7 +27,7 @@ _EMPTY = "the database has no keys"
 
 @dataclass(frozen=True)
 class MemberReading:
-    """What one member's metrics say. ``load`` is None if ``problem`` says why; ``last`` is its newest page, if one was read."""
+    """The metrics of one member. ``load`` is None if there is a ``problem``; ``last`` is its newest page, if one was read."""
 
     name: str
     leads: bool
@@ -72,7 +72,7 @@ class Measured:
 
 
 def measured_workload(readings: Readings) -> Measured:
-    """Return the workload that the readings show."""
+    """Return the workload according to the readings."""
     measured = Measured()
     reference = reference_member(readings.members)
     _measure_sizes(measured, readings.sample, reference)
@@ -91,7 +91,7 @@ def measured_workload(readings: Readings) -> Measured:
 
 
 def reference_member(members: list[MemberReading]) -> MemberReading | None:
-    """Return the member whose counters stand for the cluster: the leader, or the one that has applied most; None if unknown."""
+    """Return the member whose counters represent the cluster: the leader, or the one that has applied most; None if unknown."""
     read = [member for member in members if member.last is not None]
     return max(
         read,
@@ -205,7 +205,7 @@ def _measure_watches(measured: Measured, members: list[MemberReading]) -> None:
 
 
 def _raise_to_peaks(measured: Measured, history: History) -> None:
-    """Replace figures of this moment by the highest of the past, where those are higher."""
+    """Replace current figures by the highest past figures if those are higher."""
     span = f"from {format_utc(history.begin)} to {format_utc(history.end)} in Prometheus"
     if history.puts_peak is not None and history.puts_peak_at is not None:
         text = f"the peak {span}, at {format_utc(history.puts_peak_at)}, in steps of {history.step:.0f} s"
@@ -229,7 +229,7 @@ def _raise(measured: Measured, name: str, value: int, basis: str) -> None:
 
 
 def _explain_unmeasurable(measured: Measured, members: list[MemberReading]) -> None:
-    """List what no metric of etcd says, with what is known instead."""
+    """List the figures that no metric of etcd has, with related figures."""
     files = [count for member in members if member.last and (count := member.last.count("open_files")) is not None]
     bound = f"; no member has more than {format_count(max(files))}, its open files" if files else ""
     measured.lack("clients", f"etcd has no metric of client connections{bound}")

@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 ROOT = "root"
 
-# What etcd answers to a request that came with an older revision of users and roles, or whose token another member made. Both pass.
+# etcd's transient errors for a request with an older revision of users and roles, or with another member's token.
 _PASSING = ("revision of auth store is old", "invalid auth token")
 _ATTEMPTS = 5
 _PAUSE = 0.3
@@ -34,7 +34,7 @@ _PAUSE = 0.3
 # bcrypt refuses longer passwords, in bytes.
 MAX_PASSWORD = 72
 
-# What a password proved.
+# The results of checking a password.
 RIGHT, WRONG, NO_PASSWORD = "right", "wrong", "no password"
 
 
@@ -65,7 +65,7 @@ class AccessControl:
             raise EtcdctlError(str(error)) from error
 
     def at(self, endpoint: str) -> AccessControl:
-        """Return the same, asked through one member."""
+        """Return the same access control through one member."""
         return replace(self, endpoints=[endpoint])
 
     def status(self) -> AuthStatus:
@@ -92,7 +92,7 @@ class AccessControl:
         return parse_role(json.dumps(self._ask(f"reading the role {role}", "role", "get", "--", role)))
 
     def authenticate(self, name: str, password: str) -> str:
-        """Return whether a password is the user's: RIGHT, WRONG or NO_PASSWORD. Authentication must be enabled."""
+        """Check a user's password: RIGHT, WRONG or NO_PASSWORD. Authentication must be enabled."""
         link = replace(self.connection, user=name, password=password)
         answer = _run(link, self.endpoints, "user", "get", "--", name)
         if answer.returncode == 0:
@@ -167,7 +167,7 @@ class AccessControl:
         return answer
 
     def _explain(self, reason: str) -> str:
-        """Add to etcd's reason who asked, and what to do."""
+        """Add the user and the fix to etcd's reason."""
         who = self.identity()
         if self.connection.user:
             source = "login_user"
@@ -188,7 +188,7 @@ class AccessControl:
 
 
 def _run(connection: Connection, endpoints: list[str], *words: str, text: str = "") -> ProcessResult:
-    """Run etcdctl, again while etcd refuses the request for a reason that passes."""
+    """Run etcdctl; retry while etcd returns a transient error."""
     for _attempt in range(_ATTEMPTS - 1):
         answer = run_etcdctl(connection, endpoints, *words, text=text)
         if answer.returncode in (0, None) or not any(reason in answer.stderr for reason in _PASSING):
@@ -211,7 +211,7 @@ def _arguments(keys: KeyRange) -> tuple[list[str], list[str]]:
 
 
 def password_problem(name: str, password: str) -> str:
-    """Say why etcdctl cannot set this password; empty if it can. The password is not part of the text."""
+    """Return why etcdctl cannot set this password; empty if it can. The password is not part of the text."""
     if ":" in name:
         return f"the user {name} has a colon in its name, at which etcdctl would split it from a password; choose another name"
     if not password:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The permissions of a role: parse them, compare them, and name them.
+"""Parse, compare and format the permissions of a role.
 
 etcd stores a permission as a range of keys, as bytes. Pure.
 """
@@ -138,7 +138,7 @@ class RoleChanges:
 
 
 def role_changes(current: Permissions, wanted: Permissions, *, purge: bool) -> RoleChanges:
-    """Return how a role with the permissions ``current`` gets those that are ``wanted``; with ``purge`` only those."""
+    """Return the changes from the permissions ``current`` to ``wanted``; with ``purge`` all others are revoked."""
     return RoleChanges(
         grant={keys: access for keys, access in wanted.items() if current.get(keys) != access},
         revoke=[keys for keys in current if keys not in wanted] if purge else [],

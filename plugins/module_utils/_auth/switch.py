@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable and disable authentication, without ever locking everybody out.
+"""Enable and disable authentication without locking out root and the caller.
 
 etcd checks no password while authentication is off. So the user root is created again with the given password just before
 authentication is enabled: then one way to disable it again is certain. Afterwards the caller's own user and root's password
@@ -49,7 +49,7 @@ def read_statuses(access: AccessControl) -> dict[str, AuthStatus]:
 
 
 def obstacles(access: AccessControl, root_password: str) -> list[str]:
-    """Return why authentication, which is off, must not be enabled. Raises EtcdctlError."""
+    """Return the reasons for which authentication must not be enabled. Raises EtcdctlError."""
     found = []
     users = access.users()
     if ROOT not in users:
@@ -57,13 +57,13 @@ def obstacles(access: AccessControl, root_password: str) -> list[str]:
     elif ROOT not in access.user_roles(ROOT):
         found.append("user root lacks the role root; grant it with etcd_user")
     if not root_password:
-        found.append("root_password is not set, so that nobody could prove that root can log in")
+        found.append("root_password is not set, so it cannot be verified that root can log in")
     elif password_problem(ROOT, root_password):
         found.append(password_problem(ROOT, root_password))
     own = access.identity()
     if not own:
         found.append(
-            "this task presents no client certificate with a common name and no login_user, so that etcd would refuse it afterwards"
+            "this task presents no client certificate with a common name and no login_user, so etcd would refuse it afterwards"
         )
     elif own not in users:
         found.append(
@@ -77,7 +77,7 @@ def obstacles(access: AccessControl, root_password: str) -> list[str]:
 
 
 def enable(access: AccessControl, root_password: str) -> None:
-    """Enable authentication, and prove that the caller's user and root work. Raises AuthError after it was disabled again."""
+    """Enable authentication, and verify the access of the caller's user and of root. Disables it again and raises AuthError if that fails."""
     roles = access.user_roles(ROOT)
     access.delete_user(ROOT)
     access.add_user(ROOT, root_password)
@@ -91,7 +91,7 @@ def enable(access: AccessControl, root_password: str) -> None:
 
 
 def proof_problem(access: AccessControl, root_password: str) -> str:
-    """Say which of the caller's user and root's password (if given) does not work at an endpoint; empty if both do."""
+    """Return whether the caller's user or root's password (if given) fails at an endpoint, as a problem; empty if both work."""
     for url in access.endpoints:
         try:
             access.at(url).users()
@@ -106,7 +106,7 @@ def proof_problem(access: AccessControl, root_password: str) -> str:
 
 
 def _settled_problem(access: AccessControl, root_password: str) -> str:
-    """Return the problem that is left after every member had time to apply the change."""
+    """Return the problem that remains after every member had time to apply the change."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     while True:
         problem = proof_problem(access, root_password)

@@ -17,12 +17,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_cont
     password_problem,
 )
 
-# No user has it. etcd says of a user without a password that it has none, whichever password it is given.
+# A password of no user. For a user without a password, etcd reports that for any password.
 _PROBE = "headroom-probe-of-a-user-without-a-password"
 
 
 class UserError(ValueError):
-    """A user cannot be as requested. Nothing was changed."""
+    """The requested user is not possible. Nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def role_changes(current: Sequence[str], wanted: Sequence[str], *, purge: bool) 
 
 
 def ensure_absent(access: AccessControl, name: str, check: bool) -> Outcome:
-    """Delete the user. Raises UserError for one whose loss would lock out its caller."""
+    """Delete the user. Raises UserError if that would lock out the caller."""
     if name not in access.users():
         return Outcome(name, None, None)
     if name in (ROOT, access.identity()) and access.status().enabled:
@@ -158,7 +158,7 @@ def _missing_roles(access: AccessControl, name: str, grant: Sequence[str], check
 
 
 def _must_set_password(access: AccessControl, wanted: WantedUser, enabled: bool) -> bool:
-    """Return whether an existing user needs its password set. With authentication off, nobody can tell."""
+    """Return whether to set an existing user's password. With authentication off, a difference cannot be detected."""
     if not enabled:
         return bool(wanted.password) and wanted.update_password
     if wanted.password == "":

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switch authentication off in the database file of a stopped scratch member.
+"""Disable authentication in the database file of a stopped temporary member.
 
 A restored copy has the users of its cluster, and their certificates and passwords are not at hand. etcd keeps the switch as one byte,
 the value of the key authEnabled in the bucket auth. bbolt has checksums in its meta pages only, so that the byte can be overwritten
@@ -31,9 +31,9 @@ _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
 def disable_authentication(path: str) -> bool:
-    """Switch authentication off in a database that no process uses. Returns whether it was on.
+    """Disable authentication in a database that no process uses. Returns whether it was enabled.
 
-    A file that cannot be understood is left as it is: etcd then says what is wrong with it. Raises OSError.
+    A malformed file stays unchanged: etcd then reports its problem. Raises OSError.
     """
     with open(path, "r+b") as stream:
         try:

@@ -79,7 +79,7 @@ class Entry:
 
 
 def is_boto3_installed() -> bool:
-    """Tell whether boto3 can be imported."""
+    """Return whether boto3 can be imported."""
     return importlib.util.find_spec("boto3") is not None
 
 

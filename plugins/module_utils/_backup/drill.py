@@ -224,7 +224,7 @@ def _decrypted(request: Request, planned: Plan, tools: Tools, folder: str) -> st
 
 
 def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limits) -> str:
-    """Restore a snapshot into a data dir in ``folder``, with etcdutl and without authentication. Returns the data dir. Raises DrillError."""
+    """Restore a snapshot with etcdutl into a data dir in ``folder``, and disable authentication there. Returns the data dir. Raises DrillError."""
     data = os.path.join(folder, _DATA)
     argv = [etcdutl_path, "snapshot", "restore", path, f"--data-dir={data}", f"--name={_NAME}"]
     argv += [f"--initial-cluster={_NAME}={scratch.PEER_URL}", f"--initial-advertise-peer-urls={scratch.PEER_URL}"]
@@ -233,6 +233,6 @@ def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limi
         raise DrillError("etcdutl did not restore it within the time limit: raise timeout")
     if answer.returncode != 0:
         raise DrillError(f"etcdutl cannot restore it: {failure_reason(answer)}")
-    # The copy would ask for the credentials of its cluster. Only this process can enter its folder.
+    # The copy would require credentials of its cluster. Only this process can enter its folder.
     auth_flag.disable_authentication(os.path.join(data, "member", "snap", "db"))
     return data

@@ -77,7 +77,7 @@ def encrypt(program: str, recipients: Sequence[str], path: str, target: str, tim
 
 
 def requires_identity_file(program: str) -> bool:
-    """Tell whether only an identity file can decrypt: with gpg, if this user has no keyring."""
+    """Return whether decryption needs an identity file: with gpg, if this user has no keyring."""
     return program == "age" or not gpg.users_home()
 
 

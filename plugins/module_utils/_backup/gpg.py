@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run gpg without the network, in a temporary home, so that it changes nothing of the user's. Private to the collection.
+"""Run gpg without network access, in a temporary home, so that it changes none of the user's files. Private to the collection.
 
 By default gpg creates ~/.gnupg, leaves agents running, and asks key servers for recipients that it does not know.
 """

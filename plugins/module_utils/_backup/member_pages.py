@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask a member on a unix socket, over HTTP, what etcd tells without authentication: its health and its version."""
+"""Query a member's health and version over HTTP on a unix socket, without authentication."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import json
 import socket
 
 _SECONDS = 5.0
-# What goes wrong when a page is requested and parsed.
+# Exceptions while a page is requested and parsed.
 _FAILURES = (OSError, http.client.HTTPException, LookupError, TypeError, ValueError, AttributeError)
 
 
@@ -29,7 +29,7 @@ class _SocketConnection(http.client.HTTPConnection):
 
 
 def is_healthy(client_socket: str) -> bool:
-    """Return whether the member answers a linearizable read. It leads then, if it is alone, and has applied all entries."""
+    """Return whether the member answers a linearizable read. A single member is then the leader and has applied all entries."""
     try:
         return str(json.loads(_get(client_socket, "/health?exclude=NOSPACE"))["health"]) == "true"
     except _FAILURES:
@@ -41,7 +41,7 @@ def read_version(client_socket: str) -> str:
     try:
         return str(json.loads(_get(client_socket, "/version"))["etcdserver"])
     except _FAILURES as error:
-        raise ValueError(f"etcd on the copy did not say its version: {error}") from error
+        raise ValueError(f"etcd on the copy did not report its version: {error}") from error
 
 
 def _get(path: str, page: str) -> str:

@@ -68,12 +68,12 @@ class Restore:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the new data is complete and not yet activated."""
+        """Return whether the new data is complete and not yet activated."""
         return os.path.isdir(self.swaps[-1].prepared)
 
     @property
     def is_activated(self) -> bool:
-        """Whether etcd's data dir holds the new data."""
+        """Return whether etcd's data dir holds the new data."""
         return (read_record(self.data_dir) or {}).get("id") == self.id
 
 
@@ -217,7 +217,7 @@ def _write_record(restore: Restore, metadata: Metadata) -> None:
 
 
 def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
-    """Give a folder and its content to etcd's user, and flush them to the disk."""
+    """Change the owner of a folder and its content to etcd's user, and flush them to the disk."""
     for parent, _folders, files in os.walk(folder):
         for path in (parent, *(os.path.join(parent, name) for name in files)):
             os.chown(path, owner, group)
@@ -226,7 +226,7 @@ def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
 
 
 def begin(restore: Restore, marker: str, now: float) -> None:
-    """Write the marker before etcd stops: until the restore is finished, nothing else may change the cluster. Raises RestoreError."""
+    """Write the marker before etcd stops, so that nothing else changes the cluster until the restore is finished. Raises RestoreError."""
     check_id(restore.id)
     if not (restore.is_prepared or restore.is_activated):
         raise RestoreError(f"{restore.swaps[-1].prepared} does not exist: prepare the restore first")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run a temporary etcd on data in a scratch folder.
 
-It listens on unix sockets in that folder, which only its user can enter, so that it uses no port and no client can find it. Its
+It listens on unix sockets in that folder, which only its user can enter, so it needs no port and clients cannot reach it. Its
 memory, time and priority are limited, and it ends with the process that started it.
 """
 
@@ -45,7 +45,7 @@ PEER_URL = "http://127.0.0.1:1"
 _MAX_SOCKET_PATH = 107
 _PAUSE = 0.1
 _STOP_SECONDS = 60.0
-# What etcd with authentication answers to a request without a user.
+# etcd's answer to a request without a user while authentication is on.
 _NO_USER = "user name is empty"
 
 # ulimit -d limits private writable memory, without the mapped pages of the database; the OOM killer chooses this process first.

@@ -290,7 +290,7 @@ def _verify(path: str, planned: Plan, tools: Tools, timeout: int, run: check.Run
         size, sha256 = check.verify_digest(path)
         status = check.read_status(path, tools.etcdutl_path, timeout, run)
     except SnapshotError as error:
-        # The temporary file's name would mean nothing to the user.
+        # Messages must not contain the name of the temporary file.
         text = str(error).replace(path, f"the snapshot from {planned.member.name}")
         raise SnapshotError(f"{text}; existing snapshots are unchanged") from error
     return Metadata(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep etcd from starting during a restore, also after a reboot. Private to the collection.
+"""Prevent etcd from starting during a restore, also after a reboot. Private to the collection.
 
 A drop-in of the unit allows a start only without the marker of a restore, or with a permission that the playbook gives once all hosts
 have their new data. The permission is below /run, so a reboot withdraws it: then the playbook has to finish the restore.
@@ -28,7 +28,7 @@ def drop_in_text(marker: str) -> str:
 
 
 def is_blocked(drop_in: str, marker: str) -> bool:
-    """Tell whether the drop-in is there, with its content."""
+    """Return whether the drop-in is there, with its content."""
     try:
         with open(drop_in, encoding="utf-8") as stream:
             return stream.read() == drop_in_text(marker)

@@ -14,7 +14,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def read_text(path: str, limit: int = -1) -> str:
-    """Return a file's text, or nothing where it cannot be read. limit: the most characters to read, all if negative."""
+    """Return a file's text, or an empty text if it cannot be read. limit: maximum number of characters, negative for all."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read(limit)

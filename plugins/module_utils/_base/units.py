@@ -61,7 +61,7 @@ def format_size(size: int) -> str:
 
 
 def format_sizes_distinctly(first: int, second: int) -> tuple[str, str]:
-    """Return two sizes as text; in bytes where two different sizes would read the same when rounded."""
+    """Return two sizes as text; in bytes if two different sizes would look the same when rounded."""
     texts = format_size(first), format_size(second)
     if first != second and texts[0] == texts[1]:
         return f"{format_count(first)} bytes", f"{format_count(second)} bytes"

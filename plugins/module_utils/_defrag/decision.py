@@ -25,7 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 MIB = 1 << 20
 # In addition to the copy: bbolt grows a file by 16 MiB, and a WAL on the same volume grows by files of 64 MB.
 DISK_SPARE = 16 * MIB + 2 * 64 * MIB
-# What the kernel counts for the process in addition to RssAnon: sockets, page tables, pages under writeback.
+# Memory that the kernel counts in addition to RssAnon: sockets, page tables, pages under writeback.
 MEMORY_SPARE = 32 * MIB
 
 
@@ -59,9 +59,9 @@ class HostCapacity:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a member is to be defragmented, and why not.
+    """Whether to defragment a member, with the reason if not.
 
-    transient: waiting may help. settled: nothing is left to be done. move_to: the member that must lead first.
+    transient: waiting may help. settled: there is no work left. move_to: the member that must lead first.
     """
 
     go: bool
@@ -82,14 +82,14 @@ def validate_thresholds(thresholds: Thresholds) -> None:
 
 
 def reclaimable_space(member: Member) -> tuple[int, int]:
-    """Return what a defragmentation would free, in bytes and in percent of the file, both rounded down."""
+    """Return the space that a defragmentation would free, in bytes and in percent of the file, both rounded down."""
     size, used = member.db_size or 0, member.db_size_in_use or 0
     free = max(0, size - used)
     return free, free * 100 // size if size else 0
 
 
 def is_worthwhile(member: Member, thresholds: Thresholds) -> bool:
-    """Say whether enough of this member's database is free to defragment it."""
+    """Return whether enough of this member's database is free to defragment it."""
     free, share = reclaimable_space(member)
     return free > 0 and share >= thresholds.free_share and free >= thresholds.free_size
 
@@ -107,7 +107,7 @@ def defrag_order(cluster: Cluster, thresholds: Thresholds) -> list[Member]:
 
 
 def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict | None:
-    """Return why a member is skipped whatever the state of the others; None if it should be defragmented."""
+    """Return why a member is skipped regardless of the other members; None if it should be defragmented."""
     if not cluster.members:
         return Verdict(False, f"no member of the cluster answers ({cluster.error}); start etcd, or set endpoints")
     this = cluster.member(name)
@@ -203,7 +203,7 @@ def peak_rss_anon(member: Member, metrics: MemberMetrics, host: HostCapacity) ->
 
 
 def disk_problem(member: Member, host: HostCapacity) -> str:
-    """Say why the disk has no room for the copy; empty if it has, or if its free space is unknown."""
+    """Return why the disk has too little space for the copy; empty if there is enough, or if its free space is unknown."""
     needed = (member.db_size_in_use or 0) + DISK_SPARE
     if host.free is None or host.free >= needed:
         return ""
@@ -223,7 +223,7 @@ def required_memory_limit(member: Member, metrics: MemberMetrics, host: HostCapa
 
 
 def memory_problem(member: Member, metrics: MemberMetrics, host: HostCapacity, may_raise: bool) -> str:
-    """Say why memory does not suffice; empty if it does, or if the process's memory is unknown.
+    """Return why memory is not sufficient; empty if it is, or if the process's memory is unknown.
 
     may_raise: the limit may be raised during the defragmentation if the host has the memory.
     """

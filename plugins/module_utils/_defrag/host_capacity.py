@@ -40,7 +40,7 @@ def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
 
 
 def free_space(data_dir: str) -> int | None:
-    """Return the bytes that etcd can still write beside its database, None if they cannot be read."""
+    """Return the free bytes of etcd's filesystem, None if they cannot be read."""
     if not data_dir:
         return None
     try:

@@ -57,7 +57,7 @@ def local_member_name(connection: Connection, endpoints: list[str]) -> str:
 
 
 def run_defrag(request: Request, connection: Connection, *, check: bool = False) -> list[Outcome]:
-    """Defragment, or in check mode say what would be done. Returns an outcome for each member.
+    """Defragment, or in check mode report the planned actions. Returns an outcome for each member.
 
     Raises DefragError, LockError or EtcdctlError.
     """
@@ -102,7 +102,7 @@ def _defrag_local(request: Request, connection: Connection, check: bool) -> Outc
 def _try_once(
     request: Request, connection: Connection, view: ClusterView, waited: float
 ) -> tuple[Outcome | None, Verdict]:
-    """Take the lock and defragment. Without an outcome, the verdict says what to wait for."""
+    """Acquire the lock and defragment. Without an outcome, the verdict has the condition to wait for."""
     name = request.member
     verdict = member_verdict(request, view, name)
     if not verdict.go:
@@ -122,9 +122,9 @@ def _try_once(
 def _hold_lock(
     request: Request, connection: Connection, name: str, wait: float = 0
 ) -> Iterator[lock.LeaseKeeper | None]:
-    """Hold the cluster's lock; yield None where NOSPACE rules out a lock."""
+    """Hold the cluster's lock; yield None if NOSPACE makes the lock unavailable."""
     holder = lock.Holder(socket.gethostname(), name, OPERATION)
-    # A member that is being defragmented answers nothing: renew the lease through the others first.
+    # A member answers no requests during its defragmentation: first renew the lease through the others.
     others_first = [*request.endpoints[1:], *request.endpoints[:1]]
     with contextlib.ExitStack() as stack:
         try:
@@ -135,7 +135,7 @@ def _hold_lock(
 
 
 def _defrag_all(request: Request, connection: Connection, check: bool) -> list[Outcome]:
-    """Defragment every member that is worth it, one after the other, under one lock."""
+    """Defragment all members with enough free space, one after the other, under one lock."""
     view = view_cluster(connection, request.endpoints)
     if not view.cluster.members:
         raise DefragError(f"no member of the cluster answers ({view.cluster.error}); start etcd, or set endpoints")
@@ -185,7 +185,7 @@ def _defrag_in_order(
 
 
 def _predict(request: Request, view: ClusterView, name: str, earlier: list[str], busy: str) -> Outcome:
-    """Return what would be done, or why nothing would be."""
+    """Return the planned action, or why nothing would be done."""
     verdict = member_verdict(request, view, name)
     this = view.cluster.member(name)
     if not verdict.go or this is None:

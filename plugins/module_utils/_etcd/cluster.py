@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     parse_alarms,
 )
 
-# The member id of an alarm that concerns the whole cluster.
+# The member id of an alarm for the whole cluster.
 _NO_MEMBER = "0"
 
 
@@ -48,7 +48,7 @@ class Member:
 
     @property
     def votes(self) -> bool:
-        """Whether the member counts towards quorum."""
+        """Return whether the member counts towards quorum."""
         return self.role != "learner"
 
 
@@ -78,11 +78,11 @@ class Cluster:
         return next((member for member in self.members if member.name == name), None)
 
     def has_alarm(self, kind: str) -> bool:
-        """Say whether an alarm (NOSPACE, CORRUPT) is set for any member."""
+        """Return whether an alarm (NOSPACE, CORRUPT) is set for any member."""
         return any(alarm["type"] == kind for alarm in self.alarms)
 
     def with_alarm(self, kind: str) -> list[str]:
-        """Return the members for which an alarm is set; ``the cluster`` if etcd does not know which member differs from the others."""
+        """Return the members with an alarm; ``the cluster`` if etcd does not know which member differs."""
         return [
             "the cluster" if one["member"] == _NO_MEMBER else one["member"]
             for one in self.alarms
@@ -106,7 +106,7 @@ class Cluster:
 
 
 def choose_url(client_urls: list[str], endpoints: list[str]) -> str:
-    """Return the URL at which to ask a member: one among ``endpoints``, else its first; empty if it never started."""
+    """Return the URL for querying a member: one among ``endpoints``, or else its first; empty if it never started."""
     return next((url for url in client_urls if url in endpoints), client_urls[0] if client_urls else "")
 
 
@@ -168,7 +168,7 @@ def assemble_cluster(
 
 
 def _health(url: str, learner: bool, status: Status | None, read: Health | None, refused: str) -> Health:
-    """Say whether a member is healthy, and if not, the most useful cause."""
+    """Return whether a member is healthy, and if not, the most useful cause."""
     if not url:
         return Health(healthy=False, error="it was added but never started")
     if read is not None and read.healthy:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask the members of a cluster about themselves: members, status, health, and metrics."""
+"""Query the members of a cluster: member list, status, health and metrics."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ClusterView:
 
 
 def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
-    """Ask a cluster for its members, their status and their health.
+    """Query a cluster's members, their status and their health.
 
     The list is requested from ``endpoints``; then each member is asked at its own client URL. Statuses are requested by
     one etcdctl for each member, all at once: a single etcdctl asks for them one after the other, and each silent member
@@ -71,7 +71,7 @@ def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Clust
         refused = _connection_problems(pool, connection, urls)
         open_urls = [url for url in urls if not refused[url]]
         status_jobs = [pool.submit(run_etcdctl, connection, [url], "endpoint", "status") for url in open_urls]
-        # A learner serves no reads: etcdctl 3.5 would ask it until its time is up.
+        # A learner serves no reads: etcdctl 3.5 would retry until its time limit.
         learners = {targets[member.id] for member in listed.members if member.learner}
         readable = [url for url in open_urls if url not in learners]
         healths = parse_health(_output(run_etcdctl(connection, readable, "endpoint", "health"))) if readable else {}
@@ -86,7 +86,7 @@ def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Clust
 
 
 def view_cluster(connection: Connection, endpoints: list[str]) -> ClusterView:
-    """Ask the cluster, and then every voting member for its metrics, all at once. Raises EtcdctlError."""
+    """Query the cluster, and then the metrics of all voting members in parallel. Raises EtcdctlError."""
     cluster, _answered_by = observe_cluster(connection, endpoints)
     voters = [member for member in cluster.members if member.votes and member.endpoint]
     with ThreadPoolExecutor(max_workers=_THREADS) as pool:
@@ -108,7 +108,7 @@ def _request_member_list(connection: Connection, endpoints: list[str]) -> Member
                 continue
         answer = run_etcdctl(connection, endpoints, "member", "list")
     elif "not supported for learner" in answer.stderr:
-        # etcdctl chose the endpoint of a learner: ask one after the other.
+        # etcdctl chose the endpoint of a learner: query one after the other.
         answers = (run_etcdctl(connection, [url], "member", "list", "--consistency=s") for url in endpoints)
         answer = next((other for other in answers if other.returncode == 0), answer)
     if answer.returncode != 0:
@@ -121,7 +121,7 @@ def _connection_problems(pool: ThreadPoolExecutor, connection: Connection, urls:
 
 
 def _output(answer: ProcessResult) -> str:
-    """Return standard output, which has the members that answered even when the exit status is not 0."""
+    """Return standard output, which contains the members that answered even if the exit status is not 0."""
     return answer.stdout or "null"
 
 

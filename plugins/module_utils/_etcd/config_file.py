@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-# etcd's checks of its own data: the feature gates since 3.6, and the settings that they were before.
+# etcd's checks of its own data: the feature gates since 3.6, and the settings of earlier releases.
 CORRUPTION_CHECKS = {
     "InitialCorruptCheck": "experimental-initial-corrupt-check",
     "CompactHashCheck": "experimental-compact-hash-check-enabled",
@@ -21,7 +21,7 @@ def configured_value(text: str, key: str) -> str | None:
 
 
 def corruption_checks(text: str) -> list[str]:
-    """Return the checks that are switched on, by their feature gates."""
+    """Return the enabled checks, by their feature gates."""
     gates = [gate.strip() for gate in (configured_value(text, "feature-gates") or "").split(",")]
     return [
         gate

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module arguments that say how to reach etcd, and the connection that they describe."""
+"""Define the module arguments for the connection to etcd, and create the connection from them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
     "request_timeout": {"type": "float", "default": 3.0},
 }
 
-# The same for the modules that manage users and roles.
+# Additional arguments of the modules that manage users and roles.
 LOGIN_ARGUMENTS: dict[str, dict[str, Any]] = {
     **{name: spec for name, spec in CONNECTION_ARGUMENTS.items() if name != "unit"},
     "login_user": {"type": "str", "default": ""},
     "login_password": {"type": "str", "default": "", "no_log": True},
 }
 
-# The same for the modules that only read, from any cluster.
+# Additional arguments of the modules that only read, from any cluster.
 AUDIT_ARGUMENTS: dict[str, dict[str, Any]] = {
     **LOGIN_ARGUMENTS,
     "metrics_urls": {"type": "list", "elements": "str", "default": []},

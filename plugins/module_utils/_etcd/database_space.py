@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Divide a database into live data, history and free pages, and say which action frees space. Pure.
+"""Divide a database into live data, history and free pages, and recommend the action that frees space. Pure.
 
 History is revisions that the next compaction may drop; free pages are returned to the filesystem by a defragmentation
 only. All three count towards the quota.
@@ -61,7 +61,7 @@ def divide_database(member: Member, metrics: MemberMetrics) -> DatabaseSpace:
 
 
 def explain_space(space: DatabaseSpace) -> str:
-    """Return a sentence on what fills the database, and what frees space."""
+    """Return a sentence with the parts of the database and the action that frees space."""
     of_quota = f" of its quota of {format_size(space.quota)}" if space.quota else ""
     parts = (
         f"live data {format_size(space.live)} ({format_count(space.keys)} keys), "

@@ -12,7 +12,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 
 @dataclass(frozen=True)
 class DrainVerdict:
-    """Whether a member may be stopped, and why not.
+    """Whether a member may be stopped, with the reason if not.
 
     move_to: the member that must lead first, empty if the leader stays. interrupts: the cluster has no quorum while this
     member is stopped. transient: waiting may help.
@@ -65,7 +65,7 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
 
 
 def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
-    """Say why the member ``name`` does not serve yet; empty if it serves.
+    """Return why the member ``name`` does not serve yet; empty if it serves.
 
     It serves when it answers a linearizable read (a learner: knows a leader), the cluster has a leader, and the member
     is at most ``max_lag`` raft entries behind.

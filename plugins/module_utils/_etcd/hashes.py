@@ -56,7 +56,7 @@ class Comparison:
         return asdict(self)
 
     def sentence(self) -> str:
-        """Say what was found, in one sentence without a full stop."""
+        """Describe the finding in one sentence without a full stop."""
         return describe(self.as_dict())
 
 
@@ -85,7 +85,7 @@ def judge(voters: Sequence[str], answers: Mapping[str, Answer], revision: int) -
 
 
 def describe(found: Mapping[str, Any]) -> str:
-    """Say what a comparison found, given as a dict, in one sentence without a full stop."""
+    """Describe a comparison, given as a dict, in one sentence without a full stop."""
     hashes, unknown = found["hashes"], found["unknown"]
     groups: dict[str, list[str]] = {}
     for name, text in sorted(hashes.items()):
@@ -98,5 +98,5 @@ def describe(found: Mapping[str, Any]) -> str:
     if found["verdict"] == DIFFER:
         return f"{', '.join(found['differing'])} differs from the majority {where}: {shown}{left}"
     if found["verdict"] == UNDECIDED:
-        return f"the members differ, and no hash has a majority, so nothing says which of them is wrong {where}: {shown}{left}"
+        return f"the members differ, and no hash has a majority, so the wrong one is unknown {where}: {shown}{left}"
     return f"too few members could be compared {where}{f': {shown}' if shown else ''}{left}"

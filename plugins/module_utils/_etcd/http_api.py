@@ -20,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 
 def connection_problem(url: str, timeout: float) -> str:
-    """Say why no TCP connection to this client URL can be made; empty if one can.
+    """Return why no TCP connection to this client URL can be made; empty if one can.
 
     A refused connection is known at once; etcdctl would use its whole timeout to report the same.
     """

@@ -66,10 +66,16 @@ def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
     if unit.load_state == "not-found":
         return f"unit {unit.name} does not exist on this host; install etcd first", True
     if unit.job:
-        return f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has yet to finish a job for it", False
+        return (
+            f"{unit.name} is {unit.active_state} ({unit.sub_state}): systemd has not finished a job for it yet",
+            False,
+        )
     if unit.crash_loops:
         if unit.result == "oom-kill":
-            return f"{unit.name} was killed for want of memory; raise memory_max, or lower what etcd needs", True
+            return (
+                f"{unit.name} was killed because it ran out of memory; raise memory_max, or lower what etcd needs",
+                True,
+            )
         ended = f"{unit.result or 'failed'}, exit status {unit.exit_status}, restarted {unit.restarts} times"
         return f"{unit.name} does not start ({ended})", True
     if unit.active_state != "active" or not unit.pid:

@@ -18,7 +18,7 @@ _SNAPSHOT = 'grpc_method="Snapshot"'
 
 @dataclass(frozen=True)
 class MemberMetrics:
-    """What one page of metrics says. None is a figure that the page lacks; sizes are bytes.
+    """The figures of one page of metrics, None if missing; sizes in bytes.
 
     raft_snapshots: databases that are being sent to or received from another member. snapshot_downloads: databases that
     clients are downloading, as ``etcdctl snapshot save`` does. bytes_per_revision: the mean in the database. keys: live
@@ -36,7 +36,7 @@ class MemberMetrics:
     newest_revision: int | None = None
 
     def defrag_obstacle(self) -> str:
-        """Say what a defragmentation would interrupt; empty if nothing."""
+        """Return the transfers that a defragmentation would interrupt; empty if there are none."""
         if self.defragmenting:
             return "is being defragmented"
         if self.raft_snapshots:

@@ -17,11 +17,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import describe_local_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import show
 
-ELECTION_PAUSE = 0.5  # seconds between two questions while there is no quorum
+ELECTION_PAUSE = 0.5  # seconds between two queries while there is no quorum
 
 
 def describe_member_in_quorum(params: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Return what ``describe_member`` returns. Without a quorum it is asked again until there is one, for ``seconds`` at most.
+    """Call ``describe_member``; without a quorum, repeat until there is one, for at most ``seconds``.
 
     Members that have just lost their leader elect another one: etcd's default election timeout is 1 s, and several
     candidates can need more than one round.
@@ -35,7 +35,7 @@ def describe_member_in_quorum(params: dict[str, Any], seconds: float) -> dict[st
 
 
 def former_endpoints(endpoints: list[str], settings: Mapping[str, Any]) -> list[str]:
-    """Return where the process on this host listens by its start line, on loopback: its client port may be about to change."""
+    """Return the loopback endpoints of the process on this host from its start line, because its client port may be about to change."""
     ports = {urlsplit(url).port for url in settings.get("listen_client_urls") or []}
     own = urlsplit(endpoints[0])
     return [f"{own.scheme}://{own.hostname}:{port}" for port in sorted(filter(None, ports)) if port != own.port]
@@ -44,7 +44,7 @@ def former_endpoints(endpoints: list[str], settings: Mapping[str, Any]) -> list[
 def describe_member(params: dict[str, Any]) -> dict[str, Any]:
     """Return the cluster, the name of the member on this host, and its process.
 
-    A cluster that does not answer at ``endpoints`` is asked where the process on this host listens.
+    If a cluster does not answer at ``endpoints``, it is queried at the endpoints of the process on this host.
 
     params: those of CONNECTION_ARGUMENTS, data_dir and wal_dir. An unreachable cluster is a result. Raises EtcdctlError
     for invalid parameters.

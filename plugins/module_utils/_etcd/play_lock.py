@@ -27,7 +27,7 @@ PLAY_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class PlayLock:
-    """The lock, and who has it instead.
+    """The cluster's lock for one play.
 
     seconds: the lifetime of its lease, 0 for no lock at all. ended_play, running_play: another play of the same controller
     that has ended or still runs. busy: why the lock is unavailable, empty if it is held. held: the lock of the other holder.
@@ -58,7 +58,7 @@ class PlayLock:
         )
 
     def acquire(self) -> bool:
-        """Acquire the lock. While the alarm NOSPACE or CORRUPT is set, nobody can, and none is needed."""
+        """Acquire the lock. While the alarm NOSPACE or CORRUPT is set, it is unavailable and not needed."""
         self.busy, self.held = "", None
         try:
             lock.acquire_lock(
@@ -80,17 +80,17 @@ class PlayLock:
         return self.held if self.held and self.held.holder.play in plays else None
 
     def is_fresh(self) -> bool:
-        """Say whether this object acquired the lock within the first quarter of its lifetime: then it needs no renewal."""
+        """Return whether less than a quarter of the lock's lifetime has passed, so that it needs no renewal."""
         return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4
 
     def unjudged_play(self) -> str:
-        """Return the play that holds the lock if only its controller, which is this one, can say whether it has ended."""
+        """Return the play of this controller that holds the lock, if it is unknown whether it has ended."""
         play = self.held.holder.play if self.held else ""
         same = play.rsplit(":", 2)[0] == self.holder.play.rsplit(":", 2)[0]
         return play if play and same and play not in (self.holder.play, self.ended_play, self.running_play) else ""
 
     def longest_wait(self, waited: float) -> float:
-        """Return until when waiting helps, in seconds since the first attempt: until the lease that another play has expires.
+        """Return how long waiting helps, in seconds since the first attempt: until the lease of another play expires.
 
         Read once: a play that runs gets another lease for its next member. 0 if there is no lease to wait for.
         """
@@ -99,7 +99,7 @@ class PlayLock:
         return self.wait
 
     def outlook(self) -> str:
-        """Say when the lease of the other holder expires; empty without one."""
+        """Describe when the lease of the other holder expires; empty without one."""
         if self.held is None:
             return ""
         return f"; the lock's lease expires in {self._remaining()} s unless its holder renews it"
@@ -111,7 +111,7 @@ class PlayLock:
             return 0
 
     def release(self) -> None:
-        """Release the lock if this play holds it; where the cluster does not answer, the lease expires."""
+        """Release the lock if this play holds it. If the cluster does not answer, the lease expires."""
         if self.seconds > 0:
             with contextlib.suppress(lock.LockError):
                 lock.release_lock_of(self.link, self.endpoints, self.holder)

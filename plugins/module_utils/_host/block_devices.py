@@ -34,7 +34,7 @@ class FstabEntry:
 
 
 def parse_fstab(text: str) -> list[FstabEntry]:
-    """The entries of an fstab without its comments."""
+    """Return the entries of an fstab, without comments."""
     entries = []
     for line in text.splitlines():
         fields = line.split()
@@ -47,12 +47,12 @@ def parse_fstab(text: str) -> list[FstabEntry]:
 
 
 def parse_swaps(text: str) -> list[str]:
-    """Paths of the active swap areas in /proc/swaps."""
+    """Return the paths of the active swap areas in /proc/swaps."""
     return [unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
 
 
 def parse_scheduler(text: str) -> tuple[str | None, list[str]]:
-    """The active I/O scheduler and those to choose from: 'none [mq-deadline] kyber' -> ('mq-deadline', [...])."""
+    """Return the active I/O scheduler and the available ones: 'none [mq-deadline] kyber' -> ('mq-deadline', [...])."""
     names = text.split()
     active = next((name.strip("[]") for name in names if name.startswith("[")), None)
     if active is None and len(names) == 1:
@@ -68,7 +68,7 @@ def _names(path: str) -> list[str]:
 
 
 def queue_facts(number: str, sysfs: str = "/sys") -> dict[str, Any]:
-    """What sysfs tells of the disk under a device number ('7:0'); a partition has its disk's queue.
+    """Return sysfs' facts about the disk with a device number ('7:0'); a partition has its disk's queue.
 
     Returns name, disk (the whole disk's name), is_partition, size (bytes), read_only, rotational, scheduler,
     schedulers, write_cache, partitions, holders and slaves; values that sysfs does not have are None or empty.
@@ -96,7 +96,7 @@ def queue_facts(number: str, sysfs: str = "/sys") -> dict[str, Any]:
 
 
 def _busy(path: str) -> bool:
-    """Whether the kernel holds the device for someone: a mount, in any namespace, device mapper, RAID, swap."""
+    """Return whether the kernel uses the device: for a mount (in any namespace), device mapper, RAID or swap."""
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_EXCL))
     except OSError as error:
@@ -107,7 +107,7 @@ def _busy(path: str) -> bool:
 def device_facts(
     path: str, mounts: Sequence[Mount], swaps: Sequence[str], run: Runner, sysfs: str = "/sys"
 ) -> dict[str, Any]:
-    """Everything that decides whether a device may become etcd's volume.
+    """Return all facts that decide whether a device may become etcd's volume.
 
     exists and is_block are always there; the rest only for a block device. The keys are documented in
     etcd_host_info's RETURN.
@@ -133,11 +133,11 @@ def device_facts(
 
 
 def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry]) -> dict[str, Any]:
-    """Whether something is mounted at a path, what, how much room it has, and what fstab says about it.
+    """Return what is mounted at a path, its free space, and its entry in fstab.
 
     The keys are documented in etcd_host_info's RETURN.
     """
-    # The mount table has real paths, fstab may have the one that was written.
+    # The mount table has resolved paths; fstab may have unresolved ones.
     point = os.path.realpath(path)
     here, under = mounted_at(point, mounts), mount_of(point, mounts)
     entry = next((item for item in fstab if (item.mount_point.rstrip("/") or "/") in (path.rstrip("/"), point)), None)
@@ -165,10 +165,10 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
 
 
 def read_swaps(proc: str = "/proc") -> list[str]:
-    """The active swap areas."""
+    """Return the active swap areas."""
     return parse_swaps(read_text(f"{proc}/swaps"))
 
 
 def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
-    """The entries of the machine's fstab; empty where there is none."""
+    """Return the entries of the machine's fstab; empty if there is none."""
     return parse_fstab(read_text(path))

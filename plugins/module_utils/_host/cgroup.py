@@ -16,14 +16,14 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, parse_mountinfo
 
-# v1 has no word for "no limit": it is the largest multiple of the page size in 63 bits, whatever the page size.
+# v1 expresses "no limit" as the largest multiple of the page size in 63 bits.
 UNLIMITED_V1 = 1 << 62
 
 
 def read_memory_cgroup(root: Path, pid: int) -> dict[str, Any]:
     """Return limit, high, current and peak (bytes, None for none or unknown) and the OOM kills of a process's cgroup.
 
-    The limit is the smallest of the group and its parents: that is the one that kills. ``root`` is "/" except in
+    The limit is the smallest one of the group and its parents, which is the effective one. ``root`` is "/" except in
     tests. Never fails: what cannot be read is None.
     """
     membership = _text(root / "proc" / str(pid) / "cgroup") or ""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a block device carries: blkid's signatures, and a sample of its bytes where blkid knows none.
+"""Inspect the content of a block device: blkid's signatures, or else a sample of its bytes.
 
 Private to the collection. Nothing here writes. blkid does not know everything: plain dm-crypt has no header, and a raw LUN of
 a database may have any. A device without a signature is blank only if the whole sample is zero.
@@ -36,7 +36,7 @@ ERASED_MARK = "etcdops.headroom: erased, to become a volume of etcd\n"
 
 
 def parse_blkid(text: str) -> dict[str, str]:
-    """The KEY=value lines of `blkid -p -o export`."""
+    """Parse the KEY=value lines of `blkid -p -o export`."""
     values = {}
     for line in text.splitlines():
         key, equals, value = line.partition("=")
@@ -46,7 +46,7 @@ def parse_blkid(text: str) -> dict[str, str]:
 
 
 def signature(probe: dict[str, str]) -> str | None:
-    """What a probe found, in words, or None where it found nothing."""
+    """Return a description of the probe's findings, None if there are none."""
     if "PTTYPE" in probe and "TYPE" not in probe:
         return f"partition table ({probe['PTTYPE']})"
     if "TYPE" not in probe:
@@ -56,7 +56,7 @@ def signature(probe: dict[str, str]) -> str | None:
 
 
 def sample_spans(size: int) -> Iterator[tuple[int, int]]:
-    """The (offset, length) of each read of a sample: start, end, and evenly between them."""
+    """Return the (offset, length) of each read of a sample: start, end, and evenly between them."""
     yield 0, min(size, EDGE_BYTES)
     if size <= EDGE_BYTES:
         return
@@ -70,7 +70,7 @@ def sample_spans(size: int) -> Iterator[tuple[int, int]]:
 
 def sample(path: str) -> dict[str, Any]:
     """Read a sample of a device: sampled (bytes), nonzero_at (where it is not zero, else None), has_erased_mark. Raises OSError."""
-    # Direct: the page cache may have zeros that the device does not have, and a sample is no use there afterwards.
+    # Direct I/O: the page cache may have zeros that are not on the device.
     handle = _open_direct(path)
     try:
         with mmap.mmap(-1, EDGE_BYTES + ALIGNMENT) as buffer:
@@ -107,7 +107,7 @@ def _read_at(handle: int, buffer: mmap.mmap, offset: int, length: int) -> bytes:
 
 
 def content_facts(path: str, run: Runner) -> dict[str, Any]:
-    """What a device carries, or why that is not known (probe_error). The keys are documented in etcd_host_info's RETURN."""
+    """Return the content of a device, or why it is unknown (probe_error). The keys are documented in etcd_host_info's RETURN."""
     values, found, problem = _probe(path, run)
     taken: dict[str, Any] = {"sampled": 0, "nonzero_at": None, "has_erased_mark": False}
     if problem is None and found is None:
@@ -128,9 +128,9 @@ def content_facts(path: str, run: Runner) -> dict[str, Any]:
 
 
 def _probe(path: str, run: Runner) -> tuple[dict[str, str], str | None, str | None]:
-    """blkid's findings, the signature in words, and why the device could not be probed (if it could not)."""
+    """Return blkid's findings, a description of the signature, and the reason if the device could not be probed."""
     try:
-        # blkid answers "nothing found" also when it cannot read: then nothing may be concluded from its answer.
+        # blkid also answers "nothing found" if it cannot read, so that answer proves nothing.
         with open(path, "rb", buffering=0) as stream:
             stream.read(4096)
     except OSError as error:

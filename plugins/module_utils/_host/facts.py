@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the roles must know of a host before they change it. Private to the collection.
+"""Gather the facts of a host that the roles need before they change it. Private to the collection.
 
 Parsers of what Linux and systemd show, and readers of files and folders. Nothing here writes.
 """
@@ -71,12 +71,12 @@ ADMIN_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"]
 
 
 def find_command(name: str) -> str | None:
-    """The path of a command, None if it is not installed."""
+    """Return the path of a command, None if it is not installed."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *ADMIN_FOLDERS]))
 
 
 def run(command: Sequence[str]) -> tuple[int, str]:
-    """Return code and output of a short reading command; 127 if it is missing, 124 if it does not end in 10 s."""
+    """Run a short read-only command. Returns its exit status and output; 127 if it is missing, 124 if it does not end in 10 s."""
     program = find_command(command[0])
     if program is None:
         return 127, ""
@@ -104,7 +104,7 @@ def parse_os_release(text: str) -> dict[str, str | None]:
 
 
 def parse_fib_trie(text: str) -> list[str]:
-    """The host's own IPv4 addresses in /proc/net/fib_trie, without loopback."""
+    """Return the host's own IPv4 addresses in /proc/net/fib_trie, without loopback."""
     found, leaf = set(), ""
     for line in text.splitlines():
         match = _LEAF.match(line)
@@ -120,13 +120,13 @@ UNFIT_IPV6 = 0x01 | 0x08 | 0x20 | 0x40  # temporary, duplicate address detected,
 
 
 def parse_if_inet6(text: str) -> list[str]:
-    """The host's own IPv6 addresses in /proc/net/if_inet6, without loopback and link-local ones."""
+    """Return the host's own IPv6 addresses in /proc/net/if_inet6, without loopback and link-local ones."""
     addresses = {ipaddress.IPv6Address(bytes.fromhex(line.split()[0])) for line in text.splitlines() if line.strip()}
     return [str(address) for address in sorted(addresses) if not (address.is_loopback or address.is_link_local)]
 
 
 def route_source(family: int, target: str) -> str | None:
-    """The address that the host would send from towards target. A UDP socket's connect sends nothing."""
+    """Return the source address that the host would use for a target. Connecting a UDP socket sends no packet."""
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((target, 53))
@@ -136,7 +136,7 @@ def route_source(family: int, target: str) -> str | None:
 
 
 def lasting_ipv6(source: str | None, text: str) -> str | None:
-    """Return an address that lasts, for the one that the host sends from: a privacy address is replaced after a day.
+    """Return a permanent address for the host's source address, because a privacy address is replaced after a day.
 
     text: /proc/net/if_inet6. From the same interface the address of the same network is taken if there is one. None if all
     addresses there are temporary, deprecated or not usable yet.
@@ -161,7 +161,7 @@ def lasting_ipv6(source: str | None, text: str) -> str | None:
 
 
 def full_name(hostname: str) -> str:
-    """The host's fully qualified name by its resolver, or the name itself where that knows none."""
+    """Return the host's fully qualified name from its resolver, or else the name itself."""
     if "." in hostname:
         return hostname
     try:
@@ -187,7 +187,7 @@ def parse_systemctl_show(text: str) -> dict[str, str]:
 
 
 def process_environment(pid: int, name: str, proc: str = "/proc") -> str | None:
-    """One environment variable of a running process, None where it has none or may not be read."""
+    """Return an environment variable of a running process, None if it is unset or cannot be read."""
     try:
         with open(f"{proc}/{pid}/environ", "rb") as stream:
             entries = stream.read().split(b"\0")
@@ -200,7 +200,7 @@ def process_environment(pid: int, name: str, proc: str = "/proc") -> str | None:
 
 
 def process_executable(pid: int, proc: str = "/proc") -> str | None:
-    """The path of a running process' binary, None where it may not be read."""
+    """Return the path of a running process's binary, None if it cannot be read."""
     try:
         return os.readlink(f"{proc}/{pid}/exe")
     except OSError:
@@ -231,7 +231,7 @@ def _group(gid: int) -> str:
 
 
 def file_facts(path: str) -> dict[str, Any]:
-    """Type, digest, mode and owner of one path; a link is followed and its target named."""
+    """Return type, digest, mode and owner of a path; links are followed."""
     target = os.readlink(path) if os.path.islink(path) else None
     try:
         status = os.stat(path)
@@ -252,7 +252,7 @@ def file_facts(path: str) -> dict[str, Any]:
 
 
 def user_facts(name: str) -> dict[str, Any]:
-    """A user of the host: exists, uid, gid, group, home, shell."""
+    """Return the facts of a user: exists, uid, gid, group, home, shell."""
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
@@ -268,7 +268,7 @@ def user_facts(name: str) -> dict[str, Any]:
 
 
 def has_python_module(name: str) -> bool:
-    """Whether the Python that runs the modules on this host can import a module (nothing is imported)."""
+    """Return whether the Python that runs the modules on this host can import a module (nothing is imported)."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -276,7 +276,7 @@ def has_python_module(name: str) -> bool:
 
 
 def installed_versions(folder: str) -> list[str]:
-    """The etcd versions whose server lies under folder/<version>/etcd, lowest first."""
+    """Return the etcd versions with a server in folder/<version>/etcd, lowest first."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -288,7 +288,7 @@ def installed_versions(folder: str) -> list[str]:
 
 
 def cgroup_version(root: str = "/sys/fs/cgroup") -> int | None:
-    """2 where the unified hierarchy is mounted at its root, 1 where there are (also) older ones, None without."""
+    """Return 2 for the unified hierarchy, 1 for a legacy or hybrid one, None without cgroups."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):
         return 2
     return 1 if os.path.isdir(os.path.join(root, "memory")) or os.path.isdir(os.path.join(root, "systemd")) else None

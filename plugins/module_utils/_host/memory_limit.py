@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Raise the memory limit of a unit for a while, and put it back whatever happens. Private to the collection.
+"""Raise the memory limit of a unit temporarily, and always restore it. Private to the collection.
 
 ``systemctl set-property --runtime`` takes effect at once and leaves files below /run, which win over the unit's own until
 they are removed. What the limit was is noted before it is raised, so that another process can put it back if this one
@@ -25,7 +25,7 @@ PROPERTIES = ("MemoryMax", "MemoryHigh")
 # Where systemd keeps what was set for as long as the machine runs, and where it is noted what was set before.
 CONTROL = Path("/run/systemd/system.control")
 NOTES = Path("/run/headroom")
-# Go gives memory back within this time; a limit put back too early would kill.
+# Go returns memory to the kernel within this time; restoring the limit too early would kill the process.
 PATIENCE_SECONDS = 300.0
 _SPARE = 32 << 20
 
@@ -36,14 +36,14 @@ class LimitError(ValueError):
 
 @dataclass
 class Raised:
-    """What became of the limit after the block: ``problem`` says why it was not put back, else it is empty."""
+    """The state of the limit after the block: ``problem`` is the reason if it was not restored."""
 
     problem: str = ""
 
 
 @contextlib.contextmanager
 def raised(unit: str, limit: int) -> Iterator[Raised]:
-    """Have ``limit`` bytes as MemoryMax and no MemoryHigh below it while the block runs. Raises LimitError."""
+    """Set MemoryMax to ``limit`` bytes, and no MemoryHigh below it, while the block runs. Raises LimitError."""
     result = Raised()
     before = _properties(unit)
     NOTES.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def raised(unit: str, limit: int) -> Iterator[Raised]:
 
 
 def restore(unit: str) -> str:
-    """Put back the limit that a run raised, once the process is below it. Returns why it could not, or nothing.
+    """Restore the limit that a run raised, once the process is below it. Returns the reason if that failed.
 
     Nothing is done if no run left a note.
     """
@@ -102,7 +102,7 @@ def _properties(unit: str) -> dict[str, str]:
     found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     missing = [name for name in PROPERTIES if not found.get(name)]
     if missing:
-        raise LimitError(f"systemd does not say {', '.join(missing)} of {unit}")
+        raise LimitError(f"systemd does not report {', '.join(missing)} of {unit}")
     return {name: found[name] for name in PROPERTIES}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which filesystem a path lies on, from mountinfo. Private to the collection.
+"""Find the filesystem of a path in mountinfo. Private to the collection.
 
 Source: proc_pid_mountinfo(5). The parser is the only one of the collection; fstab shares its escapes.
 """
@@ -34,13 +34,13 @@ class Mount:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """All options, those of the mount first, each once."""
+        """Return all options without duplicates, those of the mount first."""
         words = [*self.mount_options.split(","), *self.super_options.split(",")]
         return tuple(dict.fromkeys(word for word in words if word))
 
 
 def parse_mountinfo(text: str) -> list[Mount]:
-    """Read /proc/PID/mountinfo; lines that are not understood are left out.
+    """Parse /proc/PID/mountinfo; skip malformed lines.
 
     The order is that in which they were made: of two on one mount point the later one is seen.
     """
@@ -65,7 +65,7 @@ def parse_mountinfo(text: str) -> list[Mount]:
 
 
 def read_mounts(proc: str = "/proc") -> list[Mount]:
-    """The mounts that this process sees; none where /proc does not show them."""
+    """Return the mounts of this process; none if /proc does not show them."""
     try:
         with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="replace") as stream:
             return parse_mountinfo(stream.read())
@@ -74,7 +74,7 @@ def read_mounts(proc: str = "/proc") -> list[Mount]:
 
 
 def mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
-    """Return the mount that holds an absolute, resolved path: the deepest one, and of several the last."""
+    """Return the mount that contains an absolute, resolved path: the deepest one, and if there are several, the last."""
     best = None
     for mount in mounts:
         inside = (path.rstrip("/") + "/").startswith(mount.mountpoint.rstrip("/") + "/")
@@ -84,12 +84,12 @@ def mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
 
 
 def mounted_at(path: str, mounts: Sequence[Mount]) -> Mount | None:
-    """Return the mount that is seen at exactly this mount point."""
+    """Return the mount that is visible at exactly this mount point."""
     return next((mount for mount in reversed(mounts) if mount.mountpoint == (path.rstrip("/") or "/")), None)
 
 
 def describe(path: str, process_mounts: Sequence[Mount], host_mounts: Sequence[Mount]) -> dict[str, str] | None:
-    """Say where a directory of the process is mounted.
+    """Describe the mount of a directory of the process.
 
     The device and filesystem are those that the process sees. A sandboxed unit sees its directories as mounts of
     their own, so the mount point is the host's, as long as the host has the same device there.

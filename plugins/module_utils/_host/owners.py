@@ -98,26 +98,28 @@ def is_beside(pid: int, proc: str = "/proc") -> bool:
 
 
 def lasting(owner: Owner) -> str:
-    """Return a sentence that says whether a priority that is set on the running process survives a restart."""
+    """Return a sentence on whether the priority of the running process survives a restart."""
     if owner.kind == "service":
         return f"{owner.unit} sets it again at each start if a drop-in of the unit says so."
     if owner.kind == "pod":
         return (
-            f"It does not last: the pod's container {owner.container[:12]} loses it when it restarts, and Kubernetes has "
+            f"It does not persist: the pod's container {owner.container[:12]} loses it when it restarts, and Kubernetes has "
             "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
         )
     if owner.kind == "container" and owner.unit and owner.container not in owner.unit:
-        return f"It lasts if {owner} sets it at each start: run this within the container, where it can have a drop-in."
+        return (
+            f"It persists if {owner} sets it at each start: run this within the container, where it can have a drop-in."
+        )
     if owner.kind == "container":
         return (
-            f"It does not last: container {owner.container[:12]} loses it when it restarts. Engines can give a "
+            f"It does not persist: container {owner.container[:12]} loses it when it restarts. Engines can give a "
             "container a weight (--blkio-weight, --cpu-shares), but no I/O priority; set it again after each start."
         )
-    return "It does not last: the process is not the main process of a unit, so the priority ends with it. Run etcd as a systemd unit."
+    return "It does not persist: the process is not the main process of a unit, so the priority ends with it. Run etcd as a systemd unit."
 
 
 def disks(pid: int, proc: str = "/proc", sysfs: str = "/sys") -> list[dict[str, Any]]:
-    """The disks below the database and the WAL that a process has open: volume ("data", "wal"), disk, scheduler.
+    """Return the disks below the open database and WAL of a process: volume ("data", "wal"), disk, scheduler.
 
     Goes by the open files, so it sees through containers and their mounts. The scheduler is None where the kernel
     does not show a disk, as below btrfs or a network filesystem.
@@ -140,7 +142,7 @@ def disks(pid: int, proc: str = "/proc", sysfs: str = "/sys") -> list[dict[str, 
 
 
 def bottom(number: str, sysfs: str = "/sys", layers: int = MOST_LAYERS) -> list[tuple[str | None, str | None]]:
-    """The disks (name, I/O scheduler) at the bottom of a device number, through LVM, encryption and RAID."""
+    """Return the physical disks (name, I/O scheduler) below a device number, through LVM, encryption and RAID."""
     facts = queue_facts(number, sysfs)
     below: list[tuple[str | None, str | None]] = []
     for slave in facts["slaves"] if layers else ():
@@ -149,14 +151,14 @@ def bottom(number: str, sysfs: str = "/sys", layers: int = MOST_LAYERS) -> list[
 
 
 def ignored(found: Sequence[dict[str, Any]], io_class: str) -> bool:
-    """Whether every disk that is seen ignores this class: it is treated there like the usual best effort."""
+    """Return whether all visible disks treat this class like the default."""
     heeding = {"bfq"} | ({"mq-deadline"} if io_class == "idle" else set())
     known = [item["scheduler"] for item in found if item["scheduler"] is not None]
     return bool(known) and not heeding & set(known)
 
 
 def effect(found: Sequence[dict[str, Any]], io_class: str) -> list[str]:
-    """What each disk's scheduler makes of the I/O class: one sentence for each disk."""
+    """Return a sentence for each disk on the effect of the I/O class with its scheduler."""
     return list(dict.fromkeys(_sentence(item["disk"], item["volume"], item["scheduler"], io_class) for item in found))
 
 
@@ -164,13 +166,13 @@ def _sentence(disk: str | None, volume: str, scheduler: str | None, io_class: st
     if scheduler is None:
         return f"The I/O scheduler of etcd's {volume} volume is not visible, so it is unknown whether the I/O priority has an effect."
     if scheduler == "bfq":
-        return f"bfq on {disk} heeds the I/O priority within a control group; between groups it goes by their weights."
+        return f"bfq on {disk} honours the I/O priority within a control group; between groups, their weights decide."
     if scheduler != "mq-deadline":
-        return f"The I/O scheduler {scheduler} on {disk} ignores I/O priorities; bfq heeds them."
+        return f"The I/O scheduler {scheduler} on {disk} ignores I/O priorities; bfq honours them."
     if io_class == "idle":
-        return f"mq-deadline on {disk} heeds the class idle."
+        return f"mq-deadline on {disk} honours the class idle."
     return (
-        f"mq-deadline on {disk} tells only I/O classes apart: {io_class} at any priority is treated like the default."
+        f"mq-deadline on {disk} distinguishes only I/O classes: {io_class} at any priority is treated like the default."
     )
 
 

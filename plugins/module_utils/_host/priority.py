@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Priority of a running process on disk and CPU: of each of its threads. Private to the collection.
+"""Read and set the disk and CPU priority of each thread of a process. Private to the collection.
 
 The kernel keeps I/O priority and nice per thread, and a new thread gets those of the one that starts it. ``ionice -p`` and
 ``renice -p`` of a process change its main thread only. Sources: ioprio_set(2), setpriority(2) ("C library/kernel
@@ -39,7 +39,7 @@ IOPRIO_SET = {
 }
 LOWEST_LEVEL = 7
 NICE_RANGE = (-20, 19)
-# A thread may be started by one that has not had its turn; the next pass finds it.
+# A thread that has not been changed yet may start another one; the next pass finds it.
 MOST_PASSES = 10
 MOST_NAMED = 8
 
@@ -50,7 +50,7 @@ class PriorityError(ValueError):
 
 @dataclass(frozen=True)
 class Priority:
-    """I/O class, its level (None where the class has none) and nice. In what is wanted, None leaves a part as it is."""
+    """I/O class, its level (None if the class has none) and nice. In a requested priority, None means unchanged."""
 
     io_class: str | None
     io_level: int | None
@@ -67,7 +67,7 @@ class Priority:
 
 @dataclass(frozen=True)
 class Thread:
-    """A thread, and what it has."""
+    """A thread and its priority."""
 
     tid: int
     priority: Priority
@@ -77,9 +77,9 @@ def wanted(io_class: str | None, io_level: int | None, nice: int | None) -> Prio
     """Return the requested priority. Raises PriorityError if it is invalid or refused."""
     if io_class == "realtime":
         raise PriorityError(
-            "io_class is realtime, which is refused: while such a thread writes, nothing else on the disk gets its turn, "
-            "neither the journal of the filesystem that etcd itself waits for nor sshd. best-effort with io_priority 0 "
-            "is the highest that leaves the host alive."
+            "io_class is realtime, which is refused: a thread of this class blocks all other I/O of the disk, including sshd "
+            "and the filesystem's journal, for which etcd itself waits. Use best-effort with io_priority 0, the highest "
+            "supported priority."
         )
     if io_class is not None and io_class not in IO_CLASSES.values():
         raise PriorityError(f"io_class is {io_class!r}, but must be best-effort, idle or none.")
@@ -95,14 +95,14 @@ def wanted(io_class: str | None, io_level: int | None, nice: int | None) -> Prio
 
 
 def differs(thread: Thread, goal: Priority) -> bool:
-    """Whether a thread has something else than what is wanted; what cannot be read is taken to differ."""
+    """Return whether a thread's priority differs from the requested one; an unreadable one counts as different."""
     has = thread.priority
     io_differs = goal.io_class is not None and (has.io_class, has.io_level) != (goal.io_class, goal.io_level)
     return io_differs or (goal.nice is not None and has.nice != goal.nice)
 
 
 def reckoned(threads: Sequence[Thread], goal: Priority) -> list[Thread]:
-    """The threads as they would be with what is wanted."""
+    """Return the threads with the requested priority, for check mode."""
     found = []
     for thread in threads:
         has = thread.priority
@@ -112,7 +112,7 @@ def reckoned(threads: Sequence[Thread], goal: Priority) -> list[Thread]:
 
 
 def read_threads(pid: int) -> list[Thread]:
-    """The threads of a process with what they have; none if it has ended."""
+    """Return the threads of a process with their priorities; none if it has ended."""
     found = []
     for tid in thread_ids(Path(f"/proc/{pid}")):
         try:
@@ -125,9 +125,9 @@ def read_threads(pid: int) -> list[Thread]:
 
 
 def bring(pid: int, goal: Priority) -> list[Thread]:
-    """Give every thread the priority; returns the threads as they then are.
+    """Set the priority of every thread. Returns the threads afterwards.
 
-    Goes on until a pass finds nothing to do, because threads may start during a pass. Raises PriorityError if the
+    Repeats until a pass finds no difference, because threads may start during a pass. Raises PriorityError if the
     kernel refuses, or if there are still others after many passes.
     """
     for _turn in range(MOST_PASSES):
@@ -137,11 +137,11 @@ def bring(pid: int, goal: Priority) -> list[Thread]:
             return threads
         for thread in others:
             _set(thread.tid, goal)
-    raise PriorityError(f"threads {tids(others)} of process {pid} do not keep {goal}: something else sets them, too.")
+    raise PriorityError(f"threads {tids(others)} of process {pid} do not keep {goal}: something else changes them.")
 
 
 def _set(tid: int, goal: Priority) -> None:
-    """Set what is wanted of one thread; one that has ended is none to set."""
+    """Set the requested priority of one thread, unless it has ended."""
     try:
         if goal.nice is not None:
             os.setpriority(os.PRIO_PROCESS, tid, goal.nice)
@@ -153,8 +153,8 @@ def _set(tid: int, goal: Priority) -> None:
         if error.errno not in (errno.EPERM, errno.EACCES):
             raise PriorityError(f"thread {tid} cannot get {goal}: {error.strerror}") from error
         raise PriorityError(
-            f"thread {tid} may not get {goal}: a process of another user, and a higher priority than one's own, need "
-            "root (in a container also CAP_SYS_NICE). Use become."
+            f"thread {tid} may not get {goal}: changing another user's process, or raising a priority, needs root (in a "
+            "container also CAP_SYS_NICE). Use become."
         ) from error
 
 
@@ -172,20 +172,20 @@ def set_io_priority(tid: int, io_class: str, io_level: int | None) -> None:
 
 
 def encode_io_priority(io_class: str, io_level: int | None) -> int:
-    """What ioprio_set(2) takes; the inverse of ``decode_io_priority``."""
+    """Encode a priority for ioprio_set(2); the inverse of ``decode_io_priority``."""
     number = next(number for number, name in IO_CLASSES.items() if name == io_class)
     return number << IOPRIO_CLASS_SHIFT | (io_level or 0)
 
 
 def tids(threads: Sequence[Thread]) -> str:
-    """The ids of threads with what they have, shortened where there are many."""
+    """Return the ids of threads with their priorities, shortened if there are many."""
     named = [f"{thread.tid} ({thread.priority})" for thread in threads[:MOST_NAMED]]
     more = len(threads) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")
 
 
 def summary(threads: Sequence[Thread]) -> dict[str, dict[str, int]]:
-    """Threads by I/O class and level, and by nice: ``{"io_classes": {"best-effort/0": 14}, "nice": {"-5": 14}}``."""
+    """Return the numbers of threads by I/O class and level, and by nice value: ``{"io_classes": {"best-effort/0": 14}, "nice": {"-5": 14}}``."""
     known = [as_dict(thread) for thread in threads if thread.priority.io_class]
     nice: dict[str, int] = {}
     for thread in threads:
@@ -194,6 +194,6 @@ def summary(threads: Sequence[Thread]) -> dict[str, dict[str, int]]:
 
 
 def as_dict(thread: Thread) -> dict[str, Any]:
-    """A thread as the module returns it."""
+    """Return a thread in the format of the module's result."""
     has = thread.priority
     return {"tid": thread.tid, "io_class": has.io_class, "io_level": has.io_level, "nice": has.nice}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A process as the kernel sees it: memory, threads and their I/O class, environment. Private to the collection.
+"""Read a process from /proc: memory, threads and their I/O class, environment. Private to the collection.
 
 Functions take the root of the filesystem, so that tests can hand them captured files.
 """
@@ -89,7 +89,7 @@ def read_mounts(root: Path, pid: int, paths: dict[str, str]) -> dict[str, dict[s
 
 
 def parse_status_sizes(text: str) -> dict[str, int | None]:
-    """Read the sizes in /proc/PID/status (kB there, bytes here); None for what this kernel does not have."""
+    """Parse the sizes in /proc/PID/status (kB there, bytes here); None if this kernel does not have them."""
     found: dict[str, int | None] = dict.fromkeys(_STATUS_SIZES.values())
     for line in text.splitlines():
         name, _colon, value = line.partition(":")
@@ -99,7 +99,7 @@ def parse_status_sizes(text: str) -> dict[str, int | None]:
 
 
 def parse_nice(stat: str) -> int | None:
-    """Read the nice value, field 19 of /proc/PID/stat. The command in field 2 may itself hold blanks and brackets."""
+    """Parse the nice value, field 19 of /proc/PID/stat. The command in field 2 may contain blanks and brackets."""
     fields = stat.rpartition(")")[2].split()
     return int(fields[16]) if len(fields) > 16 else None
 
@@ -131,7 +131,7 @@ def io_priority(tid: int) -> tuple[str, int | None]:
 
 
 def decode_io_priority(value: int) -> tuple[str, int | None]:
-    """Split what ioprio_get(2) returns. Only real time and best effort have levels; bits 3 to 12 are hints."""
+    """Decode the result of ioprio_get(2). Only real time and best effort have levels; bits 3 to 12 are hints."""
     name = IO_CLASSES.get(value >> IOPRIO_CLASS_SHIFT, "")
     return name, value & 7 if name in ("realtime", "best-effort") else None
 

@@ -18,7 +18,7 @@ UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NResta
 
 
 def system_facts() -> dict[str, Any]:
-    """The host itself: names, architecture, distribution, memory, addresses, systemd."""
+    """Return the facts of the host: names, architecture, distribution, memory, addresses, systemd."""
     hostname = socket.gethostname()
     machine = platform.machine()
     code, version = host_facts.run(["systemctl", "--version"])
@@ -57,7 +57,7 @@ def started_binary(exec_start: str) -> str | None:
 
 
 def unit_facts(name: str) -> dict[str, Any]:
-    """State of a service, and digest and binary of its process."""
+    """Return the state of a service, and digest and binary of its process."""
     shown = host_facts.parse_systemctl_show(
         host_facts.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1]
     )

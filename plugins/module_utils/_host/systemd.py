@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A unit as systemd sees it, and its journal. Private to the collection."""
+"""Read a unit's state and journal from systemd. Private to the collection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROPERTIES = (
     "ExecMainCode",
     "ActiveEnterTimestamp",
 )
-# Written by etcd's logger into each line, and of no help to a reader who wants to know why it does not start.
+# Fields that etcd's logger adds to each line, and that do not explain why it does not start.
 _NOISE = ("level", "ts", "caller", "msg", "logger", "stacktrace")
 
 
@@ -54,12 +54,12 @@ class Unit:
 
     @property
     def crash_loops(self) -> bool:
-        """Whether systemd has given up, or has restarted it several times since it was last told to start it."""
+        """Return whether systemd has given up, or has restarted it several times since it was last told to start it."""
         return self.active_state == "failed" or (self.sub_state == "auto-restart" and self.restarts >= 3)
 
 
 def parse_show(name: str, text: str) -> Unit:
-    """Read what ``systemctl show`` prints: one ``Name=value`` a line."""
+    """Parse the output of ``systemctl show``: one ``Name=value`` per line."""
     values = dict.fromkeys(PROPERTIES, "")
     for line in text.splitlines():
         key, equals, value = line.partition("=")
@@ -81,15 +81,15 @@ def parse_show(name: str, text: str) -> Unit:
 
 
 def show(name: str, timeout: float) -> Unit:
-    """Ask systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, it is not found."""
+    """Query systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, it is not found."""
     text = _run(["systemctl", "show", name, *(f"--property={item}" for item in PROPERTIES)], timeout)
     return parse_show(name, text)
 
 
 def start_record(invocation: str, timeout: float) -> dict[str, Any] | None:
-    """Return the line in which the running etcd states its effective settings; None if the journal has it not.
+    """Return the line with the effective settings of the running etcd; None if the journal does not have it.
 
-    It has it not if etcd logs into a file or from level warn up, or if the journal was cut. Reading stops at the
+    The line is missing if etcd logs into a file or from level warn up, or if the journal was truncated. Reading stops at the
     line, so the length of the journal does not matter.
     """
     if not invocation:
@@ -150,7 +150,7 @@ def readable(line: str) -> str:
 
 
 def cause(lines: list[str]) -> str:
-    """Return the line of a readable tail that most likely says why etcd ended: the gravest, and of those the last.
+    """Return the most likely cause of etcd's end from a readable tail: the last one of the most severe lines.
 
     Looks at one start after the other, the last first: a process that systemd stops logs errors, too.
     """

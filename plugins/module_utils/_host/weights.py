@@ -22,7 +22,7 @@ USUAL_SHARES = 1024
 
 
 def bfq_weight(io_weight: int) -> int:
-    """What systemd (246 and later) writes for bfq, which counts from 1 to 1000 around the same 100: 500 becomes 136."""
+    """Return the weight that systemd (246 and later) writes for bfq, on its scale from 1 to 1000: 500 becomes 136."""
     if io_weight <= USUAL:
         return io_weight
     return USUAL + (io_weight - USUAL) * (1000 - USUAL) // (LARGEST - USUAL)

@@ -225,7 +225,7 @@ def _validate_ranges(config: Config) -> None:
 
 
 def host_problems(config: Config) -> list[str]:
-    """Return what this host lacks for the enabled operations: valid calendars, writable directories."""
+    """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories."""
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
     invalid = validate_calendars(list(calendars.values()))
@@ -267,5 +267,5 @@ def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
 
 
 def _writable(path: str) -> bool:
-    """Say whether a directory is writable; root ignores permissions, but not a filesystem mounted read-only."""
+    """Return whether a directory is writable; root ignores permissions, but not a filesystem mounted read-only."""
     return os.access(path, os.W_OK | os.X_OK) and not os.statvfs(path).f_flag & os.ST_RDONLY

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of the program that maintains etcd, and how those on this host differ from them. Reads only."""
+"""Compare the files of the maintenance program with those on this host. Reads only."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
 }
 
-# The timers' Python where the module's own is in a virtual environment that somebody else may write to.
+# The timers' Python if the module's own is in a virtual environment that other users can write to.
 INTERPRETERS = ("/usr/bin/python3", "/usr/libexec/platform-python")
 LAUNCHER = """#!{python} -I
 # Managed by etcdops.headroom: changes here are overwritten.
@@ -65,7 +65,7 @@ raise SystemExit(main(sys.argv[1:]))
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the host differs from what is wanted: files to write and to remove, directories (path, mode) to create."""
+    """The differences on the host: files to write and to remove, directories (path, mode) to create."""
 
     wanted: Files
     before: Mapping[str, tuple[str, int] | None]
@@ -94,7 +94,7 @@ class Comparison:
         return {name: {**state, "changed": name in changed or state["changed"]} for name, state in states.items()}
 
     def diff(self) -> list[dict[str, str]]:
-        """Return the differences as Ansible shows them; of the program only which files differ."""
+        """Return the differences in Ansible's format; for the program, only the names of the files."""
         return [
             {
                 "before_header": path,

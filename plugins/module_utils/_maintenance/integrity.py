@@ -68,7 +68,7 @@ def _skipped(reason: str) -> dict[str, Any]:
 
 
 def _hold_lock(config: Config, stack: contextlib.ExitStack) -> None:
-    """Hold the cluster's lock; while the alarm NOSPACE or CORRUPT is set nobody can, and the comparison does without."""
+    """Hold the cluster's lock; while the alarm NOSPACE or CORRUPT is set, continue without it."""
     holder = lock.Holder(socket.gethostname(), config.member, OPERATION)
     with contextlib.suppress(lock.NoSpaceError, lock.CorruptError):
         stack.enter_context(lock.hold_lock(config.connection, config.endpoints, holder, wait=WAIT_SECONDS))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Python that the timers run. They run as root, so nobody else may be able to replace it."""
+"""Choose the Python interpreter of the timers. They run as root, so only root may be able to replace it."""
 
 from __future__ import annotations
 

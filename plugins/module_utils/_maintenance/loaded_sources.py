@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sources of the program which maintains etcd, in a module that Ansible runs on a host.
+"""Collect the sources of the maintenance program, in a module that Ansible runs on a host.
 
-Ansible sends a module with all that it imports: whoever imports this file brings the whole program along.
+Ansible sends a module with all its imports, so importing this file includes the whole program.
 """
 
 from __future__ import annotations

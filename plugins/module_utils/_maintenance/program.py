@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
 
 
 def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]:
-    """Run an operation and save its record; in check mode nothing is saved."""
+    """Run an operation and save its record, except in check mode."""
     began, clock = time.time(), time.monotonic()
     try:
         found = _OPERATIONS[operation](config, check)
@@ -118,7 +118,7 @@ def write_metrics(config: Config) -> None:
 
 
 def describe_status(config: Config) -> list[str]:
-    """Return lines for a person: who holds the cluster's lock, the last runs and the next ones."""
+    """Return the status as lines of text: the holder of the cluster's lock, the last runs and the next ones."""
     records = maintenance_records.read_records(config.state_dir)
     states = timers.timer_states([f"headroom-{name}.timer" for name in maintenance_records.OPERATIONS])
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]

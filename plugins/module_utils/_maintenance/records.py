@@ -112,7 +112,7 @@ def format_metrics(
 
 
 def _integrity_gauges(labels: Mapping[str, str], found: Mapping[str, Any] | None) -> list[str]:
-    """Return what the last comparison of the members found; nothing where another host made it."""
+    """Return the result of the last comparison of the members; nothing if another host made it."""
     if not found:
         return []
     suspects = found["hashes"] if found["verdict"] == "undecided" else found["differing"]
@@ -130,7 +130,7 @@ def _integrity_gauges(labels: Mapping[str, str], found: Mapping[str, Any] | None
 
 
 def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
-    """Return a line for the last run of each operation, and a second one for its last run that did something.
+    """Return a line for the last run of each operation, and another one for its last run that did something.
 
     timers: for each operation when its timer elapses next, as text; empty if the timer is inactive.
     """

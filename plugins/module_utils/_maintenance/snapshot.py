@@ -29,7 +29,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 
 KEY = "/headroom/backup"
 OPERATION = "backup"
-# How long the leader's host, and a host with an unhealthy member, leave the backup to the others.
+# Seconds for which the leader's host, and a host with an unhealthy member, leave the backup to other hosts.
 YIELD_SECONDS = 60.0
 # Another host's backup may be in progress.
 WAIT_SECONDS = 3600.0
@@ -72,14 +72,14 @@ def due_window(seconds: int | None) -> int:
 
 
 def should_yield(cluster: Cluster, member: str) -> bool:
-    """Say whether to leave the backup to another host: this member leads or is unhealthy, and a follower is healthy."""
+    """Return whether to leave the backup to another host: this member leads or is unhealthy, and a follower is healthy."""
     this = cluster.member(member)
     others = [one for one in cluster.members if one.role == "follower" and one.healthy and one.name != member]
     return bool(others) and (this is None or this.role != "follower" or not this.healthy)
 
 
 def _hold_lock(config: Config, stack: contextlib.ExitStack) -> lock.LeaseKeeper | None:
-    """Hold the cluster's lock. Returns None where NOSPACE rules out a lock, which must not prevent a backup."""
+    """Hold the cluster's lock. Returns None if NOSPACE makes the lock unavailable, which must not prevent a backup."""
     holder = lock.Holder(socket.gethostname(), config.member, OPERATION)
     try:
         return stack.enter_context(lock.hold_lock(config.connection, config.endpoints, holder, wait=WAIT_SECONDS))
@@ -107,7 +107,7 @@ def _announce(config: Config, taken: int) -> str:
 
 
 def _is_due(newest: dict[str, Any], window: int, now: float) -> bool:
-    """Say whether a backup is due. One dated in the future, by a wrong clock, does not count."""
+    """Return whether a backup is due. One dated in the future, by a wrong clock, does not count."""
     return not newest or not 0 <= now - newest["taken"] < window
 
 
@@ -142,7 +142,7 @@ def _tools(config: Config) -> backup_snapshot.Tools:
 
 
 def _predict(config: Config, cluster: Cluster, newest: dict[str, Any]) -> dict[str, Any]:
-    """Return what would be done. Raises ValueError for what would prevent it."""
+    """Return the planned action. Raises ValueError if something would prevent it."""
     plan = backup_snapshot.plan_snapshot(_request(config), _tools(config), config.endpoints, time.time())
     backup_snapshot.check_copies(_request(config), plan.size)
     later = ", unless another host is first" if should_yield(cluster, config.member) else ""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules that the program which maintains etcd consists of, and the digest of a copy of them. Reads only."""
+"""Find the modules of the maintenance program, and compute the digest of a copy of them. Reads only."""
 
 from __future__ import annotations
 

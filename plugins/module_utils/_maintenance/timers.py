@@ -27,7 +27,7 @@ def validate_calendars(calendars: Sequence[str]) -> dict[str, str]:
     if not unique:
         return {}
     try:
-        # One process for all; where it finds something, one for each says which.
+        # One process for all; if it reports an error, one process for each finds the invalid one.
         if len(parse_blocks(_analyze(unique))) == len(unique):
             return {}
     except CalendarError:
@@ -50,7 +50,7 @@ def next_runs(calendar: str) -> list[datetime]:
 
 
 def _analyze(calendars: Sequence[str]) -> str:
-    """Return what systemd-analyze prints about calendar expressions. Raises CalendarError."""
+    """Run systemd-analyze on calendar expressions. Returns its output. Raises CalendarError."""
     environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"}
     try:
         done = run_process(["systemd-analyze", "calendar", "--iterations=3", *calendars], 30, environment=environment)

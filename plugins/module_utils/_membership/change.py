@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decide whether a member may be added as a learner, promoted, moved to another peer URL or removed now. Pure.
+"""Decide whether a member may now be added as a learner, promoted, moved to another peer URL or removed. Pure.
 
-Each verdict is made from a new answer of the cluster, directly before the request.
+Each verdict is based on a new answer of the cluster, directly before the request.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do now: ``done`` if nothing is left, else the request is allowed if there is no reason against it.
+    """The next action: ``done`` if there is no work left; otherwise the request is allowed unless there is a reason against it.
 
     member_id: the member concerned, empty before it is added. move_to: the member that must lead first. transient: waiting may help.
     """
@@ -28,7 +28,7 @@ class Verdict:
 
     @property
     def allowed(self) -> bool:
-        """Whether the request may be made now."""
+        """Return whether the request may be made now."""
         return not self.done and not self.reason
 
 
@@ -125,7 +125,7 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
         return Verdict(member_id=this.id)
     others = [member for member in cluster.members if member.votes and member is not this]
     if not others:
-        return Verdict(member_id=this.id, reason=f"{name} is the only voting member; a cluster keeps at least one")
+        return Verdict(member_id=this.id, reason=f"{name} is the only voting member; a cluster needs at least one")
     healthy = sum(member.healthy for member in others)
     if healthy + this.healthy < cluster.quorum.needed:
         return Verdict(
@@ -145,7 +145,7 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
 
 
 def initial_cluster(cluster: Cluster, name: str, peer_url: str) -> str:
-    """Return what the configuration of a member that joins has to list: every member as the cluster lists it, and itself.
+    """Return initial-cluster for a member that joins: every member in the cluster's list, and itself.
 
     etcd compares the peer URLs with those of the running members, and the number of both. Source: ``ValidateClusterAndAssignIDs`` in
     server/etcdserver/api/membership/cluster.go, 3.5 to 3.7.
@@ -168,7 +168,7 @@ def voter_endpoints(cluster: Cluster) -> list[str]:
 
 
 def orphaned_alarms(cluster: Cluster) -> bool:
-    """Say whether every alarm that is set belongs to members that were removed: then all of them may be disarmed.
+    """Return whether all active alarms belong to removed members, so that all of them may be disarmed.
 
     CORRUPT makes every member refuse writes, also after the corrupt one was removed.
     """

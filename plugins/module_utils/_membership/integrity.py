@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the members' hashes say against replacing a member. Pure.
+"""Find problems with replacing members from the members' hashes. Pure.
 
 A member that joins copies the data of another one, so the data of those that stay must be known to be right.
 comparison: ``hashes.Comparison`` as a dict; empty if the members were not compared.
@@ -16,12 +16,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash
 
 
 def differs(comparison: Mapping[str, Any], name: str) -> bool:
-    """Say whether the hash of a member differs from that of the majority."""
+    """Return whether the hash of a member differs from that of the majority."""
     return name in comparison.get("differing", [])
 
 
 def hash_note(comparison: Mapping[str, Any], name: str) -> str:
-    """Return what the hashes say of a healthy member, for a message; empty if it was not compared."""
+    """Describe the hash of a healthy member, for a message; empty if it was not compared."""
     return ", and its hash is that of the majority" if name in comparison.get("agreeing", []) else ""
 
 
@@ -37,7 +37,7 @@ def newest_record(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def record_problems(record: Mapping[str, Any], members: Iterable[str], where: str) -> list[str]:
-    """Return why no host may join: by the last comparison, the data that it would copy may be wrong. members: the names of those that stay."""
+    """Return why no host may join: the last comparison found that the data to copy may be wrong. members: names of the remaining members."""
     found = record.get("comparison") or {}
     wrong = [name for name in found.get("differing", []) if name in members]
     if found.get("verdict") == hashes.UNDECIDED:
@@ -53,7 +53,7 @@ def record_problems(record: Mapping[str, Any], members: Iterable[str], where: st
 
 
 def hash_problems(comparison: Mapping[str, Any], replaced: Sequence[str], *, confirmed: bool, where: str) -> list[str]:
-    """Return why no member may be replaced. confirmed: the user takes the data of those that stay to be right."""
+    """Return why no member may be replaced. confirmed: the user confirmed that the data of the remaining members is right."""
     if not comparison or not replaced or confirmed:
         return []
     if comparison["verdict"] == hashes.UNDECIDED:

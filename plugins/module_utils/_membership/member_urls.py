@@ -114,7 +114,7 @@ def port_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Say whether two processes cannot listen on the same port of these addresses. [::] accepts IPv4 too."""
+    """Return whether two processes cannot listen on the same port of these addresses. [::] accepts IPv4 too."""
     if one == other or "[::]" in (one, other):
         return True
     return "0.0.0.0" in (one, other) and not (one.startswith("[") or other.startswith("["))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what a cluster answers about its members with the inventory. Pure.
+"""Compare a cluster's own description of its members with the inventory. Pure.
 
 A view is what the member on one host answered, as ``Cluster.as_dict`` returns it; empty if it was not asked.
 """
@@ -19,7 +19,7 @@ def best_view(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def was_formed(view: Mapping[str, Any]) -> bool:
-    """Say whether the cluster once had quorum.
+    """Return whether the cluster once had quorum.
 
     A member publishes its client URLs through raft, when it first has quorum. Source: ``publishV3`` in
     server/etcdserver/server.go, 3.5 to 3.7.
@@ -28,7 +28,7 @@ def was_formed(view: Mapping[str, Any]) -> bool:
 
 
 def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
-    """Say whether a member of the initial cluster has not joined yet: then etcd accepts its first start without data.
+    """Return whether a member of the initial cluster has not joined yet: then etcd accepts its first start without data.
 
     A member that was added later has no name before its first start, and needs initial-cluster-state=existing.
     """
@@ -39,7 +39,7 @@ def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
 
 
 def moving_hosts(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the hosts whose members the cluster knows by another peer URL: ``etcdctl member update`` tells it the new one.
+    """Return the hosts whose members have another peer URL in the cluster, which ``etcdctl member update`` changes.
 
     members: as ``topology.form_clusters`` has them. Only those that ``mismatch_problems`` allows to move.
     """
@@ -53,7 +53,7 @@ def moving_hosts(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) 
 
 
 def former_client_urls(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the client URLs of members that the cluster still has and the inventory has not: they answer there until their turn."""
+    """Return client URLs of members that are in the cluster but no longer in the inventory: members use them until their update."""
     known = list(members)
     names, wanted = {member["name"] for member in known}, {member["client_url"] for member in known}
     return [
@@ -66,9 +66,9 @@ def former_client_urls(view: Mapping[str, Any], members: Iterable[Mapping[str, A
 
 
 def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
-    """Return the members with data whose name or peer URL in the cluster is not that of the inventory, and cannot become it.
+    """Return the members with data whose name or peer URL in the cluster differs from the inventory and cannot be changed.
 
-    etcd keeps both in its data: a member with another peer URL in its configuration starts, and nobody reaches it. A majority can
+    etcd keeps both in its data: a member with another peer URL in its configuration starts, but is unreachable. A majority can
     change the URL, but not the name.
     members: as ``topology.form_clusters`` has them, with ``peer_url`` and, in place of a view, ``configured_peer_url``: that
     of the config file on the host.

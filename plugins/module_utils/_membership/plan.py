@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan how the members of a cluster become those of the inventory. Pure.
+"""Plan the steps that bring a cluster's members in line with the inventory. Pure.
 
-What the cluster answers decides, together with the ids in the write-ahead log of each host: a run that was killed at any step leaves a state
+The plan depends on the cluster's answer and on the ids in the write-ahead log of each host: a run that was killed at any step leaves a state
 from which the next plan continues.
 """
 
@@ -79,7 +79,7 @@ def plan(
 def _entry_of(
     host: Mapping[str, Any], members: Sequence[Mapping[str, Any]], matched: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
-    """Return the member of a host: the one that wrote its data, else the one with its peer URL, else with its name."""
+    """Return the member of a host: the one that wrote its data, or else the one with its peer URL, or else with its name."""
     identity = host.get("identity") or {}
     free = [member for member in members if member["id"] not in matched]
     by_id = [member for member in free if host["has_data"] and member["id"] == identity.get("member_id")]
@@ -96,7 +96,7 @@ def _standing(
     where: str,
     compared: Mapping[str, Any],
 ) -> tuple[str, Join | None]:
-    """Return why a host cannot become or stay a member, and what it needs to become one."""
+    """Return why a host cannot become or remain a member, and the required steps to become one."""
     name, replaced = host["name"], host["name"] in request.replace
     identity = host.get("identity")
     if entry is None:
@@ -117,8 +117,8 @@ def _standing(
             return "", None
         if well and not request.replace_healthy:
             return (
-                f"{where}: {name} is healthy{integrity.hash_note(compared, name)}, so there is no need to replace it; to do it all the "
-                "same, confirm it with -e etcd_replace_healthy=true"
+                f"{where}: {name} is healthy{integrity.hash_note(compared, name)}, so there is no need to replace it; to replace it "
+                "anyway, confirm it with -e etcd_replace_healthy=true"
             ), None
         return "", Join(name, remove=entry["id"], aside=host["has_data"])
     if not own:
@@ -133,7 +133,7 @@ def _standing(
         target = target or host["client_url"]
     if target:
         problems = [
-            f"{where}: {name} is to move to {target}: change one thing at a time, and run site.yml first, which moves it"
+            f"{where}: {name} would move to {target}: change one thing at a time, and run site.yml first, which moves it"
         ]
     return (problems[0] if problems else ""), None
 
@@ -155,7 +155,7 @@ def _aside_advice(host: Mapping[str, Any]) -> str:
 
 
 def replaced_problems(names: Mapping[str, Sequence[str]], request: Request) -> list[str]:
-    """Return the names to replace that are not in exactly one cluster. names: those of the inventory, by cluster."""
+    """Return the names to replace that are not in exactly one cluster. names: the inventory's names, by cluster."""
     problems = []
     for name in request.replace:
         found = sorted(cluster for cluster, members in names.items() if name in members)
@@ -180,7 +180,7 @@ def _plan_removals(
     request: Request,
     where: str,
 ) -> None:
-    """Add what has to be removed: members that are replaced and down, then those that left the inventory."""
+    """Add the removals: members that are replaced and down, then members that left the inventory."""
     for member in members:
         host = matched.get(member["id"])
         join = result.joins.get(host["host"]) if host else None
@@ -209,7 +209,7 @@ def _plan_removals(
 def _cluster_problems(
     result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
 ) -> list[str]:
-    """Return why the cluster accepts no change of its members now."""
+    """Return why the cluster does not accept a change of members now."""
     if not (result.joins or result.removes):
         return []
     members = view["members"]
@@ -220,7 +220,7 @@ def _cluster_problems(
     needed = len(voters) // 2 + 1
     down_first = [removal for removal in result.removes if removal.down]
     problems = []
-    # Members that are well until their turn count for the removals before it.
+    # Members that are healthy until they are removed count for earlier removals.
     present = healthy + sum(bool(member["healthy"]) for member in voters if member["id"] in going and _is_well(member))
     if not staying or present < needed:
         names = ", ".join(f"{member['name']} ({member['health_error']})" for member in voters if not member["healthy"])
@@ -228,7 +228,7 @@ def _cluster_problems(
             f"{where}: {present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
             f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml"
             if down_first or not view["quorum"]["ok"]
-            else f"{where}: no voting member would stay; a cluster keeps at least one"
+            else f"{where}: no voting member would remain; a cluster needs at least one"
         )
     for member in staying:
         name = member["name"] or member["id"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the playbooks scale and replace were asked for. Pure."""
+"""Parse the request of the playbooks scale and replace. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """What the playbook was asked for.
+    """The request of the playbook.
 
     replace: names of members to replace. replace_healthy: also healthy ones. replace_again: also those that were
     replaced before. remove: names of members that may be removed. allow_even: an even

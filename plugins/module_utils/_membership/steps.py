@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership.reque
 
 @dataclass(frozen=True)
 class Join:
-    """What a host needs to become a voting member. remove: the id of its old member, empty if there is none. aside: whether it holds old data.
+    """The steps for a host to become a voting member. remove: the id of its old member, empty if there is none. aside: whether it holds old data.
 
     listed: the cluster already lists its new member.
     """
@@ -51,7 +51,7 @@ class Plan:
 
 
 def was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    """Say whether replace.yml replaced the member before, perhaps in a run that was interrupted: the mark on its host has the id of another one.
+    """Return whether replace.yml replaced the member before, perhaps in a run that was interrupted: the mark on its host has the id of another one.
 
     ``replaced`` of the host is the SHA-256 of the mark, empty without one.
     """
@@ -59,7 +59,7 @@ def was_replaced(host: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
 
 
 def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request) -> list[str]:
-    """Return the plan in words: what is, what is wanted, and the steps."""
+    """Describe the plan: the current members, the requested ones, and the steps."""
     now = ", ".join(
         f"{member['name'] or member['id']}{_note(member)}"
         for member in sorted(view["members"], key=lambda one: str(one["name"]))

@@ -152,7 +152,7 @@ def plan_members(
 
 
 def is_formed(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]) -> bool:
-    """Say whether a cluster exists. Its own answer decides before the marks of an interrupted first start."""
+    """Return whether a cluster exists. Its own answer has precedence over the marks of an interrupted first start."""
     with_data = [member for member in members if member["has_data"]]
     return any(not member["forming"] for member in with_data) or bool(with_data and observed.was_formed(view))
 
@@ -175,7 +175,7 @@ def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]
     ]
 
 
-# Behind every member that joins.
+# After all members that join.
 NEVER = 10**6
 
 

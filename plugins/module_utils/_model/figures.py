@@ -41,7 +41,7 @@ class Low:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a member needs. db and required: the high ends, with which limits are computed."""
+    """The memory of a member. db and required: the high ends, which limits are computed from."""
 
     version: str
     series: str

@@ -30,7 +30,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 MIB = 1024 * 1024
-# Without a quota the database counts as no larger than this, which keeps all figures finite.
+# The upper bound of a database without a quota, which keeps all figures finite.
 NO_QUOTA = 1024 * 1024 * 1024 * 1024 * 1024
 
 
@@ -48,7 +48,7 @@ class Database:
 
 @dataclass(frozen=True)
 class Components:
-    """The bytes that each part of a member takes."""
+    """The bytes of each part of a member."""
 
     base: int
     raft_log: int
@@ -89,7 +89,7 @@ def put_size(workload: Workload) -> int:
 
 
 def kept_revisions(constants: Constants, workload: Workload, settings: Settings, room: int) -> int:
-    """Return the old revisions at the peak, just before a compaction; room is what the quota leaves for them.
+    """Return the old revisions at the peak, just before a compaction; room is the number of revisions that the quota allows.
 
     Unit: revisions beyond the live ones
     Source: server/etcdserver/api/v3compactor/periodic.go and revision.go
@@ -110,7 +110,7 @@ def kept_revisions(constants: Constants, workload: Workload, settings: Settings,
 
 
 def database_limit(constants: Constants, settings: Settings) -> int:
-    """Return the size that the quota allows the database: 0 is etcd's default, a negative quota none.
+    """Return the largest database that the quota allows. A quota of 0 means etcd's default, a negative one no quota.
 
     Unit: bytes
     Source: server/storage/quota.go
@@ -125,7 +125,7 @@ def database_limit(constants: Constants, settings: Settings) -> int:
 
 
 def database(constants: Constants, workload: Workload, settings: Settings) -> Database:
-    """Return the database file, from how many revisions share a leaf of bbolt's tree and how many there are.
+    """Return the database file, from the number of revisions, and of revisions in each leaf of bbolt's tree.
 
     Unit: bytes; history in revisions
     Source: go.etcd.io/bbolt, node.go; server/storage/backend/batch_tx.go
@@ -168,7 +168,7 @@ def raft_entry(constants: Constants, workload: Workload) -> int:
 
 
 def raft_log_growth(constants: Constants, workload: Workload, settings: Settings) -> int:
-    """Return how much the raft log grows while a follower receives a snapshot: in 30 s, or before 3.6 in one skipped compaction.
+    """Return the growth of the raft log while a follower receives a snapshot: in 30 s, or before 3.6 in one skipped compaction.
 
     Unit: bytes
     Source: server/etcdserver/server.go, compactRaftLog
@@ -192,7 +192,7 @@ def index(constants: Constants, workload: Workload, history: int) -> int:
 
 
 def watched_ranges(workload: Workload) -> int:
-    """Return how many keys or ranges are watched: as many as there are watchers, unless the workload says it.
+    """Return the number of watched keys or ranges: as in the workload, or else the number of watchers.
 
     Unit: keys or ranges
     Source: server/storage/mvcc/watcher_group.go
@@ -231,9 +231,9 @@ def requests_in_flight(constants: Constants, workload: Workload) -> int:
 
 
 def watch_events(constants: Constants, workload: Workload) -> int:
-    """Return the events that are on their way to watchers: each stream marshals one event at a time.
+    """Return the events in flight to watchers: each stream marshals one event at a time.
 
-    At worst the puts in flight are to different ranges that are watched. One event of each is part of the put.
+    In the worst case the puts in flight are to different watched ranges. One event of each is part of the put.
 
     Unit: bytes
     Source: server/etcdserver/api/v3rpc/watch.go, sendLoop
@@ -264,7 +264,7 @@ def write_batch(constants: Constants, workload: Workload, db: Database) -> int:
 
 
 def restore_waiting(constants: Constants, workload: Workload, revisions: int) -> int:
-    """Return the revisions that a start has read and not yet indexed.
+    """Return the revisions that a start has read but not yet indexed.
 
     The first chunk is indexed before the garbage collector runs. Of later chunks as many wait as were read, at most one chunk.
 
@@ -278,7 +278,7 @@ def restore_waiting(constants: Constants, workload: Workload, revisions: int) ->
 
 
 def start_up(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
-    """Return what only a start needs: to rebuild the index and to replay the raft log.
+    """Return the memory that only a start needs, to rebuild the index and to replay the raft log.
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore.go, restore
@@ -291,7 +291,7 @@ def start_up(constants: Constants, workload: Workload, settings: Settings, db: D
 def components(
     constants: Constants, workload: Workload, settings: Settings, members: int, db: Database, entries: int
 ) -> Components:
-    """Return each component of a member that keeps so many entries in its raft log.
+    """Return each component of a member with this number of entries in its raft log.
 
     Unit: bytes
     Source: the other formulas
@@ -315,7 +315,7 @@ def components(
 
 
 def heap_live(parts: Components) -> int:
-    """Return the live heap at the peak: the components that are there all the time.
+    """Return the live heap at the peak: the components that are always present.
 
     Unit: bytes
     Source: the other formulas
@@ -328,7 +328,7 @@ def heap_live(parts: Components) -> int:
 def marking_garbage(constants: Constants, workload: Workload, index_size: int) -> int:
     """Return the garbage that outlives a collection, because puts allocated it while the collector marked the index.
 
-    Marking takes time for each key, and each put of that time leaves garbage. Go bounds it by starting a collection earlier.
+    Marking takes time for each key, and each put during that time leaves garbage. Go limits it by starting a collection earlier.
 
     Unit: bytes
     Source: runtime/mgcpacer.go of Go; measured, see the constants
@@ -348,7 +348,7 @@ def free_heap_peak(settings: Settings, live: int, spikes: int) -> int:
 
 
 def smallest_heap(constants: Constants, live: int, spikes: int) -> int:
-    """Return the heap below which GOMEMLIMIT cannot press it.
+    """Return the smallest heap that GOMEMLIMIT can enforce.
 
     Unit: bytes
     Source: measured, see the constants
@@ -358,7 +358,7 @@ def smallest_heap(constants: Constants, live: int, spikes: int) -> int:
 
 
 def heap_peak(constants: Constants, settings: Settings, live: int, spikes: int) -> int:
-    """Return the peak of the heap, which GOMEMLIMIT presses down as far as the live heap allows.
+    """Return the peak of the heap, which GOMEMLIMIT reduces as far as the live heap allows.
 
     Unit: bytes
     Source: https://go.dev/doc/gc-guide
@@ -373,7 +373,7 @@ def heap_peak(constants: Constants, settings: Settings, live: int, spikes: int) 
 
 
 def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, over_heap: int) -> int:
-    """Return the peak of RssAnon; over_heap is what it takes for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
+    """Return the peak of RssAnon; over_heap is the RssAnon for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
 
     Unit: bytes
     Source: https://go.dev/doc/gc-guide; measured, see the constants
@@ -388,7 +388,7 @@ def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, 
 
 
 def restart_write_batch(constants: Constants, workload: Workload, db: Database, batch: int) -> int:
-    """Return the write batch while the replayed log is in memory, which the first applied entries cut short.
+    """Return the write batch while the replayed log is in memory, a short time that ends with the first applied entries.
 
     Unit: bytes
     Source: server/etcdserver/server.go, memorySnapshotCount; measured, see the constants
@@ -398,7 +398,7 @@ def restart_write_batch(constants: Constants, workload: Workload, db: Database, 
 
 
 def restart_requests(constants: Constants, members: int, requests: int) -> int:
-    """Return the requests that wait at the start of a single member; several members elect a leader first.
+    """Return the waiting requests at the start of a single member; several members first elect a leader.
 
     Unit: bytes
     Source: measured, see the constants
@@ -421,7 +421,7 @@ def restart_heap_live(
 
 
 def hot_pages(constants: Constants, settings: Settings, db: Database) -> int:
-    """Return the pages of the database that must stay in memory, or the member rereads them all the time.
+    """Return the pages of the database that must stay in memory, so that the member does not reread them all the time.
 
     Unit: bytes
     Source: estimate, see the constants
@@ -443,7 +443,7 @@ def mapped_file(constants: Constants, db: Database) -> int:
 
 
 def kernel_memory(constants: Constants, workload: Workload, mapped: int) -> int:
-    """Return what the kernel keeps for the member: socket buffers and page tables.
+    """Return the kernel's memory for the member: socket buffers and page tables.
 
     Unit: bytes
     Source: estimate, see the constants
@@ -452,7 +452,7 @@ def kernel_memory(constants: Constants, workload: Workload, mapped: int) -> int:
 
 
 def memory_max(constants: Constants, size: int) -> int:
-    """Return the MemoryMax, in whole MiB, whose MemoryHigh leaves room for so many bytes.
+    """Return the MemoryMax, in whole MiB, whose MemoryHigh has room for this size.
 
     Unit: bytes
     Source: systemd.resource-control(5)
@@ -508,7 +508,7 @@ def defrag_batch(constants: Constants, db: Database) -> int:
 
 
 def defragmentation(constants: Constants, db: Database) -> int:
-    """Return what a defragmentation needs in addition to the live heap, garbage included.
+    """Return the memory of a defragmentation in addition to the live heap, garbage included.
 
     Unit: bytes
     Source: measured, see the constants
@@ -519,7 +519,7 @@ def defragmentation(constants: Constants, db: Database) -> int:
 def defrag_anon_peak(constants: Constants, settings: Settings, needed: Required, low: int, high: int) -> int:
     """Return the peak of RssAnon during a defragmentation, which blocks writes; low and high bound its copies.
 
-    Of the copies GOMEMLIMIT can save only the garbage, which is what the high end has more than the low one.
+    GOMEMLIMIT can save only the garbage among the copies, which is the difference between the high and the low end.
 
     Unit: bytes
     Source: server/storage/backend/backend.go, defragdb
@@ -535,7 +535,7 @@ def defrag_anon_peak(constants: Constants, settings: Settings, needed: Required,
 
 
 def file_peak(constants: Constants, settings: Settings, needed: Required, db: Database) -> int:
-    """Return the peak of RssFile: in a cgroup the kernel drops mapped pages before the limit is passed.
+    """Return the peak of RssFile: in a cgroup the kernel drops mapped pages before the limit is reached.
 
     Unit: bytes
     Source: Documentation/admin-guide/cgroup-v2.rst of Linux

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which release may follow which, and the steps from one to another. Pure.
+"""Check upgrade paths between releases, and list their steps. Pure.
 
 Source: https://etcd.io/docs/v3.7/upgrades/ and https://etcd.io/docs/v3.7/downgrades/.
 """

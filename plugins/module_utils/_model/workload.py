@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The user's workload and settings, parsed and checked once into typed objects.
+"""Parse and check the user's workload and settings once, into typed objects.
 
 Private to the collection. Pure: bad input raises BadInput, which names every problem.
 """

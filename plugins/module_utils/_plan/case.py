@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be planned: the input, checked once, with the limits that follow from it.
+"""The input of a plan, checked once, with the limits derived from it.
 
 Private to the collection. Pure.
 """
@@ -28,7 +28,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 
 @dataclass(frozen=True)
 class Case:
-    """What is to be planned. pinned: the settings that the user chose, checked, by name; the plan keeps them."""
+    """The input of a plan. pinned: the user's settings, checked, by name; the plan keeps them."""
 
     version: str
     workload: Workload
@@ -92,7 +92,7 @@ class Case:
 
     @property
     def has_gomemlimit(self) -> bool:
-        """Whether this release was built with a Go that knows GOMEMLIMIT."""
+        """Return whether this release was built with a Go that knows GOMEMLIMIT."""
         return version_key(self.version) >= version_key(SERIES[self.series]["gomemlimit_since"])
 
 

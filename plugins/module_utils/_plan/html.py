@@ -59,7 +59,7 @@ def page(report: Report, svg: bytes) -> bytes:
     ]
     if report.plan["notes"]:
         items = "\n".join(f"<li>{html.escape(note)}</li>" for note in report.plan["notes"])
-        parts.append(f"<h2>To be known</h2>\n<ul>\n{items}\n</ul>")
+        parts.append(f"<h2>Notes</h2>\n<ul>\n{items}\n</ul>")
     return "\n".join([*parts, "</body>\n</html>\n"]).encode()
 
 

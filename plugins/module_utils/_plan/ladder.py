@@ -30,7 +30,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of, largest
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import History, compactions
 
-# How hard the garbage collector may have to work.
+# The allowed pressure on the garbage collector.
 FREE, EASY, HARD = 0, 1, 2
 
 
@@ -38,7 +38,7 @@ FREE, EASY, HARD = 0, 1, 2
 class Rung:
     """The candidates of one step, each list from the largest to the smallest in memory.
 
-    level: how hard the garbage collector may work. cached: whether the whole database must fit outside Go's memory, so that
+    level: the allowed pressure on the garbage collector. cached: whether the whole database must fit outside Go's memory, so that
     no page of it is read from the disk twice.
     """
 

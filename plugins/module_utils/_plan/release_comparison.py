@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what two releases make of one member: memory, and settings. Pure."""
+"""Compare the memory and the settings of one member between two releases. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_rel
 
 @dataclass(frozen=True)
 class Member:
-    """What a member is configured with, apart from its release.
+    """The configuration of a member, apart from its release.
 
     base: settings in canonical names, without those of the plan. extra: further settings in etcd's own keys of the new release.
     pinned: settings that the plan must keep.
@@ -32,7 +32,7 @@ class Member:
 
 
 def plan_change(member: Member, old: str, new: str) -> tuple[list[str], list[str]]:
-    """Return what is in the way of the new release on this member, and what changes. old: empty if it is not known."""
+    """Return the obstacles to the new release on this member, and its effects. old: empty if unknown."""
     problems, changes = [], []
     settings = dict(member.base)
     try:

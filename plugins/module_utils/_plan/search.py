@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Search for the flags that hold a workload to a memory budget, at the lowest cost.
+"""Search for flags that keep a workload within a memory budget, with the smallest trade-offs.
 
 Private to the collection. Pure. _plan/ladder.py has the order in which memory is saved.
 """
@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder impo
 
 @dataclass(frozen=True)
 class Choice:
-    """A set of flags, its figures, how hard the collector works, and the number of its rung (0: nothing was traded away)."""
+    """A set of flags, its figures, the GC pressure, and the number of its rung (0: nothing was traded away)."""
 
     settings: Settings
     level: int
@@ -43,7 +43,7 @@ def outside_go(figures: Figures, cached: bool) -> int:
 
 
 def required_bytes(figures: Figures, cached: bool = False) -> int:
-    """Return what must fit below MemoryHigh: the larger peak, and everything outside Go's memory."""
+    """Return the bytes that must fit below MemoryHigh: the larger peak, and everything outside Go's memory."""
     return figures.required.restart_rss_anon_peak + outside_go(figures, cached)
 
 
@@ -86,7 +86,7 @@ def evaluate_gogc(case: Case, settings: Settings, hardest: int, cached: bool) ->
 
 
 def search(case: Case) -> Choice | None:
-    """Return the flags that fit at the lowest cost, or None."""
+    """Return the flags that fit with the smallest trade-offs, or None."""
     viable = histories(case)
     if database_problem(case, viable) is not None:
         return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge a change of the cluster's release: its direction, what is in the way, and when it has settled. Pure.
+"""Check a change of the cluster's release: its direction, its obstacles, and whether it is complete. Pure.
 
 Source: etcd's upgrade and downgrade guides, https://etcd.io/docs/v3.7/upgrades/ and https://etcd.io/docs/v3.7/downgrades/.
 """
@@ -22,7 +22,7 @@ WITHOUT_V2 = "3.7"
 
 @dataclass(frozen=True)
 class Request:
-    """The change that a play asks for.
+    """The change that a play requests.
 
     started: the release that the unit of each member starts, by the member's name; empty if unknown. downgrade: whether the
     minor version may go down. cancel: whether an enabled downgrade is about to be cancelled. flushing: whether an interrupted
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Blocker:
-    """What is in the way of a change, with its remedy. transient: waiting may help."""
+    """An obstacle to a change, with its remedy. transient: waiting may help."""
 
     text: str
     transient: bool = False
@@ -60,19 +60,19 @@ def running_releases(members: Sequence[MemberRelease]) -> list[str]:
 
 
 def direction(running: Sequence[str], release: str) -> str:
-    """Say in which direction the minor version changes. A cluster of mixed releases is on its way up or down."""
+    """Return in which direction the minor version changes. A cluster of mixed releases is being upgraded or downgraded."""
     if any(_key(version) > _key(release) for version in running):
         return DOWNGRADE
     return UPGRADE if any(_key(version) < _key(release) for version in running) else NONE
 
 
 def has_begun(running: Sequence[str], release: str) -> bool:
-    """Say whether an earlier run began this change: some members run the minor version asked for, others do not yet."""
+    """Return whether an earlier run began this change: some members run the minor version asked for, others do not yet."""
     return len({minor(version) for version in running} | {minor(release)}) == len({minor(v) for v in running}) > 1
 
 
 def find_blockers(cluster: Cluster, members: Sequence[MemberRelease], request: Request) -> list[Blocker]:
-    """Return everything in the cluster that is in the way of the change."""
+    """Return all obstacles in the cluster to the change."""
     if not cluster.members:
         why = f" ({cluster.error})" if cluster.error else ""
         return [
@@ -86,7 +86,7 @@ def find_blockers(cluster: Cluster, members: Sequence[MemberRelease], request: R
 
 
 def _path_problems(running: Sequence[str], request: Request) -> Iterator[str]:
-    """Yield why the releases that run cannot be changed to the one asked for."""
+    """Yield why the running releases cannot be changed to the requested one."""
     target = request.release
     for version in running:
         if _key(version) > _key(target):
@@ -119,7 +119,7 @@ def _way_down(version: str, request: Request) -> Iterator[str]:
 
 
 def _downgrade_problems(members: Sequence[MemberRelease], request: Request) -> Iterator[str]:
-    """Yield the enabled downgrade if it contradicts what is asked for."""
+    """Yield the enabled downgrade if it contradicts the request."""
     enabled = sorted({member.downgrade_to for member in members if member.downgrade_to})
     wanted = minor(request.release)
     if not enabled or request.cancel or request.flushing:
@@ -133,7 +133,7 @@ def _downgrade_problems(members: Sequence[MemberRelease], request: Request) -> I
 
 
 def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
-    # Without quorum nobody is healthy, and members that the change took down are the repair.
+    # Without quorum no member is healthy. Updating the members that the change stopped is the repair.
     repairs = not cluster.quorum.ok and any(_was_changed(member, request) for member in cluster.members)
     for member in cluster.members:
         name = member.name or member.id
@@ -153,7 +153,7 @@ def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
 
 
 def _was_changed(member: Member, request: Request) -> bool:
-    """Say whether this change took the member down: its unit already starts the release asked for."""
+    """Return whether this change stopped the member: its unit already starts the requested release."""
     return request.started.get(member.name) == request.release
 
 
@@ -166,7 +166,7 @@ def _alarm_problems(cluster: Cluster) -> Iterator[str]:
 
 
 def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:
-    """Say why no member may be downgraded yet: cluster and storage of each newer member have to be at the target. Empty if one may."""
+    """Return why no member may be downgraded yet: cluster and storage of each newer member must be at the target. Empty if one may."""
     target = f"{minor(release)}.0"
     for member in members:
         if member.error:
@@ -177,7 +177,7 @@ def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:
 
 
 def settled_problem(members: Sequence[MemberRelease], release: str) -> str:
-    """Say why the change has not settled: every member, the cluster and its storage have to be at the release. Empty if it has."""
+    """Return why the change is not complete: every member, the cluster and its storage must be at the release. Empty if it is."""
     target = f"{minor(release)}.0"
     for member in members:
         if member.error:

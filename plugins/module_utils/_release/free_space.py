@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that the room for a change of the release is free: for its archive, the backup and the drill."""
+"""Check the free space for a change of the release: for its archive, the backup and the drill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 
 @dataclass(frozen=True)
 class Room:
-    """Room that is needed below a path: so many bytes, and so many copies of the database."""
+    """Required space below a path: bytes, and copies of the database."""
 
     path: str
     purpose: str
@@ -23,7 +23,7 @@ class Room:
 
 
 def room_problems(rooms: Sequence[Room], database: int) -> list[str]:
-    """Return a problem for each volume that lacks the room which all purposes on it need together."""
+    """Return a problem for each volume with less space than all purposes on it need together."""
     volumes: dict[int, list[Room]] = {}
     for room in rooms:
         volumes.setdefault(os.stat(existing_parent(room.path)).st_dev, []).append(room)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the members that a member's database holds, and compare them with the list that the cluster answers.
+"""Read the members stored in a member's database, and compare them with the cluster's member list.
 
 etcd 3.5 answers from its v2 store and 3.6 from its database. Members that were removed long ago may still be in the database, and come back
 with 3.6 ("zombie members"). Source: https://etcd.io/blog/2025/zombie_members_upgrade/ and bbolt's file format (page.go, db.go).
@@ -24,7 +24,7 @@ _LEAF = struct.Struct("<IIII")  # flags, position, key size, value size
 _BRANCH = struct.Struct("<IIQ")  # position, key size, page
 _BUCKET = struct.Struct("<QQ")  # root page, sequence; root 0: the page follows
 _IS_BRANCH, _IS_LEAF = 1, 2
-# How often a read is repeated because etcd wrote in between.
+# Number of attempts if etcd writes during a read.
 _ATTEMPTS = 20
 
 

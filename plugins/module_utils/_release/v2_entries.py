@@ -54,5 +54,5 @@ def read_entries(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def is_v2(data: bytes) -> bool:
-    """Say whether an entry's data is a request of the v2 API: its second field is the method; no other request has that field."""
+    """Return whether an entry's data is a request of the v2 API: its second field is the method; no other request has that field."""
     return isinstance(wal.parse_fields(data, last=2).get(2), bytes)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask each member which releases it, the cluster and its storage are at, and whether a downgrade is enabled."""
+"""Query from each member its release, the cluster and storage versions, and whether a downgrade is enabled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _THREADS = 16
 
 @dataclass(frozen=True)
 class MemberRelease:
-    """What one member answers.
+    """The answer of one member.
 
     server: its own release. cluster, storage: such as "3.6.0", storage empty in 3.5. downgrade_to: the minor version that
     a downgrade is enabled to, empty without one; 3.5 does not tell. error: why the member did not answer.
@@ -39,7 +39,7 @@ class MemberRelease:
 
 
 def observe_releases(connection: Connection, cluster: Cluster) -> list[MemberRelease]:
-    """Ask every member at its own client URL, all at once. A member that does not answer is a result."""
+    """Query all members in parallel, each at its own client URL. A member that does not answer is a result."""
     with ThreadPoolExecutor(max_workers=_THREADS) as pool:
         return list(pool.map(lambda member: _observe(connection, member), cluster.members))
 

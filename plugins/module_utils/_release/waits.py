@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carry out the steps of a change of the cluster's release that are requests to etcd, and wait for their effect."""
+"""Run the steps of a change of the release that are requests to etcd, and wait for their effect."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReleaseError(ValueError):
 
 @dataclass(frozen=True)
 class Steps:
-    """The cluster, how to reach it, and the seconds that each wait may take."""
+    """The cluster, its connection, and the time limit of each wait in seconds."""
 
     link: Connection
     endpoints: list[str]
@@ -50,7 +50,7 @@ class Steps:
         Returns whether this enabled it.
         """
         self._members()
-        if not check:  # one that an interrupted flush left must not make this downgrade its own
+        if not check:  # the key of an interrupted flush must not mark this downgrade as the flush's
             self._ctl(self.endpoints, "del", FLUSH_KEY)
         return self._enable(release, check=check)
 
@@ -79,11 +79,11 @@ class Steps:
         return enabled
 
     def is_flushing(self) -> bool:
-        """Say whether an interrupted flush has to be finished."""
+        """Return whether an interrupted flush must be finished."""
         return '"kvs"' in self._ctl(self.endpoints, "get", FLUSH_KEY)
 
     def flush(self) -> None:
-        """Make every member save its state to disk, so that its next start replays no entry of the v2 API.
+        """Make every member save its state to disk, so that its next start replays no entries of the v2 API.
 
         etcd does so on its own only after snapshot-count writes, or when the cluster's version goes down. So this enables a
         downgrade and cancels it at once: no member restarts, and a key says that this is under way.
@@ -98,7 +98,7 @@ class Steps:
         self._ctl(self.endpoints, "del", FLUSH_KEY)
 
     def wait(self, problem: Callable[[list[MemberRelease]], str]) -> None:
-        """Wait until the members have no problem any more. Raises ReleaseError with the last one."""
+        """Wait until the members have no problems. Raises ReleaseError with the last problem."""
         deadline = time.monotonic() + self.timeout
         while True:
             text = problem(self.observe()[1])

@@ -50,7 +50,7 @@ def _total(volume: Mapping[str, Any], host: Mapping[str, Any], planned: Mapping[
 
 
 def _roles(volume: Mapping[str, Any], separate: bool) -> tuple[bool, bool]:
-    """Tell whether the volume holds the database, and whether it holds the log."""
+    """Return whether the volume holds the database, and whether it holds the log."""
     return volume["name"] == "data", volume["name"] == "wal" or not separate
 
 

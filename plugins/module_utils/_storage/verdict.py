@@ -62,7 +62,7 @@ def format_distinctly(value_us: int, limit_us: int) -> tuple[str, str]:
 
 
 def is_conclusive(measured: Measurement, limits: Limits) -> bool:
-    """Tell whether there are enough samples for a verdict. Failing needs fewer samples than passing."""
+    """Return whether there are enough samples for a verdict. Failing needs fewer samples than passing."""
     return measured.figures.samples >= MIN_SAMPLES or measured.figures.p50_us > limits.fail_us
 
 

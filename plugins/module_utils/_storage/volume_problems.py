@@ -171,7 +171,7 @@ def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | N
 
 
 def has_unmounted_content(host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether a volume with content is not mounted yet, so that its files cannot be seen."""
+    """Return whether a volume with content is not mounted yet, so that its files cannot be seen."""
     return any(
         volume["device"]
         and host["devices"][volume["device"]].get("signature") is not None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan how etcd gets its volumes: format, grow, mount, and move the write-ahead log. Pure."""
+"""Plan etcd's volumes: format, grow, mount, and move the write-ahead log. Pure."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def log_files(folder: str) -> list[str]:
 
 
 def holds_log(folder: str) -> bool:
-    """Tell whether a folder holds a log itself, not as a link to another folder."""
+    """Return whether a folder holds a log itself, not as a link to another folder."""
     return not os.path.islink(folder) and bool(log_files(folder))
 
 
@@ -203,7 +203,7 @@ def move_log(source: str, target: str, step: Step) -> None:
 
 
 def leftovers(source: str, target: str) -> list[str]:
-    """Return what a finished move has left: the old log and the link."""
+    """Return the leftovers of a finished move: the old log and the link."""
     left = [aside_path(source)] if os.path.isdir(aside_path(source)) else []
     if os.path.islink(source) and os.path.realpath(source) == os.path.realpath(target):
         left.append(source)
@@ -211,7 +211,7 @@ def leftovers(source: str, target: str) -> list[str]:
 
 
 def clean_up(source: str, target: str) -> None:
-    """Remove what a finished move has left. Raises WalMoveError unless a running member writes its log in ``target``."""
+    """Remove the leftovers of a finished move. Raises WalMoveError unless a running member writes its log in ``target``."""
     if locked_file(target) is None:
         raise WalMoveError(
             f"no running member uses the log in {target}, so {aside_path(source)} stays: start the member first."

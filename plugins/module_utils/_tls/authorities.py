@@ -43,7 +43,7 @@ class Trust:
 def inspect_trust(
     trust: Trust, certificates: Mapping[str, bytes | None], now: datetime, renew_before: timedelta
 ) -> tuple[CertificateFinding, dict[str, Any]]:
-    """Check a CA, and say what replacing the installed one by it would do to the certificates, given by name."""
+    """Check a CA, and the effect of replacing the installed CA by it on the certificates, given by name."""
     wanted, installed = trust.wanted, trust.installed
     finding = inspect_authority(wanted, now, renew_before) if wanted else CertificateFinding(["it does not exist"])
     same = bool(installed) and installed.strip() == wanted.strip()
@@ -57,7 +57,7 @@ def inspect_trust(
 
 
 def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
-    """Check a CA's certificate, or several that are trusted together: each must be a CA's, and one valid for long enough."""
+    """Check the certificates of trusted CAs: each must be a CA certificate, and at least one valid for long enough."""
     try:
         found = parse_certificates(text)
     except ValueError as problem:
@@ -75,7 +75,7 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
         problems=others + (validity[0] if all(validity) else []),
         expired=all(not_after(item) <= now for item in found),
         days_left=max((not_after(item) - now).days for item in found),
-        # Of one certificate its own digest. The order of several makes no difference.
+        # A single certificate's digest is its own; for several, the order does not matter.
         sha256=digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest(),
         not_after=format_time(max(not_after(item) for item in found)),
     )
@@ -89,7 +89,7 @@ def _is_authority(certificate: Any) -> bool:
 
 
 def is_same_authority(first: bytes, second: bytes) -> bool:
-    """Say whether two PEM files share a CA's key: a CA certificate renewed with its key is the same CA."""
+    """Return whether two PEM files share a CA's key: a CA certificate renewed with its key is the same CA."""
     return bool(set(authority_keys(first)) & set(authority_keys(second)))
 
 
@@ -102,7 +102,7 @@ def authority_keys(text: bytes) -> list[str]:
 
 
 def is_parted(certificate: bytes | None, installed: bytes, wanted: bytes) -> bool:
-    """Say whether a certificate is signed by one of the installed authorities, but by none of the wanted ones."""
+    """Return whether a certificate is signed by one of the installed authorities, but by none of the wanted ones."""
     try:
         chain = parse_certificates(certificate or b"")
         return (

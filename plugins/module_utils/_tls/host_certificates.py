@@ -24,13 +24,13 @@ CERTIFICATE_OPTIONS: dict[str, dict[str, Any]] = {
     "key_group": {"type": "str", "no_log": False},
     "peer": {"type": "bool", "default": False},
 }
-# Options of the CA that peers have of their own.
+# Options of the separate CA of the peers.
 PEER_OPTIONS: dict[str, dict[str, Any]] = {
     "ca": {"type": "str", "required": True},
     "ca_file": {"type": "path", "required": True},
     "issuer": {"type": "str"},
 }
-# Said of certificates that cannot be read without it.
+# The problem of certificates that cannot be read without it.
 LIBRARY = "cryptography >= 3.4"
 # Options of an inspection; documented there, too.
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ def read(path: str) -> bytes | None:
 
 
 def access_problem(item: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with mode and owner of an existing key's file."""
+    """Return the problem with mode and owner of an existing key's file."""
     if not item["key_mode"] or not os.path.exists(item["key"]):
         return None
     facts = host_facts.file_facts(item["key"])
@@ -162,7 +162,7 @@ def _inspect(asked: Mapping[str, Any], now: datetime, missing_library: str) -> d
 
 
 def _trusts(asked: Mapping[str, Any]) -> tuple[authorities.Trust, authorities.Trust | None]:
-    """Return what the member trusts of clients, and of peers if they have, or are to get, a CA of their own."""
+    """Return the CAs that the member trusts for clients, and for peers if they have or will get a separate CA."""
     installed = (read(asked["ca_file"]) if asked["ca_file"] else None) or b""
     clients = authorities.Trust(asked["ca"].encode(), installed, asked["issuer"])
     given = asked["peer"]
@@ -183,7 +183,7 @@ def _result(
     *,
     readable: bool,
 ) -> dict[str, Any]:
-    """Return what both modules return of an inspection; ``found`` is the CA and, if there is one, that of the peers."""
+    """Return the result of both modules for an inspection; ``found`` has the CA and, if there is one, the peers' CA."""
     labels = ("CA", "peer CA")
     problems = [f"{label}: {problem}" for label, (ca, _trust) in zip(labels, found) for problem in ca.problems]
     problems += [f"{name}: {problem}" for name, finding in findings.items() for problem in finding.problems]

@@ -64,7 +64,7 @@ def not_after(certificate: Any) -> datetime:
 
 
 def is_issued_by(certificate: Any, issuer: Any) -> bool:
-    """Say whether the issuer's key signed the certificate."""
+    """Return whether the issuer's key signed the certificate."""
     if certificate.issuer != issuer.subject:
         return False
     key, content, algorithm = (
@@ -123,7 +123,7 @@ def _names(certificate: Any) -> list[str]:
 
 
 def _covers(held: Iterable[str], wanted: str) -> bool:
-    """Say whether one of the names held matches the wanted one; a wildcard matches one label."""
+    """Return whether one of the names held matches the wanted one; a wildcard matches one label."""
     return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
 
 
@@ -139,7 +139,7 @@ def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
 
 
 def validity_problems(certificate: Any, now: datetime, renew_before: timedelta) -> list[str]:
-    """Return a problem if a certificate expired, or does so before it would be renewed."""
+    """Return a problem if a certificate has expired, or will expire before its renewal."""
     end = not_after(certificate)
     if end <= now:
         return [f"it expired on {end:%Y-%m-%d}"]
@@ -149,9 +149,9 @@ def validity_problems(certificate: Any, now: datetime, renew_before: timedelta) 
 
 
 def grown_names(held: Sequence[str], wanted: Sequence[str], dropped: Sequence[str]) -> list[str]:
-    """Return the names of a renewed certificate: the wanted ones and those it holds, without the dropped ones.
+    """Return the names of a renewed certificate: the requested names and its current ones, without the dropped ones.
 
-    A name is often missing for a while only, for example while DNS is down: a certificate keeps it.
+    A name may be missing only temporarily, for example during a DNS outage, so a certificate keeps its names.
     """
     unwanted = {canonical_name(name) for name in dropped}
     kept = [canonical_name(name) for name in wanted]
@@ -174,7 +174,7 @@ def _public_bytes(key: Any) -> bytes:
 
 
 def key_problem(certificate: Any, key: bytes | None) -> str | None:
-    """Say why a private key does not belong to a certificate; None if it does."""
+    """Return why a private key does not belong to a certificate; None if it does."""
     if key is None:
         return "its private key does not exist"
     try:

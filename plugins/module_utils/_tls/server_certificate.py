@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read when a certificate expires and its names: that of a member's client port, or one of a file.
+"""Read the expiry and the names of a certificate: of a member's client port, or in a file.
 
 Needs the standard library only, because managed hosts may lack cryptography. Of DER (RFC 5280, section 4.1) it reads what it needs.
 """
@@ -28,12 +28,12 @@ _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re
 
 
 class CertificateError(ValueError):
-    """A certificate that cannot be read, or a server that shows none."""
+    """A certificate that cannot be read, or a server without one."""
 
 
 @dataclass(frozen=True)
 class Validity:
-    """The end of a certificate's validity (seconds since 1970), and the names and addresses that it is for."""
+    """The end of a certificate's validity (seconds since 1970), and its names and addresses."""
 
     not_after: float
     names: list[str]
@@ -48,7 +48,7 @@ class Validity:
 
 
 def fetch_validity(connection: Connection, url: str) -> Validity:
-    """Return the validity of the certificate that a member shows to clients. Raises CertificateError.
+    """Return the validity of the certificate that a member presents to clients. Raises CertificateError.
 
     The certificate is not verified, so that an expired one is read too. Nothing but the handshake is sent.
     """

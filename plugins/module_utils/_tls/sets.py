@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stage certificates and keys beside those that a member uses, and switch to them in one step.
+"""Stage certificates and keys next to the current ones of a member, and switch to them in one step.
 
 etcd reads certificate and key again for each connection, so both must change at once. The files that etcd's configuration
 names are links into a directory of a whole set:
@@ -33,7 +33,7 @@ _GENERATION = re.compile(r"generation-(\d+)")
 
 
 def _target(directory: str, link: str) -> str | None:
-    """Return the name of the directory that a link leads to, None without one."""
+    """Return the name of the directory that a link points to, None without a link."""
     try:
         return os.readlink(os.path.join(directory, link))
     except OSError:
@@ -47,7 +47,7 @@ def staging_directory(directory: str) -> str:
 
 
 def is_staged(directory: str) -> bool:
-    """Say whether a complete set waits for its activation."""
+    """Return whether a complete set is staged."""
     return os.path.islink(os.path.join(directory, NEXT)) and os.path.isdir(os.path.join(directory, NEXT))
 
 
@@ -70,7 +70,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _link(directory: str, name: str, target: str) -> None:
-    """Create a link, or replace what has its name, in one step."""
+    """Create or replace a link atomically."""
     folder = tempfile.mkdtemp(prefix=TEMPORARY, dir=directory)
     try:
         temporary = os.path.join(folder, name)
@@ -82,7 +82,7 @@ def _link(directory: str, name: str, target: str) -> None:
 
 
 def _share(directory: str, folder: str) -> None:
-    """Give a set's directory the mode and owner of the directory that it is in."""
+    """Set mode and owner of a set's directory to those of its parent."""
     status = os.stat(directory)
     os.chown(folder, status.st_uid, status.st_gid)
     os.chmod(folder, status.st_mode & 0o7777)
@@ -149,7 +149,7 @@ def activate(directory: str) -> bool:
 
 
 def _adopt(directory: str, names: list[str], plain: list[str]) -> None:
-    """Replace plain files by links to their copies, without a moment in which a file has another content."""
+    """Replace plain files by links to their copies atomically."""
     found = _GENERATION.match(_target(directory, CURRENT) or "")
     folder = tempfile.mkdtemp(prefix=f"generation-{found.group(1) if found else 0}-", dir=directory)
     _share(directory, folder)
@@ -163,7 +163,7 @@ def _adopt(directory: str, names: list[str], plain: list[str]) -> None:
 
 
 def _remove_old(directory: str, kept: set[str | None]) -> None:
-    """Remove all sets but the one in use and the one before it."""
+    """Remove all sets except the current and the previous one."""
     for name in os.listdir(directory):
         if (_GENERATION.match(name) or name.startswith(TEMPORARY)) and name not in kept:
             shutil.rmtree(os.path.join(directory, name))

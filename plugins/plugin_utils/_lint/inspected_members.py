@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add what was found on the hosts of running members to their descriptions for the linter. Pure.
+"""Add the processes on the members' hosts to the members' descriptions for the linter. Pure.
 
 The input is what module etcd_process_info returns. A member whose process was read has no unknown settings.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-# These differ from the time when the member joined; the cluster states them.
+# These may have changed since the member joined; the cluster has the current values.
 _MEASURED = "initial-cluster"
 _OF_GO = ("GOGC", "GOMEMLIMIT")
 _LIMIT = "the memory limit of its control group"

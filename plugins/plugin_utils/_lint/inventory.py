@@ -30,7 +30,7 @@ def to_json(value: Any) -> Any:
 
 
 def is_unresolved(value: Any) -> bool:
-    """Tell whether a value still has to be templated or decrypted."""
+    """Return whether a value must still be templated or decrypted."""
     if value is None or isinstance(value, (bool, int, float)):
         return False
     if isinstance(value, str):
@@ -47,7 +47,7 @@ def resolve_variables(
 ) -> dict[str, Any]:
     """Return a host's variables with templates and vaults resolved where possible.
 
-    ``template`` returns a variable's final value by its name. Where it raises, the value stays as written, and the linter
+    ``template`` returns a variable's final value by its name. If it raises, the value stays as written, and the linter
     treats it as unknown. Connection variables (``ansible_*``) and the names in ``internal`` are dropped: no rule needs
     them, and some are secret.
     """

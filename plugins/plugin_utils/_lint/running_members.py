@@ -1,9 +1,9 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Describe the members of a running cluster to the linter. Pure.
+"""Describe the members of a running cluster for the linter. Pure.
 
-The input is what module etcd_workload_info returns. Settings that a running member does not state stay unknown, so that no rule guesses them.
+The input is what module etcd_workload_info returns. Settings that a running member does not report stay unknown, so that no rule guesses them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _member(member: Mapping[str, Any], measured: Mapping[str, Any], peers: str) 
 
 
 def _live(member: Mapping[str, Any], alarms: list[Mapping[str, str]]) -> dict[str, dict[str, Any]]:
-    """Return the facts that the rules live/* judge. A figure that the member did not return is left out."""
+    """Return the facts for the rules live/*, without figures that the member did not return."""
     figures = {
         "db_size": member["db_size"],
         "db_free": free_bytes(member),
@@ -129,7 +129,7 @@ def _certificate(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _hash(name: str, comparison: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Say whether a member's data are those of the majority; nothing if that is unknown."""
+    """Return whether a member's data are those of the majority; nothing if that is unknown."""
     verdict = comparison.get("verdict")
     if verdict == hashes.DIFFER and name in comparison["differing"]:
         return {"same_hash": _fact(hashes.describe(comparison), False)}

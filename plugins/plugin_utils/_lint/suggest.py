@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turn the values that findings carry into a diff against the YAML files of the inventory. Nothing is written."""
+"""Convert the values that fix findings into a diff against the YAML files of the inventory. Writes nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.conftest_report import Finding
 
 FOLDERS = ("group_vars", "host_vars")
-# A line about hosts names this many.
+# Maximum number of hosts that a line names.
 SHOWN = 3
 
 
@@ -99,7 +99,7 @@ def _written(place: Place) -> Any:
 
 
 def effective(found: list[Place], host: str, value: Any, groups: Mapping[str, Iterable[str]]) -> Place | None:
-    """Return the place that gives a host this value: its own, else its smallest group's; None if that is not certain."""
+    """Return the place that sets a host's value: its own, or else its smallest group's; None if that is not certain."""
     mine = [
         place
         for place in found

@@ -25,7 +25,7 @@ def this_play() -> str:
 
 
 def has_ended(play: str) -> bool:
-    """Say whether a play is known to have ended. One that ran elsewhere, or before a reboot, is not known."""
+    """Return whether a play is known to have ended. One that ran elsewhere, or before a reboot, is not known."""
     machine, _colon, process = play.rpartition(":")[0].rpartition(":")
     start = play.rpartition(":")[2]
     if machine != _machine() or not process.isdigit() or not start.isdigit():

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An audit as a file: JSON, SARIF or HTML. Pure."""
+"""Format an audit as JSON, SARIF or HTML. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The end of an audit as text: measured beside planned memory, and the planned settings for the files of this cluster. Pure."""
+"""Format the end of an audit as text: measured and planned memory, and the planned settings for the files of this cluster. Pure."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def shared_ca_warning(members: Sequence[Member]) -> list[str]:
     if not any((one.get("ca") or {}).get("sha256") and not one.get("peer_ca") for one in found):
         return []
     return [
-        "warning: clients and peers have one CA, so each client certificate is a peer's as well. Run the playbook rotate_ca"
+        "warning: clients and peers share one CA, so every client certificate also gives access to the peer port. Run the playbook rotate_ca"
         " with -e etcd_rotate_ca_of=peers, or set etcd_tls_provided.peer_ca (docs/certificates.md)."
     ]
 

@@ -26,7 +26,7 @@ Member = Mapping[str, Any]
 
 
 def best_view(members: Sequence[Member]) -> Mapping[str, Any]:
-    """Return the cluster as the best informed member sees it: with a quorum first, then with the most healthy members."""
+    """Return the best view of the cluster: with a quorum first, then with the most healthy members."""
     views = [cluster for cluster in ((member.get("info") or {}).get("cluster") for member in members) if cluster]
     return max(
         views, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"], len(view["members"])), default={}
@@ -34,7 +34,7 @@ def best_view(members: Sequence[Member]) -> Mapping[str, Any]:
 
 
 def is_deployed(members: Sequence[Member]) -> bool:
-    """Tell whether any member was asked about its cluster, which happens only after a deployment."""
+    """Return whether any member was queried about its cluster, which happens only after a deployment."""
     return any((member.get("info") or {}).get("cluster") for member in members)
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of a plan as lines for the file in which a running etcd has its settings. Pure."""
+"""Format the settings of a plan for the file in which a running etcd has its settings. Pure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
 
 
 def _kubespray(plan: Mapping[str, Any], unit: str) -> list[str]:
-    """Return the settings as variables of kubespray. It has none for a limit that a unit heeds; its container engine has one."""
+    """Return the settings as variables of kubespray. It has none for the limit of a unit, only for its container engine."""
     values = dict(_values(plan))
     lines = [f'{_KUBESPRAY[name]}: "{values[name]}"' for name in sorted(_KUBESPRAY) if name in values]
     more = {_spelling(plan, name, "env"): value for name, value in values.items() if name not in _KUBESPRAY}

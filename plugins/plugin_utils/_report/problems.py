@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find what is wrong with a deployed cluster."""
+"""Find problems of a deployed cluster."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str
 
 
 def _cluster_member_problems(cluster: Mapping[str, Any]) -> Iterator[str]:
-    """Report what the cluster says of its members."""
+    """Report the members' problems according to the cluster."""
     releases = {member["version"] for member in cluster.get("members", []) if member["version"]}
     if len(releases) > 1:
         yield f"members run different versions: {', '.join(sorted(releases))}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report what the timers of maintenance did: a failed backup, drill, defragmentation or comparison of the members, and the cluster's newest backup."""
+"""Report the results of the maintenance timers: a failed backup, drill, defragmentation or comparison of the members, and the cluster's newest backup."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def upkeep_problems(member: Member) -> Iterator[str]:
         if record.get("result") != "failed":
             continue
         done = record.get("last_done") or {}
-        before = f"the last that succeeded was at {done['started_at']}" if done else "none has succeeded on this host"
+        before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"
         yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
 
 
@@ -41,11 +41,11 @@ def backup_note(members: Sequence[Member]) -> list[str]:
         return []
     # Dates in ISO 8601 sort as text.
     newest = max((found for record in known for found in _backup_times(record)), default="")
-    return [f"the newest backup of the cluster is of {newest}." if newest else "no backup has succeeded yet."]
+    return [f"the newest backup of the cluster was taken at {newest}." if newest else "no backup has succeeded yet."]
 
 
 def _backup_times(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield when backups were taken, as far as a host knows: by itself, or by another host, which it then records."""
+    """Yield the times of backups in a host's records: its own, and those of other hosts."""
     done = record.get("last_done") or {}
     for time in (record.get("newest_at"), done.get("newest_at")):
         if time:

@@ -1,7 +1,7 @@
 # METADATA
 # title: Clusters and their members
 # description: |
-#   The hosts of the etcd group by cluster. Members with equal etcd variables form one profile, so a rule judges each combination once,
+#   The hosts of the etcd group by cluster. Members with equal etcd variables form one profile, so a rule checks each combination once,
 #   however many hosts share it.
 package headroom.clusters
 
@@ -29,7 +29,7 @@ _found := [{"key": key, "hosts": hosts} |
 	key := {"inventory": name, "known": bundle.known, "unknown": bundle.unknown}
 ]
 
-# Members grouped by the variables that rules about members look at: [{inventory, hosts, known, unknown, cluster}]. `cluster` is null if it is
+# Members grouped by the variables that rules about members read: [{inventory, hosts, known, unknown, cluster}]. `cluster` is null if it is
 # unknown or has members elsewhere. The rest of this file works on bundles; going through hosts would be slow.
 _bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts, group[key.inventory])}) |
 	some key in {entry.key | some entry in _found}
@@ -98,7 +98,7 @@ _entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profi
 	}
 ]
 
-# Variables that identify a cluster and are no settings of its profiles.
+# Variables that identify a cluster but are not settings of its profiles.
 _no_setting := {name: others | some name, _ in _hosts; others := {"etcd_cluster_name"} - dispatch.member_variables[name]}
 
 _profiles_of := {key: profiles_of_cluster |
@@ -122,7 +122,7 @@ _part_hosts := {part: union(sets) |
 	sets := {entry.hosts | some entry in _mixed_entries; entry.part == part}
 }
 
-# A group without visible hosts is judged by its variables, as if a member were about to join.
+# A group without visible hosts is checked by its variables, like a member that will join.
 _new_member_entries := [entry |
 	some name in without_members
 	found := folder.new_member(name, group[name])
@@ -141,7 +141,7 @@ _new_member_entries := [entry |
 
 _all_entries := array.concat(_entries, _new_member_entries)
 
-# `release` is the one that the tables of the model are asked for.
+# `release` is the key for the tables of the model.
 _etcd_of := {profile: object.union(member, {"release": releases.nearest(member.version)}) |
 	some profile in {entry.profile | some entry in _all_entries}
 	member := dispatch.member(profile)

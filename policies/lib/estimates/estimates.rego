@@ -41,7 +41,7 @@ invalid := {profile: problems |
 	count(problems) > 0
 }
 
-# What an estimate assumes.
+# The assumptions of an estimate.
 assumption(profile) := "even with the minimal plan" if {
 	profile.etcd.planned
 	count(model_settings(profile.etcd.settings)) == 0
@@ -49,7 +49,7 @@ assumption(profile) := "even with the minimal plan" if {
 	profile.etcd.planned
 } else := "with the settings given, etcd's defaults for the rest, and a modest workload where none is set"
 
-# Whether nothing states a workload, as in other roles' inventories and in files that configure etcd directly.
+# Whether the input has no workload, as in other roles' inventories and in files that configure etcd directly.
 assumes_workload(profile) if {
 	count(profile.etcd.workload) == 0
 	not member_settings.shows_everything(profile.etcd)

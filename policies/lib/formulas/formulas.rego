@@ -16,7 +16,7 @@ no_quota := 1125899906842624
 # Return the size of one put.
 put_size(workload) := workload.key_size + workload.value_size
 
-# Return the old revisions at the peak, just before a compaction; room is what the quota leaves for them.
+# Return the old revisions at the peak, just before a compaction; room is the number of revisions that the quota allows.
 kept_revisions(constants, workload, settings, room) := (workload.revisions_per_key - 1) * workload.keys if {
 	workload.revisions_per_key != null
 } else := room if {
@@ -30,14 +30,14 @@ kept_revisions(constants, workload, settings, room) := (workload.revisions_per_k
 	settings.retention <= constants.compaction_hour
 } else := workload.puts_per_second * (settings.retention + constants.compaction_long_extra)
 
-# Return the size that the quota allows the database: 0 is etcd's default, a negative quota none.
+# Return the largest database that the quota allows. A quota of 0 means etcd's default, a negative one no quota.
 database_limit(constants, settings) := settings.quota_backend_bytes if {
 	settings.quota_backend_bytes > 0
 } else := constants.quota_default if {
 	settings.quota_backend_bytes == 0
 } else := no_quota
 
-# Return the database file, from how many revisions share a leaf of bbolt's tree and how many there are.
+# Return the database file, from the number of revisions, and of revisions in each leaf of bbolt's tree.
 database(constants, workload, settings) := {
 	"revision": revision,
 	"history": history,
@@ -72,7 +72,7 @@ index(constants, workload, history) := (workload.keys * (key + constants.index_s
 	old := history * constants.index_version
 }
 
-# Return how many keys or ranges are watched: as many as there are watchers, unless the workload says it.
+# Return the number of watched keys or ranges: as in the workload, or else the number of watchers.
 watched_ranges(workload) := workload.watchers if {
 	workload.watched_ranges == null
 } else := workload.watched_ranges
@@ -93,7 +93,7 @@ requests_in_flight(constants, workload) := min([workload.clients, arithmetic.div
 	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
 }
 
-# Return the events that are on their way to watchers: each stream marshals one event at a time.
+# Return the events in flight to watchers: each stream marshals one event at a time.
 watch_events(constants, workload) := events * put_size(workload) if {
 	ranges := max([watched_ranges(workload), 1])
 	puts := min([requests_in_flight(constants, workload), ranges])
@@ -108,20 +108,20 @@ write_batch(constants, workload, db) := arithmetic.permille(arithmetic.scale_up(
 	written := workload.puts_per_second * put_in_batch(constants, workload, db)
 }
 
-# Return the revisions that a start has read and not yet indexed.
+# Return the revisions that a start has read but not yet indexed.
 restore_waiting(constants, workload, revisions) := waiting * ((workload.key_size + constants.restore_pending) + value) if {
 	further := min([max([revisions - constants.restore_chunk, 0]), constants.restore_further])
 	waiting := arithmetic.divide_up(constants.restore_chunk * further, constants.restore_further)
 	value := min([arithmetic.permille(workload.value_size, constants.restore_share), constants.restore_value])
 }
 
-# Return what only a start needs: to rebuild the index and to replay the raft log.
+# Return the memory that only a start needs, to rebuild the index and to replay the raft log.
 start_up(constants, workload, settings, db) := (constants.restore_slack + rebuilt) + waiting if {
 	rebuilt := (workload.keys * constants.restore_key) + (settings.snapshot_count * constants.restore_entry)
 	waiting := restore_waiting(constants, workload, workload.keys + db.history)
 }
 
-# Return each component of a member that keeps so many entries in its raft log.
+# Return each component of a member with this number of entries in its raft log.
 components(constants, workload, settings, members, db, entries) := {
 	"base": constants.base_heap,
 	"raft_log": entries * raft_entry(constants, workload),
@@ -140,7 +140,7 @@ components(constants, workload, settings, members, db, entries) := {
 	in_flight := requests_in_flight(constants, workload) * put_size(workload)
 }
 
-# Return the live heap at the peak: the components that are there all the time.
+# Return the live heap at the peak: the components that are always present.
 heap_live(parts) := (parts.base + stored) + traffic if {
 	stored := ((parts.raft_log + parts.index) + parts.leases) + parts.freelist
 	traffic := (((parts.peers + parts.watches) + parts.connections) + parts.requests) + parts.write_batch
@@ -155,10 +155,10 @@ marking_garbage(constants, workload, index_size) := min([max([made - constants.m
 # Return the peak of the heap without GOMEMLIMIT: it grows by GOGC percent of the live heap before a collection.
 free_heap_peak(settings, live, spikes) := (live + arithmetic.scale_up(live, settings.gogc, 100)) + spikes
 
-# Return the heap below which GOMEMLIMIT cannot press it.
+# Return the smallest heap that GOMEMLIMIT can enforce.
 smallest_heap(constants, live, spikes) := arithmetic.permille(live + spikes, constants.gomemlimit_floor)
 
-# Return the peak of RssAnon; over_heap is what it takes for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
+# Return the peak of RssAnon; over_heap is the RssAnon for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
 anon_peak(constants, settings, live, spikes, over_heap) := free if {
 	settings.gomemlimit == null
 	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
@@ -166,12 +166,12 @@ anon_peak(constants, settings, live, spikes, over_heap) := free if {
 	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
 }
 
-# Return the write batch while the replayed log is in memory, which the first applied entries cut short.
+# Return the write batch while the replayed log is in memory, a short time that ends with the first applied entries.
 restart_write_batch(constants, workload, db, batch) := min([batch, max([first, constants.restart_batch])]) if {
 	first := arithmetic.permille(constants.restart_puts * put_in_batch(constants, workload, db), constants.write_batch_copies)
 }
 
-# Return the requests that wait at the start of a single member; several members elect a leader first.
+# Return the waiting requests at the start of a single member; several members first elect a leader.
 restart_requests(constants, members, requests) := 0 if {
 	members > 1
 } else := min([arithmetic.permille(requests, constants.restart_requests), constants.restart_requests_max])
@@ -183,7 +183,7 @@ restart_heap_live(constants, workload, settings, members, db, parts) := ((steady
 	batch := restart_write_batch(constants, workload, db, parts.write_batch)
 }
 
-# Return the pages of the database that must stay in memory, or the member rereads them all the time.
+# Return the pages of the database that must stay in memory, so that the member does not reread them all the time.
 hot_pages(constants, settings, db) := db.size if {
 	settings.memory_mlock
 } else := max([min([db.size, constants.hot_db_floor]), arithmetic.permille(db.size, constants.hot_db)])
@@ -191,10 +191,10 @@ hot_pages(constants, settings, db) := db.size if {
 # Return the mapped files: the database and etcd itself.
 mapped_file(constants, db) := db.size + constants.binary_text
 
-# Return what the kernel keeps for the member: socket buffers and page tables.
+# Return the kernel's memory for the member: socket buffers and page tables.
 kernel_memory(constants, workload, mapped) := (workload.clients * constants.kernel_connection) + arithmetic.divide_up(mapped, constants.page_tables_divisor)
 
-# Return the MemoryMax, in whole MiB, whose MemoryHigh leaves room for so many bytes.
+# Return the MemoryMax, in whole MiB, whose MemoryHigh has room for this size.
 memory_max(constants, size) := arithmetic.divide_up(arithmetic.scale_up(size, 1000, constants.memory_high), mib) * mib
 
 # Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.

@@ -51,7 +51,7 @@ section_of(body, name) := _names(body[name]) if {
 	is_object(body)
 } else := {}
 
-# Whether a mapping is meant as a group, rather than as something else that a YAML file may have.
+# Whether a mapping is a group, and not other content of a YAML file.
 is_group(null)
 
 is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0

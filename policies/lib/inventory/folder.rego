@@ -284,7 +284,7 @@ _sources(kind, root, name) := [[path, files.contents[path]] |
 	kind != "files"
 }
 
-# The variables of a host that joins a group. INI inventories show no hosts here, but their group_vars can be judged.
+# The variables of a host that joins a group. Hosts in INI inventories are not visible here, but their group_vars can be checked.
 new_member(root, group) := values.resolve(values.overlay([
 	_file_layer([root, "all"]),
 	_file_layer([root, group]),

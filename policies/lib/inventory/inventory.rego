@@ -57,7 +57,7 @@ inventories := {name: {
 	every_bundle := bundles(name, ((object.keys(found.known) | object.keys(found.unknown)) | {"ansible_port"}))
 }
 
-# These three are those of the only inventory; with several of them one name may mean two hosts, so they are undefined.
+# Of the only inventory. Undefined for several inventories, because the same name may mean two hosts.
 hosts := _only.hosts
 
 groups := _only.groups

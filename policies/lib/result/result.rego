@@ -27,18 +27,18 @@ cluster_problem(inventory_name, hosts, about, message) := {
 	"whole": true,
 }
 
-# A problem with the value that solves it. Without one for a role's default, which is described in words: no variable holds it.
+# A problem with the value that fixes it. For a role's default there is none, because no variable contains it.
 with_value(solvable, value) := object.union(solvable, {"set": {solvable.about: value}}) if {
 	not contains(solvable.about, " ")
 } else := solvable
 
-# A problem that the newest release of the series solves. Files of other forms than inventories state the release in an image, or nowhere.
+# A problem that the newest release of the series fixes. Files other than inventories have the release in an image, or not at all.
 with_upgrade(solvable, version) := with_value(solvable, newest) if {
 	not solvable.inventory in formats.paths
 	newest := model.series[releases.series(releases.parse(version))].newest
 } else := solvable
 
-# A problem that rests on an assumption, in words.
+# A problem based on an assumption, given in words.
 assuming(problem, assumption) := object.union(problem, {"assumes": assumption})
 
 # A problem that rests on an assumed value, in words that end its text. unstated: whether no file states the value. Then a rule that denies only
@@ -51,7 +51,7 @@ assuming_value(problem, assumption, unstated) := object.union(assuming(problem, 
 # The findings of a rule that are not waived.
 findings(id, problems) := _open_findings(id, {problem | some problem in problems; not problem.unstated})
 
-# Those that rest on a value that no file states, as warnings.
+# The findings based on a value that no file states, as warnings.
 assumed(id, problems) := {object.union(finding, {"severity": "warn"}) |
 	some finding in _open_findings(id, {problem | some problem in problems; problem.unstated})
 }
@@ -92,7 +92,7 @@ _shortened(message) := message if {
 	count(message) <= 1500
 } else := sprintf("%s… (%d characters in all)", [substring(message, 0, 1000), count(message)])
 
-# The hosts that no waiver covers; undefined if there are none.
+# The hosts without a waiver; undefined if there are none.
 _open(hosts, parts) := hosts if {
 	count(parts) == 0
 } else := uncovered if {
@@ -129,7 +129,7 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	fix := _fix(about.custom, source)
 }
 
-# No advice to run playbooks/lint.yml for what it resolved, and none about Headroom's variables for files that configure etcd directly.
+# Removes the advice to run playbooks/lint.yml if it has run, and advice about Headroom's variables for files that configure etcd directly.
 _fix(custom, source) := custom.fix_resolved if {
 	files.listed[source]
 } else := custom.fix_in_files if {

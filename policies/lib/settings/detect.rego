@@ -67,7 +67,7 @@ _is_headroom(names) if {
 	regex.match(`^etcd_(storage_|maintenance_|extra_config$)`, name)
 }
 
-# A workload or a budget may also stand in another role's inventory, to let the linter estimate its memory.
+# A workload or a budget may also be in another role's inventory, so that the linter can estimate its memory.
 _of_headroom_alone := concat("", [
 	`^etcd_(workload|memory_(budget|max|high)|gogc|gomemlimit|tls_enabled`,
 	`|(archive|cpu_weight|io_|nice|oom_score|priority_|report_|restore_|rotate_|start_timeout|user_group).*)$`,
@@ -81,7 +81,7 @@ _is_kubespray(groups, names) if {
 	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses", "kube_proxy_mode"}) > 0
 }
 
-# A file of group_vars that is linted by itself shows no groups. Two variables that other roles lack tell.
+# A single file of group_vars shows no groups. Two variables that no other role has identify it.
 _is_kubespray(groups, names) if {
 	count(groups) == 0
 	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "etcd_memory_limit", "etcd_peer_client_auth", "etcd_secure_client"}) > 1
@@ -122,7 +122,7 @@ unrecognised := {name: found |
 	}
 }
 
-# Variables of Headroom's roles that no rule looks at.
+# Variables of Headroom's roles that no rule reads.
 _other_headroom_variables := {
 	"etcd_address",
 	"etcd_archive",
@@ -165,7 +165,7 @@ _group(format_of, variables, groups) := "etcd" if {
 	is_string(variables.etcd_group)
 } else := _alike(groups)
 
-# Whether something says that an inventory deploys etcd: the group of the members, a server's variable, or a section of an INI file.
+# Whether an inventory deploys etcd, according to: the group of the members, a server's variable, or a section of an INI file.
 is_deployed(name) if {
 	some definition in definitions.groups
 	definition.root == name
@@ -188,7 +188,7 @@ is_deployed(name) if {
 	split(section, ":")[0] == group[name]
 }
 
-# Its hosts may be members.
+# The hosts of such an inventory may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
 
 # headroom-lint sees all hosts. An empty group of another role may mean that its etcd is optional, or that the hosts come from elsewhere.
@@ -212,7 +212,7 @@ has_no_inventory_file(name) if {
 	}
 }
 
-# Inventory → the variables that rules about members look at.
+# Inventory → the variables that rules about members read.
 member_variables := object.union_n([
 	{name: headroom_roles.member_variables | some name, _ in format},
 	{name: (variables | maps[name]) | some name, format_of in format; variables := other_roles.member_variables[format_of]},

@@ -45,7 +45,7 @@ _host(profile, about) := headroom_roles.host(profile.variables, profile.unknown)
 	facts := {fact: value | some fact, value in found.facts; value != null}
 } else := statement.host(_statement(profile, about))
 
-# What is unknown besides the profile's unknown variables: as its author wrote it → reason.
+# Unknown values in addition to the profile's unknown variables: their spelling → reason.
 reasons(profile) := _reasons(profile, _about[profile.inventory])
 
 _reasons(profile, about) := {} if {
@@ -62,7 +62,7 @@ _statement(profile, about) := profile.variables.statement if {
 	about.format == "file"
 } else := other_roles.statement(about.format, profile.variables, profile.unknown, about.maps)
 
-# Size of a cluster whose other members are elsewhere, as far as a host's file says so. Undefined if the inventory has all members.
+# Size of a cluster whose other members are elsewhere, according to a host's file. Undefined if the inventory has all members.
 size_elsewhere(name, host_name) := size if {
 	name in formats.paths
 	of_host := formats.inventories[name].hosts[host_name].statement
@@ -97,7 +97,7 @@ _hides_members(of_host) if {
 	setting == "initial_cluster"
 }
 
-# How many members the file of a host lists. Undefined in a static pod, which keeps the list of the time when its member joined.
+# Number of members in the list of a host's file. Undefined in a static pod, which keeps the list of the time when its member joined.
 listed_members(name, host_name) := of_host.members if {
 	name in formats.paths
 	of_host := formats.inventories[name].hosts[host_name].statement

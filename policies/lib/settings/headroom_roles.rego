@@ -25,7 +25,7 @@ _identity := {"name"}
 # Variable → canonical name.
 _variables := {sprintf("etcd_%s", [name]): name | some name in ((object.keys(model.settings) | _not_etcd_settings) - _identity)}
 
-# The variables that rules about members look at. Members that agree in these are judged together.
+# The variables that rules about members read. Members with equal values form one profile.
 member_variables := object.keys(_variables) | {
 	"etcd_version",
 	"etcd_workload",
@@ -56,7 +56,7 @@ _facts := {
 	"etcd_extra_config": "extra_config",
 }
 
-# The variables that rules about hosts look at.
+# The variables that rules about hosts read.
 host_variables := object.keys(_facts)
 
 # The role's default.

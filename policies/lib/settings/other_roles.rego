@@ -12,7 +12,7 @@ import data.headroom.units
 # These count in every format.
 _shared := version_variables | {"etcd_workload", "etcd_memory_budget"}
 
-# The names that roles give to the release of etcd, or to an image with it. The first in this order that names a release counts.
+# The names of variables with the release of etcd, or with an image of it. The first one in this order with a release counts.
 _release_names := ["etcd_version", "etcd_ver", "etcd_release", "etcd_server_version", "etcd_release_version", "etcd_binary_version", "etcd_image_tag", "etcd_image", "etcd_docker_image"]
 
 version_variables := {name | some name in _release_names}
@@ -49,7 +49,7 @@ _pigsty := {
 	"etcd_heartbeat_interval": "ETCD_HEARTBEAT_INTERVAL",
 }
 
-# The roles' own defaults of settings that rules judge.
+# The roles' own defaults of settings that rules check.
 _defaults := {
 	"kubespray": {
 		"etcd_compaction_retention": "8",
@@ -133,7 +133,7 @@ _kubespray_etcd := {
 	31: ["3.5.16", "3.5.25"],
 }
 
-# Format → the variables that rules about members look at, in addition to an inventory's own maps of the environment.
+# Format → the variables that rules about members read, in addition to an inventory's own maps of the environment.
 member_variables := {
 	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type", "kube_version"}),
 	"autobase": (_shared | object.keys(_autobase)),

@@ -16,7 +16,7 @@ is_unset(etcd, name) if {
 	not "extra_config" in etcd.unknown
 }
 
-# Only Headroom's own variables and a running member show that a setting is unset. Of other files, it is an assumption: the rest may be elsewhere.
+# Only Headroom's own variables and a running member prove that a setting is unset. For other files this is an assumption: the setting may be elsewhere.
 shows_everything(etcd) if not etcd.format
 
 shows_everything(etcd) if etcd.format == "running member"

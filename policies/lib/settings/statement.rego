@@ -67,13 +67,13 @@ _twice(statement, entries) := {} if {
 # `silent` lists settings that a distribution may set by itself. No finding reports them as unknown.
 _unknown(statement) := {name | some [name, _] in statement.unknown} | {name | some name in object.get(statement, "silent", [])}
 
-# Of the host, these formats express only the directories, and some the volume.
+# These formats describe only the host's directories, and some the volume.
 host(statement) := {
 	"facts": {fact: entry.value | some fact, entry in entries},
 	"names": {fact: entry.name | some fact, entry in entries},
 	"unknown": _unknown(statement),
 } if {
-	# Where a volume is mounted, a path in the container tells nothing about the host.
+	# If a volume is mounted there, a path in the container gives no information about the host.
 	judged := {"data_dir", "wal_dir"} - {fact | some fact in object.get(statement, "mounted", [])}
 	directories := {fact: found[0] |
 		some fact, found in object.filter(_entries(statement), judged)
@@ -82,7 +82,7 @@ host(statement) := {
 	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 
-# What is unknown, as the author wrote it → reason.
+# Unknown values in their own spelling → reason.
 reasons(statement) := {written: reason | some written, [_, reason] in statement.unknown}
 
 # In a container, /run is a folder like any other.

@@ -98,12 +98,12 @@ _is_date(text) if {
 # Today in UTC. Dates in this notation compare as text.
 _today := sprintf("%04d-%02d-%02d", time.date(time.now_ns()))
 
-# The latest date that a waiver may have: who accepts a finding looks at it again.
+# The latest date that a waiver may have, so that accepted findings are reviewed.
 _latest := sprintf("%04d-%02d-%02d", time.date(time.add_date(time.now_ns(), 0, 0, threshold.waiver_days_max)))
 
 _formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
 
-# These do not count.
+# Invalid waivers, which do not count.
 too_late := [entry | some entry in _formed; entry.waiver.expires > _latest]
 
 _well_formed := [entry | some entry in _formed; entry.waiver.expires <= _latest]

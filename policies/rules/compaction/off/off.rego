@@ -2,8 +2,8 @@
 # title: Old revisions are compacted
 # description: |
 #   etcd keeps every revision of every key until it is compacted. Without compaction, the index and the database grow
-#   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. Whether a file
-#   that is not for Headroom's roles shows everything is an assumption, so a retention that it leaves out is a warning.
+#   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. A file for other
+#   tools may not show all settings, so a missing retention there is only a warning.
 # custom:
 #   id: compaction/off
 #   severity: deny

@@ -1,5 +1,5 @@
 # METADATA
-# title: The data has a volume of its own
+# title: The data is on a dedicated volume
 # description: |
 #   On a shared volume, the logs, images and backups of other services delay etcd's fsyncs and can fill the disk. With a
 #   dedicated volume, etcd also refuses to start on the empty mount point when the volume is not mounted.

@@ -1,8 +1,8 @@
 # METADATA
 # title: etcd does not starve its host
 # description: |
-#   In the realtime I/O class, everything else on the host waits while etcd has data to write: logging, your shell, and
-#   the kernel's own writeback. Best effort at priority 0 also puts etcd first, without starving the rest.
+#   While etcd writes in the realtime I/O class, it blocks all other I/O of the host: logging, your shell, and the
+#   kernel's own writeback. Best effort at priority 0 also serves etcd first, without blocking the rest.
 # custom:
 #   id: disk/realtime_priority
 #   severity: deny

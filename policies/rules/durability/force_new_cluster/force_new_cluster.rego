@@ -1,8 +1,8 @@
 # METADATA
 # title: A member does not form a new cluster at every start
 # description: |
-#   force-new-cluster removes all other members and goes on with one. It is meant for a single start during a recovery;
-#   left in the configuration, it splits the cluster again at the next restart.
+#   force-new-cluster removes all other members and continues with one. It is meant for a single start during a
+#   recovery; left in the configuration, it splits the cluster again at the next restart.
 # custom:
 #   id: durability/force_new_cluster
 #   severity: deny

@@ -2,7 +2,7 @@
 # title: Backups are taken, and drills restore them
 # description: |
 #   A cluster that has lost its majority can only be recovered from a snapshot, and a key that was deleted is deleted on
-#   all members. A backup that was never restored may not work: drills try it.
+#   all members. A backup that was never restored may not work: drills test it.
 # custom:
 #   id: durability/no_backup
 #   severity: warn

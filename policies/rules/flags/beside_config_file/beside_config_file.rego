@@ -6,7 +6,7 @@
 # custom:
 #   id: flags/beside_config_file
 #   severity: deny
-#   fix: Move all settings into the config file, or do without the config file
+#   fix: Move all settings into the config file, or remove the config file
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/; server/etcdmain/config.go
 package headroom.rules.flags.beside_config_file
 

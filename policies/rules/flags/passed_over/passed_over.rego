@@ -1,8 +1,8 @@
 # METADATA
 # title: Every setting has an effect
 # description: |
-#   etcd passes over keys of its config file and variables that its release does not know: the v2 proxy since 3.6, debug since 3.5,
-#   or variables of other programs that begin with ETCD_. They do nothing, but a reader takes them for settings.
+#   etcd ignores keys of its config file and variables that its release does not know: the v2 proxy since 3.6, debug since 3.5, or
+#   variables of other programs that begin with ETCD_. They have no effect, but look like settings.
 # custom:
 #   id: flags/passed_over
 #   severity: warn

@@ -1,8 +1,8 @@
 # METADATA
 # title: Each setting is set once
 # description: |
-#   etcd exits if a setting is given both as a flag and in the environment. Of a repeated flag, etcd silently takes the
-#   last value; in other combinations, too, one of the two silently wins.
+#   etcd exits if a setting is given both as a flag and in the environment. If a flag is repeated, etcd silently uses
+#   the last value. In other combinations, one of the two values also wins silently.
 # custom:
 #   id: flags/twice
 #   severity: deny

@@ -2,7 +2,7 @@
 # title: The release knows every setting
 # description: |
 #   etcd silently ignores an unknown key in its config file, only warns about an unknown environment variable, and exits
-#   on an unknown flag. So a renamed or removed setting has no effect, or keeps the member from starting. 3.7 removed
+#   on an unknown flag. So a renamed or removed setting has no effect, or prevents the member from starting. 3.7 removed
 #   all experimental-* settings, and 3.6 removed the v2 API.
 # custom:
 #   id: flags/unknown_setting

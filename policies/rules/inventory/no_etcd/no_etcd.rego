@@ -1,8 +1,8 @@
 # METADATA
 # title: The linted files deploy etcd
 # description: |
-#   The linter judges inventories with a group of etcd members, and files that configure etcd. If it finds neither, it has
-#   judged nothing, which must not look like a pass.
+#   The linter checks inventories with a group of etcd members, and files that configure etcd. If it finds neither, it has
+#   checked nothing, and must not pass.
 # custom:
 #   id: inventory/no_etcd
 #   severity: warn

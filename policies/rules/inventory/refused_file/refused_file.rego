@@ -1,8 +1,8 @@
 # METADATA
 # title: Ansible can parse every inventory file
 # description: |
-#   Ansible keeps what it parsed of such a file before the error, warns, and goes on: hosts and variables are missing
-#   without a failure.
+#   Ansible uses the part of such a file before the error, warns, and continues: hosts and variables are missing, but
+#   the run does not fail.
 # custom:
 #   id: inventory/refused_file
 #   severity: deny

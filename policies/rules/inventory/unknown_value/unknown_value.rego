@@ -1,9 +1,9 @@
 # METADATA
 # title: Every value that matters is known
 # description: |
-#   A value that cannot be resolved is unknown: it never passes a rule and is never guessed. Templates and vaults are
-#   only text until Ansible runs, conftest loses the order of the keys within a file, and some YAML scalars are
-#   ambiguous. Rules that need the value skip these hosts.
+#   A value that cannot be resolved is unknown, and the linter does not guess it. Templates and vaults are plain text
+#   until Ansible runs, conftest loses the order of the keys within a file, and some YAML scalars are ambiguous.
+#   Rules that need the value skip these hosts.
 # custom:
 #   id: inventory/unknown_value
 #   severity: warn

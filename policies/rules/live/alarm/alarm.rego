@@ -1,7 +1,7 @@
 # METADATA
 # title: No alarm is set
 # description: |
-#   NOSPACE makes a cluster refuse all writes. CORRUPT says that members have different data, and makes it refuse them too.
+#   NOSPACE makes a cluster refuse all writes. CORRUPT means that members have different data; it also makes the cluster refuse writes.
 # custom:
 #   id: live/alarm
 #   severity: deny

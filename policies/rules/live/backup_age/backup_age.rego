@@ -1,8 +1,8 @@
 # METADATA
 # title: The newest backup is recent
 # description: |
-#   A cluster that has lost its majority is recovered from its newest snapshot, and loses what was written since. The audit
-#   looks into the directories that it was given (`-e backups=…`), on all hosts that it inspects.
+#   A cluster that has lost its majority is recovered from its newest snapshot, and loses all later writes. The audit
+#   checks the directories in `-e backups=…` on all inspected hosts.
 # custom:
 #   id: live/backup_age
 #   severity: warn

@@ -1,7 +1,8 @@
 # METADATA
 # title: Certificates stay valid
 # description: |
-#   Once it has expired, no client that verifies it can connect, and a cluster whose members share a date stops at once.
+#   After a certificate has expired, no client that verifies it can connect. If the certificates of all members expire
+#   at the same time, the whole cluster stops.
 # custom:
 #   id: live/certificate_expiry
 #   severity: warn

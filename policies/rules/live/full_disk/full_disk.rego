@@ -1,5 +1,5 @@
 # METADATA
-# title: The data directory's disk has room
+# title: The data directory's disk has free space
 # description: |
 #   On a full disk etcd stops at the next write. A defragmentation writes a second copy of the database before it removes the first.
 # custom:

@@ -1,7 +1,7 @@
 # METADATA
 # title: Members have the same data
 # description: |
-#   Members that differ return different answers to the same read, and a member that is added copies the data of either.
+#   If members differ, the same read returns different results, and a new member may copy the wrong data.
 # custom:
 #   id: live/hash_mismatch
 #   severity: deny

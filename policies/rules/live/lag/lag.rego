@@ -1,7 +1,8 @@
 # METADATA
 # title: Members keep up with the leader
 # description: |
-#   A member that is far behind answers serializable reads with old values, and needs a whole snapshot once the entries that it lacks are gone.
+#   A member that is far behind answers serializable reads with old values, and needs a snapshot of the whole database once the leader has
+#   dropped the missing entries.
 # custom:
 #   id: live/lag
 #   severity: warn

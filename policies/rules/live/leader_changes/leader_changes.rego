@@ -1,5 +1,5 @@
 # METADATA
-# title: The leader stays
+# title: The leader does not change often
 # description: |
 #   While a cluster elects a leader it accepts no write. Frequent elections mean that heartbeats are late: a slow disk, too little CPU, or the network.
 # custom:

@@ -6,7 +6,7 @@
 # custom:
 #   id: live/memory_limit
 #   severity: warn
-#   fix: Raise the limit, or take the flags that the plan chooses for the measured workload (playbook audit prints them)
+#   fix: Raise the limit, or use the flags of the plan for the measured workload (playbook audit prints them)
 #   source: https://docs.kernel.org/admin-guide/cgroup-v2.html
 package headroom.rules.live.memory_limit
 

@@ -1,5 +1,5 @@
 # METADATA
-# title: The database has room below its quota
+# title: The database is well below its quota
 # description: |
 #   At its quota etcd sets the alarm NOSPACE and refuses all writes until someone compacts and defragments.
 # custom:

@@ -5,7 +5,7 @@
 # custom:
 #   id: live/slow_disk
 #   severity: warn
-#   fix: Give etcd an SSD of its own, or move what shares the disk (module etcd_disk_live_info measures it again)
+#   fix: Give etcd a dedicated SSD, or move the other services off the disk (module etcd_disk_live_info measures it again)
 #   source: https://etcd.io/docs/v3.6/faq/#what-does-the-etcd-warning-failed-to-send-out-heartbeat-on-time-mean
 package headroom.rules.live.slow_disk
 

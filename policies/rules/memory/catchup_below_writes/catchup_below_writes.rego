@@ -1,8 +1,8 @@
 # METADATA
 # title: The log covers a short absence of a follower
 # description: |
-#   The catch-up entries, divided by the write rate, are the time that a follower may be away. Below half a minute, the
-#   restart of a member is enough for it to be sent the whole database.
+#   The catch-up entries divided by the write rate are the time for which a follower may be away. Below half a minute,
+#   a member needs the whole database after a mere restart.
 # custom:
 #   id: memory/catchup_below_writes
 #   severity: warn

@@ -1,9 +1,9 @@
 # METADATA
 # title: Followers can catch up from the log
 # description: |
-#   A follower that misses more entries than the leader keeps is sent the whole database instead, while writes go on and
-#   the log grows. With fewer than about a hundred entries, every network glitch triggers that. Only a single member
-#   needs none.
+#   If a follower misses more entries than the leader keeps, the leader sends it the whole database, while writes
+#   continue and the log grows. With fewer than about a hundred entries, every network glitch causes that. Only a single
+#   member needs none.
 # custom:
 #   id: memory/catchup_too_few
 #   severity: deny

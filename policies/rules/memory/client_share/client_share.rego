@@ -1,9 +1,8 @@
 # METADATA
 # title: Clients leave memory for the rest
 # description: |
-#   Each connection, watch stream and watcher costs memory on the member that it is connected to, and clients that
-#   reconnect in a loop multiply them. Beyond a quarter of the limit, the clients rather than the data decide whether
-#   the member survives.
+#   Each connection, watch stream and watcher costs memory on the member that it is connected to, and clients that reconnect in a loop
+#   multiply them. Beyond a quarter of the limit, clients rather than data determine whether the member survives.
 # custom:
 #   id: memory/client_share
 #   severity: warn

@@ -1,8 +1,8 @@
 # METADATA
 # title: Go knows the memory limit
 # description: |
-#   By default, Go lets the heap grow to twice its live data before it collects, whatever the limit of the unit or of
-#   the container. With GOMEMLIMIT it collects earlier when memory is short, instead of being killed.
+#   By default, Go lets the heap grow to twice its live data before it collects, regardless of the limit of the unit
+#   or of the container. With GOMEMLIMIT it collects earlier when memory is short, instead of being killed.
 # custom:
 #   id: memory/gomemlimit_unset
 #   severity: warn

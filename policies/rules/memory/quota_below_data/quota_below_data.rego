@@ -1,8 +1,8 @@
 # METADATA
 # title: The data fits the quota
 # description: |
-#   A database that reaches its quota accepts no writes, on any member, until it is compacted and defragmented and the
-#   alarm is disarmed. Live keys and the history that compaction keeps must fit; a quota above 8 GiB is no way out.
+#   A database that reaches its quota accepts no writes, on any member, until it is compacted and defragmented and the alarm is
+#   disarmed. Live keys and the history that compaction keeps must fit. Do not raise the quota above 8 GiB.
 # custom:
 #   id: memory/quota_below_data
 #   severity: deny

@@ -1,9 +1,9 @@
 # METADATA
 # title: Applications do not have the role root
 # description: |
-#   The role root may read and change every key, all users and the members themselves. An application needs its own keys
-#   only. Headroom's own user has the role: etcd allows snapshots, defragmentation and changes of members to no smaller
-#   one.
+#   The role root may read and change every key, all users and the members themselves. An application needs only its own
+#   keys. Headroom's own user has the role, because etcd allows snapshots, defragmentation and changes of members only
+#   with it.
 # custom:
 #   id: security/root_role
 #   severity: warn

@@ -1,12 +1,12 @@
 # METADATA
-# title: A member has a name of its own
+# title: Each member has its own name
 # description: |
-#   etcd names a member "default" if nobody else does. Two such members cannot be in one cluster, and one may take the
+#   Without a name, etcd calls a member "default". Two such members cannot be in one cluster, and one may take the
 #   other's data directory for its own.
 # custom:
 #   id: topology/default_name
 #   severity: deny
-#   fix: Leave etcd_name out (it defaults to the host's name), or give each member a name of its own
+#   fix: Leave etcd_name out (it defaults to the host's name), or give each member its own name
 #   fix_in_files: Give each member a name of its own, for example that of its host
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/#member
 package headroom.rules.topology.default_name

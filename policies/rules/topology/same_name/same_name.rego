@@ -6,7 +6,7 @@
 # custom:
 #   id: topology/same_name
 #   severity: deny
-#   fix: Give each member a name of its own, or leave etcd_name out
+#   fix: Give each member its own name, or leave etcd_name out
 #   source: https://etcd.io/docs/v3.6/op-guide/clustering/#static
 package headroom.rules.topology.same_name
 

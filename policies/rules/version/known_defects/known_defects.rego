@@ -2,8 +2,8 @@
 # title: The release has no known defects that a newer one fixed
 # description: |
 #   Patch releases fix stale reads, lost watch events, members that cannot be added, and lesser vulnerabilities. This
-#   rule names the gravest of those that concern the member; defects of etcd's users and roles count where no Kubernetes
-#   API server, which does without them, is known to be the client.
+#   rule names the most serious defects that affect the member. It skips defects of users and roles if the client is
+#   known to be a Kubernetes API server, which does not use them.
 # custom:
 #   id: version/known_defects
 #   severity: warn

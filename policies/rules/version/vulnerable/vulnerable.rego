@@ -1,8 +1,8 @@
 # METADATA
 # title: The release has no known vulnerability
 # description: |
-#   Some releases let a client do what it has no permission for. Only an upgrade fixes that. Vulnerabilities that need a
-#   setting are reported where it is set; lesser ones are in version/known_defects.
+#   Some releases let clients act without the required permission. Only an upgrade fixes that. Vulnerabilities that
+#   depend on a setting are reported only if it is set. version/known_defects reports less serious ones.
 # custom:
 #   id: version/vulnerable
 #   severity: deny

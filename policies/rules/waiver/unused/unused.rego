@@ -1,8 +1,8 @@
 # METADATA
 # title: Every waiver matches a finding
 # description: |
-#   A waiver without a finding would hide the next one: either the problem is fixed, or its host, group or cluster has
-#   another name.
+#   A waiver without a finding would hide a future finding. Either the problem is fixed, or the host, group or cluster
+#   has another name.
 # custom:
 #   id: waiver/unused
 #   severity: warn

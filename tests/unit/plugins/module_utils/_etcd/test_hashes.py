@@ -44,7 +44,7 @@ def test_sentences() -> None:
     assert found.sentence() == "m3 differs from the majority at revision 7: aa (m1, m2); bb (m3)"
     found = hashes.judge(three, {"m1": GOOD, "m2": Behind(3), "m3": "no answer in time"}, 7)
     assert found.sentence() == (
-        "the members differ, and no hash has a majority, so nothing says which of them is wrong at revision 7: aa (m1); none, at revision 3 (m2); "
+        "the members differ, and no hash has a majority, so the wrong one is unknown at revision 7: aa (m1); none, at revision 3 (m2); "
         "not compared: m3: no answer in time"
     )
     found = hashes.judge(three, {"m1": GOOD, "m2": GOOD, "m3": GOOD}, 7)

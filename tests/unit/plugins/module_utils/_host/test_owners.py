@@ -77,9 +77,9 @@ def test_home_in_words(case: str, text: str) -> None:
     ("case", "text"),
     [
         ("unit, v2", "etcd.service sets it again at each start if a drop-in"),
-        ("docker, cgroupfs", "does not last: container 4c0f4c0f4c0f"),
-        ("pod, cgroupfs", "does not last: the pod's container 4c0f4c0f4c0f"),
-        ("login", "does not last: the process is not the main process of a unit"),
+        ("docker, cgroupfs", "does not persist: container 4c0f4c0f4c0f"),
+        ("pod, cgroupfs", "does not persist: the pod's container 4c0f4c0f4c0f"),
+        ("login", "does not persist: the process is not the main process of a unit"),
     ],
 )
 def test_lasting(case: str, text: str) -> None:
@@ -89,7 +89,7 @@ def test_lasting(case: str, text: str) -> None:
 def test_a_unit_within_a_container_seen_from_outside() -> None:
     owner = owners.parse_owner(OWNERS["unit within a container"][0])
     seen = replace(owner, kind="container")
-    assert owners.lasting(seen).startswith("It lasts if etcd.service of container 4c0f4c0f4c0f sets it")
+    assert owners.lasting(seen).startswith("It persists if etcd.service of container 4c0f4c0f4c0f sets it")
 
 
 def disk(name: str, scheduler: str | None) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def disk(name: str, scheduler: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("scheduler", "io_class", "ignored", "text"),
     [
-        ("bfq", "best-effort", False, "bfq on sda heeds the I/O priority within a control group"),
-        ("mq-deadline", "best-effort", True, "mq-deadline on sda tells only I/O classes apart: best-effort"),
-        ("mq-deadline", "idle", False, "mq-deadline on sda heeds the class idle."),
+        ("bfq", "best-effort", False, "bfq on sda honours the I/O priority within a control group"),
+        ("mq-deadline", "best-effort", True, "mq-deadline on sda distinguishes only I/O classes: best-effort"),
+        ("mq-deadline", "idle", False, "mq-deadline on sda honours the class idle."),
         ("none", "best-effort", True, "The I/O scheduler none on sda ignores I/O priorities"),
         ("kyber", "idle", True, "The I/O scheduler kyber on sda ignores I/O priorities"),
         (None, "best-effort", False, "of etcd's data volume is not visible"),

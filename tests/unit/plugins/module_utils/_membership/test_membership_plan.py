@@ -260,7 +260,7 @@ REFUSED = {
         (LEADER,),
         own("n1"),
         {"replace": ["n1"], "replace_healthy": True},
-        "no voting member would stay",
+        "no voting member would remain",
     ),
     "removal of a member in the inventory": (
         THREE,

@@ -306,12 +306,12 @@ def test_without_a_request_the_error_names_the_playbooks():
         (
             [member("n1", has_data=True, peer_port=2390, view=answered("n1")), member("n2"), member("n3")],
             {"version": "3.7.3"},
-            r"n1 is to move to https://10\.0\.0\.1:2390: change one thing at a time, and run site\.yml first",
+            r"n1 would move to https://10\.0\.0\.1:2390: change one thing at a time, and run site\.yml first",
         ),
         (
             [member("n1", has_data=True, client_port=2378, view=answered("n1")), member("n2"), member("n3")],
             {"version": "3.7.3"},
-            r"n1 is to move to https://10\.0\.0\.1:2378: change one thing at a time, and run site\.yml first",
+            r"n1 would move to https://10\.0\.0\.1:2378: change one thing at a time, and run site\.yml first",
         ),
     ],
 )

@@ -47,7 +47,7 @@ def test_nothing_is_said_without_certificates() -> None:
 def test_one_ca_for_clients_and_peers_is_a_warning_of_the_cluster() -> None:
     shared = {"ca": {"sha256": "77aa01"}, "peer_ca": {}}
     text = report(shared, shared)
-    assert text.count("warning: clients and peers have one CA") == 1 and "etcd_rotate_ca_of=peers" in text
+    assert text.count("warning: clients and peers share one CA") == 1 and "etcd_rotate_ca_of=peers" in text
     assert "one CA" not in report({**shared, "peer_ca": {"sha256": "1b9a02"}})
     # Before the first deployment there is none.
     assert "one CA" not in report({"ca": {"sha256": None}, "peer_ca": {}})

@@ -45,17 +45,17 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
     [
         (
             [{"snapshot": DONE}, {"snapshot": SKIPPED}],
-            "note: the newest backup of the cluster is of 2026-11-21T01:00:03Z.",
+            "note: the newest backup of the cluster was taken at 2026-11-21T01:00:03Z.",
         ),
         (
             [{"snapshot": FAILED}, {"snapshot": {}}],
-            "note: the newest backup of the cluster is of 2026-11-20T01:00:03Z.",
+            "note: the newest backup of the cluster was taken at 2026-11-20T01:00:03Z.",
         ),
         ([{"snapshot": {}}, {"snapshot": None}], "note: no backup has succeeded yet."),
         ([{"snapshot": {**FAILED, "last_done": None}}], "note: no backup has succeeded yet."),
         (
             [{"snapshot": FAILED}, {"snapshot": DONE}],
-            "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free; the last that succeeded was at "
+            "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free; the last success was at "
             "2026-11-20T01:00:04Z",
         ),
         ([{"drill": {**FAILED, "last_done": None}}], "! a: the last restore drill failed at"),
