@@ -70,7 +70,7 @@ def claims(rows: Sequence[Row]) -> list[str]:
     disturbed = sum(row.fault != UNDISTURBED for row in rows)
     alone = of_etcd_alone(rows)
     same = sum(row.failed for row in rows if row.fault in alone)
-    compared = f"; {same:,} of them under faults with which writes fail without an operation too ({', '.join(alone)})"
+    compared = f"; {same:,} of them under faults that make writes fail even without an operation ({', '.join(alone)})"
     return [
         f"- Cases that were run: {many}, {disturbed} of them with a kill or a fault, the others undisturbed.",
         f"- Runs that were killed: {sum(row.kills for row in rows):,}.",
@@ -197,8 +197,8 @@ def coverage(rows: Sequence[Row], traces: Traces) -> str:
     run = {row.case for row in rows}
     unknown = [one.name for one, cases in zip(operations(), wanted, strict=True) if one.killable and not cases[KILL]]
     more = f", and kills of {', '.join(unknown)}, whose tasks are not known yet" if unknown else ""
-    single = f" Beside them, {len(run - every)} runs were killed at a task of their own." if run - every else ""
-    return f"{len(run & every)} of {len(every)} cases were run{more}.{single}"
+    single = f" In {len(run - every)} more cases, one run was killed at one task." if run - every else ""
+    return f"{len(run & every)} of {len(every)} planned cases were run{more}.{single}"
 
 
 def missing(rows: Sequence[Row], traces: Traces) -> list[str]:

@@ -23,7 +23,7 @@ class Case:
 
     Sizes in bytes. puts: by etcd's benchmark, put_size each; rate: puts (transactions) a second, 0 is as fast as it goes. txn_ops: puts in
     one transaction. compact_every: seconds between two compactions that keep compact_keep revisions, 0 is never.
-    defrag: save a snapshot and defragment after the restart.
+    retention: of etcd's own periodic compaction, in seconds, 0 is never. defrag: save a snapshot and defragment after the restart.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Case:
     tls: bool = False
     compact_every: int = 0
     compact_keep: int = 1000
+    retention: int = 0
     connections: int = 0
     streams: int = 0
     watchers_per_stream: int = 1

@@ -26,6 +26,16 @@ def case_of(row: dict[str, str]) -> Case:
     return Case(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Case)})
 
 
+def revisions_of(row: dict[str, str], moment: str) -> int:
+    """Return how many revisions there are, live and old, at one of the moments of workload_of."""
+    keys, puts = number(row, "keys"), number(row, "puts")
+    every = number(row, "compact_every")
+    if every and moment == "restart":  # those that the last compaction kept
+        return min(puts, keys + number(row, "revisions"))
+    kept = keys + number(row, "compact_keep") + number(row, "puts_per_second") * every if every else puts
+    return min(max(puts, 1), kept) + (case_of(row).puts_after_restart if moment == "defragmentation" else 0)
+
+
 def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     """Return a case as the model's workload, with the measured rate of puts.
 
@@ -34,17 +44,14 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     keys, value, key = number(row, "keys"), number(row, "value_size"), number(row, "key_size")
     puts, rate = number(row, "puts"), number(row, "puts_per_second")
     streams, leases, ranges = number(row, "streams"), number(row, "leases"), number(row, "range_clients")
-    revisions = max(puts, 1)
-    if number(row, "compact_every"):
-        revisions = min(puts, keys + number(row, "compact_keep") + rate * number(row, "compact_every"))
+    revisions = revisions_of(row, moment)
     if moment != "running":
         ranges = 0
-    if moment == "restart" and number(row, "compact_every"):  # the revisions that the last compaction kept
-        revisions = min(puts, keys + number(row, "revisions"))
-    if moment == "defragmentation":
-        revisions += case_of(row).puts_after_restart
     live = min(keys, puts) if puts else max(leases, 1)
-    clients = max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1)
+    # The benchmark tool spreads its connections over the members.
+    clients = math.ceil(
+        max(number(row, "clients") if puts else 0, number(row, "connections"), ranges, 1) / number(row, "members")
+    )
     return {
         "value_size": value,
         "key_size": key,
@@ -56,7 +63,7 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
         "watched_ranges": min(streams * number(row, "watchers_per_stream"), number(row, "watched_keys")),
         "leases": leases,
         "range_size": ranges * number(row, "range_keys") * (value + key + RANGE_OVERHEAD),
-        "revisions_per_key": max(1, revisions // live),
+        **({} if number(row, "retention") else {"revisions_per_key": max(1, revisions // live)}),
         **({"tls": True} if row["tls"] == "True" else {"tls": False}),
     }
 
@@ -70,7 +77,9 @@ def settings_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     entries = number(row, "snapshot_count")
     if moment == "restart" and row["series"] != "3.5":
         entries = number(row, "puts") // puts % entries or entries
+    compaction = {"auto_compaction_retention": f"{row['retention']}s"} if number(row, "retention") else {}
     found = {
+        **compaction,
         "snapshot_count": entries * puts,
         "snapshot_catchup_entries": number(row, "catchup") * puts,
         "quota_backend_bytes": 16 << 30,

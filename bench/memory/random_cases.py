@@ -1,6 +1,8 @@
 """Random workloads: each seed is one case of one release, drawn without looking at the model.
 
-A seed always gives the same case. Odd seeds are held out: no constant is ever fitted to them.
+The load of a case lasts, because the model predicts the peak of a cluster that runs for days: the raft log is filled and compacted
+several times, etcd compacts old revisions, and the garbage collector runs often. A seed always gives the same case. Odd seeds are held out: no constant is ever
+fitted to them.
 """
 
 from __future__ import annotations
@@ -11,42 +13,31 @@ from collections.abc import Sequence
 
 from bench.memory.cases import MIB, SERIES, Case
 
-SEEDS = range(1, 16)
+SEEDS = range(1, 13)
 PARTS = ("random", "held out")
-# Bounds on the time, the disk and the memory of one case.
-MOST_PUTS = 20000
-MOST_PUTS_IN_TXNS = 300000
-MOST_BYTES = 120 * MIB
-MOST_INDEX = 120 * MIB
-TXN_OPS = 20
-TXN_VALUE = 2048  # larger values are written one by one
-SECONDS = 6
-RATE_OF_A_CLIENT = 250  # puts a second that a client reaches on a slow disk
+# How long a case lasts, and what it may reach: puts and bytes a second of all clients on a slow disk, for one member.
+SECONDS = 18
+MOST_RATE, RATE_OF_A_CLIENT, BYTES_A_SECOND = 9000, 250, 150 * MIB
+FEWEST_PUTS = 600
+# Bounds on the disk and the memory of all members of a case.
+MOST_BYTES, MOST_LOG, MOST_INDEX = 2048 * MIB, 600 * MIB, 150 * MIB
+# The raft log becomes full at least so often.
+FILLS = 3
+MOST_EVENTS = 5000
 
 
 def generate(seed: int, series: str) -> Case:
     """Return the case of a seed for a series of releases."""
-    draw = random.Random(f"memory of {series}, {seed}")
+    draw = random.Random(f"lasting workload of {series}, {seed}")
     value, key = log_uniform(draw, 64, MIB), log_uniform(draw, 16, 400)
-    txn_ops = TXN_OPS if value <= TXN_VALUE else 1
     members = draw.choice((1, 1, 3))
     clients = log_uniform(draw, 1, 300)
     rate = 0 if draw.random() < 0.6 else log_uniform(draw, 100, 3000)
-    reached = min(rate or MOST_PUTS, clients * RATE_OF_A_CLIENT)
-    entries = most_entries((value + key) * txn_ops, txn_ops, members, reached)
-    revisions = draw.choice((1, 1, 2, 3, 5, 8))
-    keys = max(
-        20,
-        min(
-            log_uniform(draw, 100 * txn_ops * txn_ops, 400000),
-            entries * txn_ops // revisions,
-            MOST_INDEX // (key + 200),
-        ),
-    )
-    # Fewer entries than this fill no log and start no garbage collection.
-    entries = max(min(entries, keys * revisions // txn_ops), min(entries, 1000))
-    snapshot, catchup = raft_flags(draw, series, entries)
+    puts = puts_of(value + key, members, reached(rate, clients, value + key, members))
+    keys = min(log_uniform(draw, 1000, 300000), puts, MOST_INDEX // members // (key + 200))
+    snapshot, catchup = raft_flags(draw, min(puts // FILLS, MOST_LOG // members // (value + key)))
     streams, per_stream, watched = watches(draw, keys)
+    log = (snapshot + catchup) * (value + key)
     return Case(
         f"seed-{seed}",
         "random",
@@ -55,16 +46,16 @@ def generate(seed: int, series: str) -> Case:
         value_size=value,
         key_size=key,
         keys=keys,
-        puts=entries * txn_ops,
+        puts=puts,
         rate=rate,
-        txn_ops=txn_ops,
         clients=clients,
         snapshot_count=snapshot,
         catchup=catchup,
         gogc=draw.choice((100, 100, 100, 200, 50, 25)),
-        gomemlimit=draw.choice((0, 0, 0, 0, 128, 512)) * MIB,
+        gomemlimit=draw.choice((0, 0, 0, 0, 1, 1)) * memory_limit(draw, log, keys * (key + 200)),
         members=members,
         tls=draw.random() < 0.3,
+        retention=draw.choice((2, 4, 8)),
         connections=min(20, streams),
         streams=streams,
         watchers_per_stream=per_stream,
@@ -77,18 +68,27 @@ def log_uniform(draw: random.Random, low: int, high: int) -> int:
     return round(math.exp(draw.uniform(math.log(low), math.log(high))))
 
 
-def most_entries(size: int, txn_ops: int, members: int, rate: int) -> int:
-    """Return how many raft entries of this size a case may write, so that it ends in time and fits the disk."""
-    count = MOST_PUTS_IN_TXNS // txn_ops if txn_ops > 1 else MOST_PUTS
-    return max(120, min(count // members, MOST_BYTES // size // members, rate * SECONDS))
+def reached(rate: int, clients: int, size: int, members: int) -> int:
+    """Return about how many puts of this size a second the clients reach; rate: the wanted rate, 0 is as fast as it goes."""
+    most = min(clients * RATE_OF_A_CLIENT, MOST_RATE // members, BYTES_A_SECOND // size // members)
+    return max(1, min(rate or most, most))
 
 
-def raft_flags(draw: random.Random, series: str, entries: int) -> tuple[int, int]:
-    """Return snapshot-count and catch-up entries of a raft log that so many entries fill to its longest."""
+def puts_of(size: int, members: int, rate: int) -> int:
+    """Return how many puts of this size a case writes."""
+    return max(FEWEST_PUTS, min(rate * SECONDS, MOST_BYTES // size // members))
+
+
+def raft_flags(draw: random.Random, most: int) -> tuple[int, int]:
+    """Return snapshot-count and catch-up entries; together at most so many entries."""
     snapshot = draw.choice((500, 1000, 2000, 5000, 10000))
-    catchup = min(log_uniform(draw, 20, 5000), entries // 3)
-    teeth = 2 if series == "3.5" else 1
-    return min(snapshot, (entries - catchup) * 9 // 10 // teeth), catchup
+    catchup = min(log_uniform(draw, 20, 5000), most // 2)
+    return min(snapshot, most - catchup), catchup
+
+
+def memory_limit(draw: random.Random, log: int, index: int) -> int:
+    """Return a GOMEMLIMIT as somebody sets it who knows how large the raft log and the index become."""
+    return round(draw.uniform(1.2, 2.0) * (log + index + 40 * MIB)) // MIB * MIB
 
 
 def watches(draw: random.Random, keys: int) -> tuple[int, int, int]:
@@ -96,7 +96,7 @@ def watches(draw: random.Random, keys: int) -> tuple[int, int, int]:
     if draw.random() < 0.5:
         return 0, 1, 1
     streams = min(log_uniform(draw, 2, 1000), keys)
-    per_stream = max(1, min(log_uniform(draw, 1, 100), keys // streams, 5000 // streams))
+    per_stream = max(1, min(log_uniform(draw, 1, 100), keys // streams, MOST_EVENTS // streams))
     return streams, per_stream, min(keys, log_uniform(draw, 1, 1000), streams * per_stream)
 
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from bench.common.member import BENCHMARK, Member, metrics
 from bench.memory import load
 from bench.memory.cases import MIB, Case
-from bench.memory.random_cases import RATE_OF_A_CLIENT
+from bench.memory.random_cases import reached
 
 OPEN_SECONDS = 30
 # The tool puts this many keys of its own, one a second, and would end after them.
 WATCH_PUTS = 10000
-# After a restart the load lasts so long, or until it has written so much, once the raft log is at its longest.
-SECONDS_AFTER, BYTES_AFTER, PUTS_AFTER = 2, 40 * MIB, 15000
+# After a restart the load lasts so long, or until it has written so much, and at least until the raft log is at its longest.
+SECONDS_AFTER, BYTES_AFTER = 4, 300 * MIB
 
 
 def apply(members: Sequence[Member], case: Case) -> float:
@@ -30,24 +30,25 @@ def after_restart(members: Sequence[Member], case: Case) -> None:
     """Open the watches again, and continue the puts until the raft log is at its longest."""
     alone = replace(case, connections=0)
     with watching(members[0], case):
-        load.put(members, alone, puts_after_restart(case), case.rate, sequential=case.txn_ops > 1)
+        load.put(members, alone, puts_after_restart(case), case.rate, sequential=False)
         time.sleep(1)
 
 
 def puts_after_restart(case: Case) -> int:
     """Return the puts that fill the raft log and then, within limits of time and bytes, start garbage collections."""
-    refill = (case.catchup + (case.snapshot_count if case.series == "3.5" else 120)) * case.txn_ops
-    rate = min(case.rate or case.puts, case.clients * RATE_OF_A_CLIENT) * case.txn_ops
-    more = min(rate * SECONDS_AFTER, BYTES_AFTER // (case.value_size + case.key_size), PUTS_AFTER)
-    return max(refill, min(case.puts_after_restart, more))
+    size = case.value_size + case.key_size
+    refill = case.catchup + (case.snapshot_count if case.series == "3.5" else 120)
+    more = min(
+        reached(case.rate, case.clients, size, case.members) * SECONDS_AFTER, BYTES_AFTER // size // case.members
+    )
+    return max(refill, more)
 
 
 def write(members: Sequence[Member], case: Case) -> float:
-    """Put each key once in sequence, and the rest to random keys; transactions always are in sequence."""
+    """Put each key once in sequence, and the rest to random keys; return the puts a second."""
     alone = replace(case, connections=0)
-    first = case.puts if case.txn_ops > 1 else min(case.keys, case.puts)
-    parts = [(first, True), (case.puts - first, False)]
-    spent = [count / load.put(members, alone, count, case.rate, order) for count, order in parts if count]
+    parts = [(case.keys, True), (case.puts - case.keys, False)]
+    spent = [count / load.put(members, alone, count, case.rate, in_sequence) for count, in_sequence in parts if count]
     return case.puts / sum(spent)
 
 

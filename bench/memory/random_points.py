@@ -24,11 +24,7 @@ LOW_SHARE, LOW_BYTES = 0.05, 10 * MIB
 def workload_of(row: dict[str, str], moment: str) -> dict[str, Any]:
     """Return a random case as the model's workload; in contrast to the other cases, watches have connections of their own."""
     found = predict.workload_of(row, moment)
-    return {
-        **found,
-        "clients": number(row, "clients") + number(row, "connections"),
-        "revisions_per_key": max(1, round(number(row, "puts") / found["keys"])),
-    }
+    return {**found, "clients": found["clients"] + number(row, "connections")}
 
 
 def predicted(row: dict[str, str], moment: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from bench.memory.cases import MIB
 from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
 from bench.memory.predict import number, predicted
 from bench.memory.published_report import tables
-from bench.memory.random_cases import SEEDS
+from bench.memory.random_cases import FILLS, SECONDS, SEEDS
 from bench.memory.random_cases import cases as cases_of_seeds
 from bench.memory.random_points import random_points
 from bench.memory.random_run import RESULTS as RANDOM_RESULTS
@@ -186,6 +186,8 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point], drawn: Sequence
         "random_measured": lambda: (
             f"{len({(p.row['version'], p.row['name']) for p in drawn})} of {len(cases_of_seeds())}"
         ),
+        "random_seconds": lambda: str(SECONDS),
+        "random_fills": lambda: str(FILLS),
         "random_aim": random_report.aim,
         "random_summary": lambda: "\n".join(random_report.summary(drawn)),
         "random_distribution": lambda: "\n".join(random_report.distribution(drawn)),

@@ -55,7 +55,8 @@ class Load(Protocol):
 def flags_of(case: Case, version: str) -> list[str]:
     """Return the member's flags: those of the case, and a quota that no case reaches."""
     log = {"snapshot_count": case.snapshot_count, "snapshot_catchup_entries": case.catchup}
-    return [*flags(version, {**log, "quota_backend_bytes": 16 * GIB}), "--enable-pprof"]
+    compaction = {"auto_compaction_retention": f"{case.retention}s"} if case.retention else {}
+    return [*flags(version, {**log, **compaction, "quota_backend_bytes": 16 * GIB}), "--enable-pprof"]
 
 
 def go_environment(case: Case) -> dict[str, str]:
@@ -210,6 +211,7 @@ def read(path: Path) -> list[dict[str, str]]:
     for row in rows:  # rows from before restarts were repeated
         row.setdefault("restarts", "1" if float(row["restart_rss_anon_peak"]) else "0")
         row.setdefault("restart_rss_anon_least", row["restart_rss_anon_peak"])
+        row.setdefault("retention", "0")  # and from before etcd compacted by itself
     return rows
 
 

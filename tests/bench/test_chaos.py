@@ -433,7 +433,7 @@ def test_the_page_says_what_was_run_and_what_was_not() -> None:
     assert "| change    | killed         | 0 of 3 |     2 |  2,400 | **2** ✗ + 0 |    0 |" in text
     assert "exit 2: a \\| b" in text
     assert f"- change: none, killed ({BEFORE}, {MIDDLE}, {AFTER}), member killed" in text
-    assert "Beside them, 2 runs were killed at a task of their own." in text
+    assert "In 2 more cases, one run was killed at one task." in text
     assert "- deploy: none, killed, at any task" in text
     assert "Kills" not in text and "whose tasks are not known yet" in text
     assert all(fault.about in text for fault in FAULTS)

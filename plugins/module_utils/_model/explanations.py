@@ -71,7 +71,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
     """Return the reason for the size of each component, by its name."""
     workload, db, constants = figures.workload, figures.db, figures.constants
     put = format_size(formulas.put_size(workload))
-    in_flight = formulas.requests_in_flight(constants, workload)
+    in_flight = formulas.requests_in_flight(constants, workload, figures.members)
     chunk = min(workload.keys + db.history, constants.restore_chunk)
     return {
         "base": "etcd itself, idle",

@@ -78,9 +78,10 @@ class Figures:
         """Return the figures that only a report shows."""
         constants, settings, required = self.constants, self.settings, self.required
         parts = required.components
-        marked = required.heap_live + formulas.marking_garbage(constants, self.workload, parts.index)
+        copies = formulas.marking_puts(constants, self.workload)
+        marked = required.heap_live + formulas.marking_garbage(constants, self.workload, parts.index) + copies
         heap = formulas.heap_peak(constants, settings, marked, parts.range_answers + parts.watch_events)
-        restart = formulas.heap_peak(constants, settings, required.restart_heap_live, parts.start_up)
+        restart = formulas.heap_peak(constants, settings, required.restart_heap_live + copies, parts.start_up)
         saved_down_to = formulas.defragmentation(CONSTANTS_LOW[self.series], self.db)
         return Totals(
             heap_peak=heap,

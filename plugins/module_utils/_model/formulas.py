@@ -220,17 +220,42 @@ def connections(constants: Constants, workload: Workload) -> int:
     return workload.clients * constants.connection_tls if workload.tls else workload.clients * constants.connection
 
 
-def requests_in_flight(constants: Constants, workload: Workload) -> int:
-    """Return the puts in flight: rate × latency, at most one for each client.
+def busy(constants: Constants, workload: Workload, members: int) -> int:
+    """Return how busy the puts keep a member's log and database: rate × time of one put. At 1000 they are saturated.
 
-    Unit: puts
+    The leader sends each put to the other members too, so that the time of a put's bytes counts for each member.
+
+    Unit: permille
     Source: measured, see the constants
     """
+    sent = divide_up(put_size(workload) * members * constants.put_busy_mib, MIB)
+    return min(divide_up(workload.puts_per_second * (constants.put_busy + sent), 1000), 1000)
+
+
+def requests_in_flight(constants: Constants, workload: Workload, members: int) -> int:
+    """Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client.
+
+    Unit: puts
+    Source: Little's law, and the waiting time of a single queue; measured, see the constants
+    """
     latency = constants.request_time + divide_up(put_size(workload) * constants.request_time_mib, MIB)
-    return min(workload.clients, divide_up(workload.puts_per_second * latency, 1000))
+    idle = max(1000 - busy(constants, workload, members), 1)
+    return min(workload.clients * members, divide_up(workload.puts_per_second * latency, idle))
 
 
-def watch_events(constants: Constants, workload: Workload) -> int:
+def requests(constants: Constants, workload: Workload, members: int) -> int:
+    """Return the puts in flight on one member: those of its own clients, and those that others forward to the leader.
+
+    Unit: bytes
+    Source: server/etcdserver/v3_server.go; raft forwards proposals
+    """
+    puts = requests_in_flight(constants, workload, members)
+    own = divide_up(puts, members)
+    forwarded = permille((puts - own) * put_size(workload), constants.request_forwarded)
+    return permille(own * put_size(workload), constants.request_copies) + forwarded
+
+
+def watch_events(constants: Constants, workload: Workload, members: int) -> int:
     """Return the events in flight to watchers: each stream marshals one event at a time.
 
     In the worst case the puts in flight are to different watched ranges. One event of each is part of the put.
@@ -239,7 +264,7 @@ def watch_events(constants: Constants, workload: Workload) -> int:
     Source: server/etcdserver/api/v3rpc/watch.go, sendLoop
     """
     ranges = max(watched_ranges(workload), 1)
-    puts = min(requests_in_flight(constants, workload), ranges)
+    puts = min(requests_in_flight(constants, workload, members), ranges)
     events = min(puts * max(divide_up(workload.watchers, ranges) - 1, 0), workload.watch_streams)
     return events * put_size(workload)
 
@@ -261,6 +286,17 @@ def write_batch(constants: Constants, workload: Workload, db: Database) -> int:
     """
     written = workload.puts_per_second * put_in_batch(constants, workload, db)
     return permille(scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies)
+
+
+def freelist(constants: Constants, db: Database) -> int:
+    """Return bbolt's list of free pages: each page's id, and each span of them, which a large value leaves in one piece.
+
+    Unit: bytes
+    Source: go.etcd.io/bbolt, internal/freelist/hashmap.go
+    """
+    free = db.size - db.in_use
+    spans = divide_up(free, max(constants.db_page, db.revision))
+    return permille(free, constants.freelist) + spans * constants.freelist_span
 
 
 def restore_waiting(constants: Constants, workload: Workload, revisions: int) -> int:
@@ -296,7 +332,6 @@ def components(
     Unit: bytes
     Source: the other formulas
     """
-    in_flight = requests_in_flight(constants, workload) * put_size(workload)
     return Components(
         base=constants.base_heap,
         raft_log=entries * raft_entry(constants, workload),
@@ -305,11 +340,11 @@ def components(
         watches=watches(constants, workload),
         connections=connections(constants, workload),
         leases=workload.leases * constants.lease,
-        requests=permille(in_flight, constants.request_copies),
+        requests=requests(constants, workload, members),
         write_batch=write_batch(constants, workload, db),
-        freelist=permille(db.size - db.in_use, constants.freelist),
+        freelist=freelist(constants, db),
         range_answers=permille(workload.range_size, constants.range_copies),
-        watch_events=watch_events(constants, workload),
+        watch_events=watch_events(constants, workload, members),
         start_up=start_up(constants, workload, settings, db),
     )
 
@@ -336,6 +371,16 @@ def marking_garbage(constants: Constants, workload: Workload, index_size: int) -
     made = permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
     bound = permille(index_size, constants.marking_garbage_max)
     return min(max(made - constants.marking_garbage_free, 0), bound)
+
+
+def marking_puts(constants: Constants, workload: Workload) -> int:
+    """Return the copies of puts that outlive a collection, because they were allocated while the collector marked.
+
+    Unit: bytes
+    Source: runtime/mgcpacer.go of Go; measured, see the constants
+    """
+    made = permille(workload.puts_per_second * put_size(workload), constants.marking_puts)
+    return min(made, constants.marking_puts_max)
 
 
 def free_heap_peak(settings: Settings, live: int, spikes: int) -> int:
@@ -420,6 +465,34 @@ def restart_heap_live(
     return steady + log + batch + restart_requests(constants, members, parts.requests)
 
 
+def restore_garbage(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the garbage of a start, which reads every revision: what it allocates while the collector marks counts as live.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restore; runtime/mgcpacer.go of Go; measured, see the constants
+    """
+    read = permille((workload.keys + db.history) * put_size(workload), constants.restore_garbage)
+    marking = constants.restore_garbage_floor + workload.value_size * constants.restore_garbage_values
+    most = min(read, marking, constants.restore_garbage_max)
+    return scale_up(most, max(settings.gogc, constants.restore_garbage_gogc), 100)
+
+
+def restore_anon_peak(constants: Constants, workload: Workload, settings: Settings, db: Database, live: int) -> int:
+    """Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: GOMEMLIMIT since 3.5.8
+    """
+    heap = 2 * constants.base_heap + restore_garbage(constants, workload, settings, db)
+    free = permille(heap, constants.restart_anon_over_heap)
+    return (
+        free
+        if settings.gomemlimit is None
+        else min(free, max(permille(live, constants.gomemlimit_floor), settings.gomemlimit))
+    )
+
+
 def hot_pages(constants: Constants, settings: Settings, db: Database) -> int:
     """Return the pages of the database that must stay in memory, so that the member does not reread them all the time.
 
@@ -468,12 +541,14 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     """
     parts = components(constants, workload, settings, members, db, raft_entries(constants, settings))
     live = heap_live(parts)
-    marked = live + marking_garbage(constants, workload, parts.index)
+    copies = marking_puts(constants, workload)
+    marked = live + marking_garbage(constants, workload, parts.index) + copies
     answers = parts.range_answers + parts.watch_events
     running = anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
     restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
-    restart = anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
-    peak = max(running, restart)
+    restart_marked = restart_live + copies
+    restart = anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
+    peak = max(running, restart, restore_anon_peak(constants, workload, settings, db, restart_live))
     hot = hot_pages(constants, settings, db)
     kernel = kernel_memory(constants, workload, peak + mapped_file(constants, db))
     outside_go = hot + constants.binary_text + kernel

@@ -88,15 +88,28 @@ connections(constants, workload) := workload.clients * constants.connection_tls 
 	workload.tls
 } else := workload.clients * constants.connection
 
-# Return the puts in flight: rate × latency, at most one for each client.
-requests_in_flight(constants, workload) := min([workload.clients, arithmetic.divide_up(workload.puts_per_second * latency, 1000)]) if {
+# Return how busy the puts keep a member's log and database: rate × time of one put. At 1000 they are saturated.
+busy(constants, workload, members) := min([arithmetic.divide_up(workload.puts_per_second * (constants.put_busy + sent), 1000), 1000]) if {
+	sent := arithmetic.divide_up((put_size(workload) * members) * constants.put_busy_mib, mib)
+}
+
+# Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client.
+requests_in_flight(constants, workload, members) := min([workload.clients * members, arithmetic.divide_up(workload.puts_per_second * latency, idle)]) if {
 	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
+	idle := max([1000 - busy(constants, workload, members), 1])
+}
+
+# Return the puts in flight on one member: those of its own clients, and those that others forward to the leader.
+requests(constants, workload, members) := arithmetic.permille(own * put_size(workload), constants.request_copies) + forwarded if {
+	puts := requests_in_flight(constants, workload, members)
+	own := arithmetic.divide_up(puts, members)
+	forwarded := arithmetic.permille((puts - own) * put_size(workload), constants.request_forwarded)
 }
 
 # Return the events in flight to watchers: each stream marshals one event at a time.
-watch_events(constants, workload) := events * put_size(workload) if {
+watch_events(constants, workload, members) := events * put_size(workload) if {
 	ranges := max([watched_ranges(workload), 1])
-	puts := min([requests_in_flight(constants, workload), ranges])
+	puts := min([requests_in_flight(constants, workload, members), ranges])
 	events := min([puts * max([arithmetic.divide_up(workload.watchers, ranges) - 1, 0]), workload.watch_streams])
 }
 
@@ -106,6 +119,12 @@ put_in_batch(constants, workload, db) := arithmetic.divide_up(db.revision + put_
 # Return the puts that are written to the database between two commits.
 write_batch(constants, workload, db) := arithmetic.permille(arithmetic.scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies) if {
 	written := workload.puts_per_second * put_in_batch(constants, workload, db)
+}
+
+# Return bbolt's list of free pages: each page's id, and each span of them, which a large value leaves in one piece.
+freelist(constants, db) := arithmetic.permille(free, constants.freelist) + (spans * constants.freelist_span) if {
+	free := db.size - db.in_use
+	spans := arithmetic.divide_up(free, max([constants.db_page, db.revision]))
 }
 
 # Return the revisions that a start has read but not yet indexed.
@@ -130,14 +149,12 @@ components(constants, workload, settings, members, db, entries) := {
 	"watches": watches(constants, workload),
 	"connections": connections(constants, workload),
 	"leases": workload.leases * constants.lease,
-	"requests": arithmetic.permille(in_flight, constants.request_copies),
+	"requests": requests(constants, workload, members),
 	"write_batch": write_batch(constants, workload, db),
-	"freelist": arithmetic.permille(db.size - db.in_use, constants.freelist),
+	"freelist": freelist(constants, db),
 	"range_answers": arithmetic.permille(workload.range_size, constants.range_copies),
-	"watch_events": watch_events(constants, workload),
+	"watch_events": watch_events(constants, workload, members),
 	"start_up": start_up(constants, workload, settings, db),
-} if {
-	in_flight := requests_in_flight(constants, workload) * put_size(workload)
 }
 
 # Return the live heap at the peak: the components that are always present.
@@ -150,6 +167,11 @@ heap_live(parts) := (parts.base + stored) + traffic if {
 marking_garbage(constants, workload, index_size) := min([max([made - constants.marking_garbage_free, 0]), bound]) if {
 	made := arithmetic.permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
 	bound := arithmetic.permille(index_size, constants.marking_garbage_max)
+}
+
+# Return the copies of puts that outlive a collection, because they were allocated while the collector marked.
+marking_puts(constants, workload) := min([made, constants.marking_puts_max]) if {
+	made := arithmetic.permille(workload.puts_per_second * put_size(workload), constants.marking_puts)
 }
 
 # Return the peak of the heap without GOMEMLIMIT: it grows by GOGC percent of the live heap before a collection.
@@ -183,6 +205,23 @@ restart_heap_live(constants, workload, settings, members, db, parts) := ((steady
 	batch := restart_write_batch(constants, workload, db, parts.write_batch)
 }
 
+# Return the garbage of a start, which reads every revision: what it allocates while the collector marks counts as live.
+restore_garbage(constants, workload, settings, db) := arithmetic.scale_up(most, max([settings.gogc, constants.restore_garbage_gogc]), 100) if {
+	read := arithmetic.permille((workload.keys + db.history) * put_size(workload), constants.restore_garbage)
+	marking := constants.restore_garbage_floor + (workload.value_size * constants.restore_garbage_values)
+	most := min([read, marking, constants.restore_garbage_max])
+}
+
+# Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
+restore_anon_peak(constants, workload, settings, db, live) := free if {
+	settings.gomemlimit == null
+	heap := (2 * constants.base_heap) + restore_garbage(constants, workload, settings, db)
+	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
+} else := min([free, max([arithmetic.permille(live, constants.gomemlimit_floor), settings.gomemlimit])]) if {
+	heap := (2 * constants.base_heap) + restore_garbage(constants, workload, settings, db)
+	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
+}
+
 # Return the pages of the database that must stay in memory, so that the member does not reread them all the time.
 hot_pages(constants, settings, db) := db.size if {
 	settings.memory_mlock
@@ -210,12 +249,14 @@ required(constants, workload, settings, members, db) := {
 } if {
 	parts := components(constants, workload, settings, members, db, raft_entries(constants, settings))
 	live := heap_live(parts)
-	marked := live + marking_garbage(constants, workload, parts.index)
+	copies := marking_puts(constants, workload)
+	marked := (live + marking_garbage(constants, workload, parts.index)) + copies
 	answers := parts.range_answers + parts.watch_events
 	running := anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
 	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
-	restart := anon_peak(constants, settings, restart_live, parts.start_up, constants.restart_anon_over_heap)
-	peak := max([running, restart])
+	restart_marked := restart_live + copies
+	restart := anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
+	peak := max([running, restart, restore_anon_peak(constants, workload, settings, db, restart_live)])
 	hot := hot_pages(constants, settings, db)
 	kernel := kernel_memory(constants, workload, peak + mapped_file(constants, db))
 	outside_go := (hot + constants.binary_text) + kernel
