@@ -19,7 +19,7 @@ from bench.common.lab import addresses
 # How long a host or a network is away. A play that is waiting for it has to bear that.
 AWAY_SECONDS = 20.0
 # Writes per second that a slow disk accepts. etcd flushes its log for each batch of proposals.
-SLOW_WRITES = 5
+SLOW_WRITES = 12
 FILLER = "/var/lib/etcd/chaos-filler"
 # Volumes are mounted with `nofail`: without the links to their devices, `mount -a` would skip them. Without udev, systemd waits for the devices in vain.
 MOUNT_AND_START = """
