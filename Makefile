@@ -117,7 +117,7 @@ bench-storage-quick: setup-bench-storage-quick ## run a part of bench-storage, o
 	@$(RUN) python -m bench.storage.run --quick && \
 	  python -m bench.storage.report --print --results .headroom/bench-storage/quick.csv
 
-bench-world: setup-bench-world ## lint 2,000 mutated files, and the public files in FILES=folder; write docs/policies/world.md (SET=blind-10 for one set)
+bench-world: setup-bench-world ## lint 2,000 mutated files, and the public files in FILES=folder; write docs/policies/world.md (SET=blind-11 for one set)
 	@$(RUN) HEADROOM_MUTANTS=2000 python -m pytest -q -p no:cacheprovider -s tests/policies/test_mutations.py
 	@$(RUN) python -m bench.world.run $(or $(FILES),$(error FILES=folder says where the public files are)) $(SET:%=--set %) --write
 
