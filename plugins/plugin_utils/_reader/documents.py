@@ -20,6 +20,8 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENCRYPTED = "$ANSIBLE_VAULT"
 # Lists of commands in cloud-init.
 _COMMANDS = ("runcmd", "bootcmd")
+# A container's command, which the policies read.
+_OF_CONTAINER = ("command", "entrypoint")
 # Modules of Ansible that run a command, and the line that another one adds to a file.
 _TASKS = ("command", "shell")
 COMMAND = "command of a task"
@@ -170,7 +172,8 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                     added.setdefault("", []).append(line._replace(text=f"{name}={value.value}"))
             if key.value in _COMMANDS and isinstance(value, yaml.SequenceNode):
                 embedded.append(Embedded(key.value, _commands(path, value, first)))
-            if isinstance(value, yaml.ScalarNode) and "\n" in value.value:
+            of_container = key.value in _OF_CONTAINER and (_scalar(node, "image") or _has_key(node, "build"))
+            if isinstance(value, yaml.ScalarNode) and "\n" in value.value and not of_container:
                 embedded.append(Embedded(target or key.value, _text(path, value, first)))
             pending.append((value, _range(key, value, first), key.value, target))
     embedded += [Embedded(target, sorted(lines, key=lambda line: line.number)) for target, lines in added.items()]
@@ -227,6 +230,10 @@ def _scalar(node: Any, name: str) -> str:
     return next(
         (str(value.value) for key, value in node.value if key.value == name and isinstance(value, yaml.ScalarNode)), ""
     )
+
+
+def _has_key(node: Any, name: str) -> bool:
+    return any(key.value == name for key, _value in node.value)
 
 
 def _range(start: Any, end: Any, first: int) -> list[int]:
