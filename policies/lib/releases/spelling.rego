@@ -150,15 +150,18 @@ as_text(value) := value if {
 	value == null
 } else := sprintf("%v", [value])
 
-# A value with its own type: numbers and booleans are parsed out of flags and variables, invalid ones stay text.
+# A value with its own type: numbers and booleans are parsed out of flags and variables, invalid ones stay text. In Compose's lists, quotation
+# marks belong to the value: flags/wrong_type reports those of a number, and other rules judge what the author meant.
 value_of(form, name, value) := value if {
 	form == "key"
 } else := number if {
 	type_of_setting(name) in {"int", "uint"}
-	text := trim_left(as_text(value), "+")
+	text := trim_left(_without_quotes(value), "+")
 	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
 	number := to_number(text)
-} else := as_text(value) in _truths if {
+} else := _without_quotes(value) in _truths if {
 	type_of_setting(name) == "bool"
-	_parses("bool", as_text(value))
-} else := as_text(value)
+	_parses("bool", _without_quotes(value))
+} else := _without_quotes(value)
+
+_without_quotes(value) := regex.replace(as_text(value), `^"([^"]*)"$`, "$1")
