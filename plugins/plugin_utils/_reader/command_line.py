@@ -229,6 +229,8 @@ def _in_container(words: list[str]) -> Command | None:
     limits = [value for name, value in options if name in ("-m", "--memory")]
     environment = tuple((name, value) for name, equals, value in pairs if equals)
     mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
+    # Another container's volumes may be anywhere.
+    mounts += tuple("/" for name, _value in options if name == "--volumes-from")
     files = tuple(value for name, value in options if name == "--env-file")
     return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files)
 

@@ -47,7 +47,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     if command is None:
         return None
     more, unknown = variables_of_files(directives, find_file)
-    return member.build(
+    found = member.build(
         "systemd unit",
         command,
         last["Exec"].source if "Exec" in last else None,
@@ -55,3 +55,5 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
         unknown=unknown,
         where={"etcd_version": image.source.place("Image")},
     )
+    # Podman's configuration and drop-ins may add volumes.
+    return {**found, "silent": ["data_dir"]}

@@ -31,7 +31,10 @@ _is_started_by_hand(service) if {
 	regex.match(`(^|:)2380(/|$)`, sprintf("%v", [port]))
 }
 
-_silent(service) := {"silent": ["extra_config"]} if {
+# An image that needs no variables may start several members.
+_silent(service) := {"silent": ["extra_config", "initial_cluster"]} if {
+	container.is_own_image(object.get(service, "image", null), _words(service), {})
+} else := {"silent": ["extra_config"]} if {
 	not container.runs_etcd(object.get(service, "image", null), _words(service))
 } else := {"silent": ["data_dir"]} if {
 	service.working_dir

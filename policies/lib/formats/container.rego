@@ -15,11 +15,23 @@ environment(variables) := [{"name": name, "form": "env", "spelling": name, "valu
 	not value in {null, ""}
 ]
 
-# Without the variables that an image's own scripts read, such as Bitnami's ETCD_ROOT_PASSWORD.
-environment_of_image(reference, command, variables) := [entry |
-	some entry in environment(variables)
-	not _is_read_by_image(reference, command, entry.spelling)
+# The list of members for the script of an image of etcd.
+_listed_peers(reference, command, variables) := [{"name": "INITIAL_CLUSTER", "form": "env", "spelling": "ETCD_INITIAL_CLUSTER", "value": value} |
+	_has_scripts(reference, command)
+	is_etcd(reference)
+	not variables.ETCD_INITIAL_CLUSTER
+	value := variables.INITIAL_CLUSTER
+	regex.match(`^[\w.-]+=https?://`, value)
 ]
+
+# Without the variables that an image's own scripts read, such as Bitnami's ETCD_ROOT_PASSWORD.
+environment_of_image(reference, command, variables) := array.concat(
+	[entry |
+		some entry in environment(variables)
+		not _is_read_by_image(reference, command, entry.spelling)
+	],
+	_listed_peers(reference, command, variables),
+)
 
 _is_read_by_image(reference, command, name) if {
 	_has_scripts(reference, command)
@@ -98,6 +110,9 @@ is_own_image(reference, [script], variables) if {
 	some name, _ in variables
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
 }
+
+# A published image that starts members of etcd with settings of its own. Its tag is etcd's release.
+is_own_image(reference, [], _) if regex.match(`^(docker\.io/)?soyking/etcd-goreman(:|@|$)`, reference)
 
 # The mounts (path → volume) that hold the data directory; undefined if there is none.
 mounts(flags, candidates) := found if {

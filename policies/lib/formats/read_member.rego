@@ -42,10 +42,10 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 	_memlock(member.memlock),
 ]))}
 
-# Of a script the container's volumes are known. A unit may also use those of its engine's configuration.
+# The container's volumes are known where its command is.
 _silent(member) := container.may_set_data_dir(member.image, {target | some target in member.mounts}) if {
 	is_string(member.image)
-	member.format == "script"
+	member.format in {"script", "systemd unit"}
 } else := ["data_dir"] if {
 	is_string(member.image)
 } else := []

@@ -135,7 +135,7 @@ _doubt(entry) := filled_in if {
 	is_string(entry.value)
 	not regex.match(_urls, entry.value)
 	not _lists_peers(entry)
-	regex.match(`\$[({A-Za-z_]|\{\{|\{%|__[A-Z][A-Z0-9_]*__|<[A-Za-z][\w .-]*>`, replace(entry.value, "$$", ""))
+	regex.match(`\$[({A-Za-z_0-9@*]|\{\{|\{%|__[A-Z][A-Z0-9_]*__|<[A-Za-z][\w .-]*>`, replace(entry.value, "$$", ""))
 }
 
 # A word in capitals, which a script replaces.

@@ -78,7 +78,10 @@ _is_complete(name, of_host) if {
 	count(formats.inventories[name].hosts) == _stated_size(of_host)
 }
 
-_is_complete(_, of_host) if formats.is_own_cluster(of_host)
+_is_complete(_, of_host) if {
+	formats.is_own_cluster(of_host)
+	not _hides_members(of_host)
+}
 
 _is_complete(name, of_host) if {
 	of_host.alone
@@ -91,6 +94,8 @@ _is_complete(name, of_host) if {
 _lists_members(format) if format in {"compose", "config file", "environment file", "running member", "systemd unit", "script", "Dockerfile"}
 
 _lists_members(format) if data.headroom.vocabularies[format]
+
+_hides_members(of_host) if "initial_cluster" in of_host.silent
 
 _hides_members(of_host) if {
 	some [setting, _] in of_host.unknown

@@ -29,5 +29,5 @@ _started_in := {
 	"manifest": "the container, and loses it with the container",
 	"config file": "the directory where it starts",
 	"script": "the directory where it starts, or in its container",
-	"systemd unit": "/, where systemd starts it",
+	"systemd unit": "/, where systemd starts it, or in its container",
 }

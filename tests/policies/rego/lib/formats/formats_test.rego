@@ -203,6 +203,30 @@ test_own_images[note] if {
 	every statement in found { statement.silent == ["extra_config"] }
 }
 
+# An image with members of its own: nobody knows how many.
+test_image_with_members if {
+	documents := [{"path": "c.yml", "contents": {"services": {"etcd": {"image": "soyking/etcd-goreman:3.2.7", "environment": ["CLIENT_ADDR=etcd"]}}}}]
+	some profile in clusters.profiles with input as documents
+	profile.etcd.version == "3.2.7"
+	members := clusters.members with input as documents
+	members == {}
+}
+
+# The script of somebody's image of etcd gets the members in a variable of its own.
+listed_peers := [
+	[{"image": "team/etcd:v1", "environment": {"INITIAL_CLUSTER": "a=http://a:2380"}}, ["INITIAL_CLUSTER"]],
+	[{"image": "team/etcd:v1", "environment": {"INITIAL_CLUSTER": "new"}}, []],
+	[{"image": "team/etcd:v1", "environment": {"INITIAL_CLUSTER": "a=http://a:2380", "ETCD_INITIAL_CLUSTER": "b=http://b:2380"}}, ["ETCD_INITIAL_CLUSTER"]],
+	[{"image": "quay.io/coreos/etcd:v3.5.1", "environment": {"INITIAL_CLUSTER": "a=http://a:2380"}}, []],
+]
+
+test_listed_peers[note] if {
+	some [service, expected] in listed_peers
+	note := json.marshal(service)
+	found := compose.statements({"services": {"x": service}}).x
+	expected == [entry.name | some entry in found.given; entry.spelling == "ETCD_INITIAL_CLUSTER"]
+}
+
 # Compose replaces ${NAME:-value} by the value unless the shell sets NAME.
 test_compose_default if {
 	service := {"image": "etcd:${TAG:-v3.5.1}", "command": "etcd --listen-client-urls=http://0.0.0.0:${PORT-2379} --name ${NAME}"}
