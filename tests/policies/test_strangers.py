@@ -88,6 +88,13 @@ CASES: dict[str, Case] = {
         {},
         {"topology/single_member"},
     ),
+    "an inventory that is a template": Case(
+        {
+            "inventory.ini": "[etcd]\n{% for i in n %}\nm{{ i }}\n{% endfor %}\n[kube_node]\n{% for i in n %}\nm{{ i }}\n{% endfor %}\n"
+        },
+        {"placement/shared_host": 'also in group "kube_node"'},
+        {"topology/single_member", "inventory/unread_file"},
+    ),
     "files beside a manifest": Case(
         {
             "etcd.yaml": (EXAMPLES / "files" / "etcd.yaml").read_text(encoding="utf-8"),

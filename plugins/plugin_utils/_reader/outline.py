@@ -34,6 +34,8 @@ _PAIR = re.compile(r"^(\s*(?:- )?([\w.-]+):[ \t]+)(.*\S)\s*$")
 _TEXT = re.compile(r"^(\s*)(?:- |[\w.-]+:\s+)*[|>][-+]?\d*\s*$")
 _RESOURCE = re.compile(r"^\s*(apiVersion|kind|services):")
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?[A-Z][A-Z0-9_]*=)")
+# What a line of YAML may begin with if it is not indented.
+_OUTER = re.compile(r"^(\s|#|---|\.\.\.|- |-$|[}\]]|[\w.\"'/-]+:(\s|$)|$)")
 
 
 def parse(file: Text, is_cloud_config: bool) -> Parsed:
@@ -50,6 +52,18 @@ def parse(file: Text, is_cloud_config: bool) -> Parsed:
         return read_documents(file.path, text + "\n", first)
     except Unparsed:
         return read_documents(file.path, file.text + "\n", first)  # for the reason in the file as it is
+
+
+def parse_beginning(file: Text) -> tuple[Parsed, int] | None:
+    """Parse a Compose file or a manifest up to the first line that cannot be YAML, such as a command in notes. Return the line's number, too."""
+    end = next((position for position, line in enumerate(file.lines) if not _OUTER.match(line.text)), 0)
+    beginning = file._replace(lines=file.lines[:end])
+    if not is_manifest(beginning.text):
+        return None
+    try:
+        return read_documents(file.path, beginning.text + "\n", file.lines[0].number), file.lines[end].number
+    except Unparsed:
+        return None
 
 
 def outline(lines: list[Line]) -> list[Line]:

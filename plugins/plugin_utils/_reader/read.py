@@ -117,7 +117,7 @@ class _Reader:
 
     def add(self, path: str, text: str) -> None:
         """Read a file, or keep it for its unit."""
-        before = len(self.files) + len(self._units) + len(self._environments)
+        before = self._number_of_texts()
         release = find_release(lines_of(path, text))
         if release:
             self._releases[path] = release
@@ -127,13 +127,16 @@ class _Reader:
             about_etcd = mention(text) or is_configuration(Text(path, path, lines_of(path, text)))
             (self.unparsed if about_etcd else self.passed_over)[path] = str(problem)
             return
-        if before == len(self.files) + len(self._units) + len(self._environments):
+        if before == self._number_of_texts():
             # Of a Dockerfile it is certain that it starts something else.
             mentioned = "" if dockerfile.is_dockerfile(path, text) else mention(text)
             if mentioned and path not in self.unparsed:
                 self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
             elif path not in self.unparsed:
                 self.passed_over.setdefault(path, "it configures no etcd")
+
+    def _number_of_texts(self) -> int:
+        return len(self.files) + len(self._units) + len(self._environments)
 
     def _add(self, file: Text) -> None:
         text = file.text
@@ -176,10 +179,10 @@ class _Reader:
         elif is_configuration(file) or (TEMPLATE.search(file.target) and is_manifest(file.text)):
             self._add_documents(original)
         elif file.path == file.target:
-            self._add_inventory(file)
+            self._add_inventory(original)
 
     def _add_documents(self, file: Text) -> None:
-        parsed = outline.parse(file, bool(_CLOUD_CONFIG.match(file.text)))
+        parsed = self._parse(file)
         parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
         self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
@@ -197,13 +200,26 @@ class _Reader:
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))
 
+    def _parse(self, file: Text) -> Parsed:
+        try:
+            return outline.parse(file, bool(_CLOUD_CONFIG.match(file.text)))
+        except Unparsed:
+            beginning = outline.parse_beginning(file)
+            if beginning is None:
+                raise
+        parsed, number = beginning
+        self.unparsed[file.path] = f"line {number} is not YAML; only the lines before it were checked"
+        return parsed
+
     def _add_script(self, file: Text) -> None:
         written, own = script.split_script(file.lines)
+        before = self._number_of_texts()
         for inner in written:
             self._add_inner(Text(file.path, inner.target, inner.lines))
         members = script.members_of(own)
-        # Only the release that it downloads is known of a service whose unit is elsewhere.
-        service = script.served_elsewhere(own) if file.path in self._releases and not written and not members else None
+        # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
+        is_release_alone = before == self._number_of_texts() and not members and file.path not in self.unparsed
+        service = script.served_elsewhere(own) if file.path in self._releases and is_release_alone else None
         exported = script.exported_variables(own)
         # A file for the scripts that read it.
         settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
@@ -238,7 +254,7 @@ class _Reader:
         if not re.search(r"^\[[^\]]+\]", file.text, re.MULTILINE):
             return
         try:
-            groups = ini.read_inventory(file.text)
+            groups = _groups(file)
         except Unparsed as problem:
             # Any file with sections comes here.
             self.passed_over[file.path] = f"not an inventory: {problem}"
@@ -291,6 +307,17 @@ class _Reader:
                 used.add(id(candidates[0]))
                 return candidates[0].lines
         return None
+
+
+def _groups(file: Text) -> dict[str, ini.Group]:
+    """Return the groups of an inventory in INI, also if it is a template."""
+    try:
+        return ini.read_inventory(file.text)
+    except Unparsed:
+        named = file._replace(lines=templates.name_hosts(file.lines))
+        if named.text == file.text:
+            raise
+        return ini.read_inventory(named.text)
 
 
 def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -19,12 +19,12 @@ _BETWEEN = r"(?:(?:archive|bin|binary|cluster|container|current|docker|download|
 _VARIABLE = rf"{_BEFORE}ETCD3?(?:_|::)?{_BETWEEN}(?:VER|VERSION|RELEASE|TAG)"
 _IMAGE = rf"{_BEFORE}ETCD3?_?(?:container|docker|server)?_?IMAGE(?:_NAME|_URL)?"
 # In a shell, the value unless the environment has another one.
-_DEFAULT = r"(?:\$\{\w+:?[-=])?"
+_DEFAULT = r"(?:\$\{\w+:?[-=][\"']?)?"
 _END = r"\s*(?:\s#.*|;.*|&&.*)?$"
 _KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}/"
-    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}\}}?[\"']?,?{_END}"
+    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}[\"']?\}}?[\"']?,?{_END}"
     rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
@@ -40,7 +40,7 @@ _INDIRECT = re.compile(
     rf"\betcd-v?{_NAME}(?:-linux|-darwin|-\$|-\{{\{{|\.tar|\.zip)|\betcd/releases/download/v?{_NAME}/", re.IGNORECASE
 )
 _ASSIGNMENT = re.compile(
-    rf"^\s*{_KEYWORD}(\w+)[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}\}}?[\"']?{_END}",
+    rf"^\s*{_KEYWORD}(\w+)[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}[\"']?\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
 # A map about etcd, and the release in it.

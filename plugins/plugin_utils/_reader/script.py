@@ -34,6 +34,8 @@ _ASSIGNMENT = re.compile(
 )
 # : ${NAME:=value}
 _DEFAULT = re.compile(r"^\s*:\s+\"?\$\{(\w+):?=([^{}]*)\}\"?\s*$")
+# NAME+=…, for NAME in … and read NAME
+_CHANGES = re.compile(r"^\s*(?:(\w+)\+=|for\s+(\w+)\s+in\b|(?:while\s+)?(?:IFS=\S*\s+)?read\s+(?:-\w+\s+)*(\w+))")
 # export NAME NAME
 _EXPORTS = re.compile(r"^\s*export((?:\s+[A-Za-z_]\w*)+)\s*$")
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
@@ -152,11 +154,13 @@ def _constants(lines: list[Line]) -> dict[str, str]:
     """Return the variables that the script sets once, to a text without substitutions, or to a default."""
     assignments = [pair for line in lines if (pair := _assigned(line.text))]
     times = Counter(name for name, _value in assignments)
+    times.update(name for line in lines if (name := _changed(line.text)))
     constants: dict[str, str] = {}
     # In the order of the script, so that a constant may consist of earlier ones.
     for name, written in assignments:
         value = _filled(unquote(written), constants)
-        if times[name] == 1 and value and not re.search(r"[$`]", value):
+        # A URL may have a variable for its host.
+        if times[name] == 1 and value and not re.search(r"`|\$[^{A-Za-z_]" if "://" in value else r"[$`]", value):
             constants[name] = value
     return {**constants, **_arguments(lines, constants)}
 
@@ -166,6 +170,12 @@ def _assigned(text: str) -> tuple[str, str] | None:
     found = _ASSIGNMENT.match(text)
     default = None if found else _DEFAULT.match(text)
     return (found[2], found[3]) if found else (default[1], default[2]) if default else None
+
+
+def _changed(text: str) -> str:
+    """Return the variable that a line extends, reads or sets in turn; empty for other lines."""
+    found = _CHANGES.match(text)
+    return next(filter(None, found.groups())) if found else ""
 
 
 def _filled(text: str, constants: dict[str, str]) -> str:

@@ -62,3 +62,49 @@ def _without_condition(block: list[Line], before: list[Line]) -> list[Line]:
         return assigned
     goes_on = " \\" if block[-1].text.rstrip().endswith("\\") else ""
     return [block[0]._replace(text=f"{UNKNOWN}{goes_on}")]
+
+
+# A placeholder for a value, in Jinja, Terraform and ERB.
+_PLACEHOLDER = re.compile(r"\{\{(.{,500}?)\}\}|\$\{(.{,500}?)\}|<%=(.{,500}?)%>")
+_HEADER = re.compile(r"^for\b.*?\bin\s+(\S.*)$|^range\s+(?:.*:=\s*)?(\S.*)$|^(.*)\bdo\b")
+
+
+def name_hosts(lines: list[Line]) -> list[Line]:
+    """Return the lines of an inventory in INI without tags, with placeholders as words: in a loop, with what it goes over.
+
+    Hosts of two equal loops have equal names. A host under a condition has a name of its own.
+    """
+    named: list[Line] = []
+    open_tags: list[str] = []
+    for line in lines:
+        found = _TAG.match(line.text)
+        statement = next(filter(None, found.groups())) if found else ""
+        if statement.startswith("end") and open_tags:
+            open_tags.pop()
+        elif re.match(r"(if|unless|case|with|block|filter|raw|macro|for|range)\b", statement) or _DO.search(statement):
+            open_tags.append(statement)
+        if found:
+            continue
+        loops = [_of_loop(tag) for tag in open_tags if not tag.startswith(_CONDITIONS)]
+        text = _PLACEHOLDER.sub(lambda part: _word(next(filter(None, part.groups()), ""), loops), line.text)
+        if any(tag.startswith(_CONDITIONS) for tag in open_tags):
+            text = _perhaps(text, line.number)
+        named.append(line._replace(text=text))
+    return named
+
+
+def _of_loop(tag: str) -> str:
+    found = _HEADER.match(tag)
+    return next(filter(None, found.groups()), "") if found else tag
+
+
+def _word(expression: str, loops: list[str]) -> str:
+    return "{{" + re.sub(r"[^\w.,()|-]+", "", "|".join([expression, *loops])) + "}}"
+
+
+def _perhaps(text: str, number: int) -> str:
+    """Return a line of an inventory under a condition: an unknown value of a variable, or an unknown host."""
+    variable = re.match(r"^\s*(\w+)\s*=", text)
+    if variable:
+        return f"{variable[1]}={UNKNOWN}"
+    return "{{condition." + str(number) + "}}" if re.match(r"^\s*[^\s\[#;]", text) else text

@@ -40,7 +40,15 @@ _bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts, 
 _cluster(bundle, hosts, own_group) := [bundle.inventory, object.get(bundle.known, "etcd_cluster_name", own_group)] if {
 	not bundle.unknown.etcd_cluster_name
 	not _size_elsewhere(bundle.inventory, hosts)
+	not bundle.inventory in _of_templates
 } else := null
+
+# A template's placeholder may become any number of hosts.
+_of_templates := {name |
+	some name, hosts in _hosts
+	some host in hosts
+	contains(host, "{{")
+}
 
 # Only in files that configure etcd directly. All hosts of such a bundle state the same size.
 _size_elsewhere(name, hosts) := max(sizes) if {
