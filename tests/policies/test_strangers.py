@@ -88,10 +88,8 @@ CASES: dict[str, Case] = {
         {},
         {"topology/single_member"},
     ),
-    "an inventory that is a template": Case(
-        {
-            "inventory.ini": "[etcd]\n{% for i in n %}\nm{{ i }}\n{% endfor %}\n[kube_node]\n{% for i in n %}\nm{{ i }}\n{% endfor %}\n"
-        },
+    "an inventory that is a template, as headroom-lint translates it": Case(
+        {"hosts.yml": "etcd: {hosts: {'m{{i|n}}': {}}}\nkube_node: {hosts: {'m{{i|n}}': {}}}\n"},
         {"placement/shared_host": 'also in group "kube_node"'},
         {"topology/single_member", "inventory/unread_file"},
     ),

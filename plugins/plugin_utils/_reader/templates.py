@@ -66,6 +66,7 @@ def _without_condition(block: list[Line], before: list[Line]) -> list[Line]:
 
 # A placeholder for a value, in Jinja, Terraform and ERB.
 _PLACEHOLDER = re.compile(r"\{\{(.{,500}?)\}\}|\$\{(.{,500}?)\}|<%=(.{,500}?)%>")
+_OPENS = re.compile(r"(?:if|unless|case|with|block|filter|raw|macro|for|range)\b")
 _HEADER = re.compile(r"^for\b.*?\bin\s+(\S.*)$|^range\s+(?:.*:=\s*)?(\S.*)$|^(.*)\bdo\b")
 
 
@@ -79,18 +80,20 @@ def name_hosts(lines: list[Line]) -> list[Line]:
     for line in lines:
         found = _TAG.match(line.text)
         statement = next(filter(None, found.groups())) if found else ""
-        if statement.startswith("end") and open_tags:
-            open_tags.pop()
-        elif re.match(r"(if|unless|case|with|block|filter|raw|macro|for|range)\b", statement) or _DO.search(statement):
+        if statement.startswith("end"):
+            open_tags = open_tags[:-1]
+        elif _OPENS.match(statement) or _DO.search(statement):
             open_tags.append(statement)
-        if found:
-            continue
-        loops = [_of_loop(tag) for tag in open_tags if not tag.startswith(_CONDITIONS)]
-        text = _PLACEHOLDER.sub(lambda part: _word(next(filter(None, part.groups()), ""), loops), line.text)
-        if any(tag.startswith(_CONDITIONS) for tag in open_tags):
-            text = _perhaps(text, line.number)
-        named.append(line._replace(text=text))
+        elif not found:
+            named.append(_named(line, open_tags))
     return named
+
+
+def _named(line: Line, open_tags: list[str]) -> Line:
+    loops = [_of_loop(tag) for tag in open_tags if not tag.startswith(_CONDITIONS)]
+    text = _PLACEHOLDER.sub(lambda part: _word(next(filter(None, part.groups()), ""), loops), line.text)
+    is_conditional = len(loops) < len(open_tags)
+    return line._replace(text=_perhaps(text, line.number) if is_conditional else text)
 
 
 def _of_loop(tag: str) -> str:
