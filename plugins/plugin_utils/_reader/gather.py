@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import WITHOUT_ETCD, read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.tree import collect
 
 
@@ -24,11 +24,17 @@ def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     """Read files and folders; leave out the paths that match ``ignore``."""
     tree = collect(paths, ignore)
     reading = read(tree.texts)
+    # The linter has read a file that certainly configures no etcd, also if the user named it.
+    without = {path: why for path, why in reading.passed_over.items() if path in tree.named and why in WITHOUT_ETCD}
     problems = {**reading.passed_over, **tree.problems}
-    reading.document["unparsed"].update({path: why for path, why in problems.items() if path in tree.named})
+    refused = {path: why for path, why in problems.items() if path in tree.named and path not in without}
     unparsed = reading.document["unparsed"]
+    unparsed.update(refused)
+    # A folder must contain etcd, and so must one of several files.
+    if without and without.keys() == {*tree.texts, *tree.problems}:
+        reading.document["without_etcd"] = without
     return Gathered(
         reading.document,
         {path: why for path, why in unparsed.items() if path in tree.named},
-        {path: why for path, why in problems.items() if path not in tree.named},
+        {path: why for path, why in problems.items() if path not in refused},
     )

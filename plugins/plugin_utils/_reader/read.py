@@ -9,7 +9,6 @@ the ranges of its names; path → why a file about etcd was not read; and the in
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
+    drop_ins,
     ini,
     makefile,
     member,
@@ -52,6 +52,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 # Ansible passes over a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)
+_PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 # A script may contain a whole unit, so it is recognized first.
@@ -60,6 +61,14 @@ _COMMANDS = re.compile(
     r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-|(sed|echo|printf)[ \t].*ETCD_[A-Z_]+=)",
     re.MULTILINE,
 )
+
+# Why a file that was read counts for nothing.
+_NO_SETTINGS, _NO_UNIT, _NO_IMAGE = (
+    "it configures no etcd",
+    "it starts no etcd",
+    "its image does not start etcd by itself",
+)
+WITHOUT_ETCD = (_NO_SETTINGS, _NO_UNIT, _NO_IMAGE)
 
 
 class Reading(NamedTuple):
@@ -133,7 +142,7 @@ class _Reader:
             if mentioned and path not in self.unparsed:
                 self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
             elif path not in self.unparsed:
-                self.passed_over.setdefault(path, "it configures no etcd")
+                self.passed_over.setdefault(path, _NO_SETTINGS)
 
     def _number_of_texts(self) -> int:
         return len(self.files) + len(self._units) + len(self._environments)
@@ -178,7 +187,7 @@ class _Reader:
             self._environments.append(file)
         elif is_configuration(file) or (TEMPLATE.search(file.target) and is_manifest(file.text)):
             self._add_documents(original)
-        elif file.path == file.target:
+        elif file.path == file.target and not _PROSE.search(file.path):
             self._add_inventory(original)
 
     def _add_documents(self, file: Text) -> None:
@@ -228,7 +237,7 @@ class _Reader:
     def _add_dockerfile(self, file: Text) -> None:
         found = dockerfile.member_of(file.lines)
         if found is None:
-            self.passed_over[file.path] = "its image does not start etcd by itself"
+            self.passed_over[file.path] = _NO_IMAGE
         else:
             self.files.append(_member(file.path, found))
 
@@ -271,7 +280,7 @@ class _Reader:
     def add_units(self) -> None:
         """Read the units with their drop-ins and environment files, then the environment files that no unit names."""
         used: set[int] = set()
-        for parts in self._grouped():
+        for parts in drop_ins.by_unit(self._units):
             directives = unit.merge(unit.read_directives(part.lines) for part in parts)
             reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
             found = reader(directives, lambda named, path: self._find(named, path, used))
@@ -279,34 +288,17 @@ class _Reader:
                 self.files.append(_member(parts[0].path, found))
             else:
                 # A unit inside another file says nothing about the rest of that file.
-                self.passed_over.update({part.path: "it starts no etcd" for part in parts if part.path == part.target})
+                self.passed_over.update({part.path: _NO_UNIT for part in parts if part.path == part.target})
         for file in self._environments:
             if id(file) not in used:
                 self.files.append(_member(file.path, member.from_environment(read_environment(file.lines))))
 
-    def _grouped(self) -> list[list[Text]]:
-        """Return each unit with its drop-ins in the order of their names."""
-        by_unit: dict[str, list[Text]] = {}
-        for file in sorted(self._units, key=lambda file: posixpath.basename(file.target)):
-            name = unit.unit_of(file.target)
-            # A drop-in in /etc belongs to the unit in /usr/lib as well.
-            key = next((known for known in by_unit if posixpath.basename(known) == posixpath.basename(name)), name)
-            own = unit.unit_of(file.target) == file.target
-            if own and any(unit.unit_of(part.target) == part.target for part in by_unit.get(key, [])):
-                key = f"{file.path}:{file.target}"
-            by_unit.setdefault(key, []).append(file)
-        return [sorted(parts, key=lambda part: unit.unit_of(part.target) != part.target) for parts in by_unit.values()]
-
     def _find(self, named: str, unit_path: str, used: set[int]) -> list[Line] | None:
-        """Return the lines of an environment file: of the unit's own file, below the same root, or the only one of that name."""
-        same = [file for file in self._environments if file.target == named and file.path == unit_path]
-        below = [file for file in self._environments if file.target.endswith(named)]
-        alike = [file for file in self._environments if posixpath.basename(file.target) == posixpath.basename(named)]
-        for candidates in (same, below, alike):
-            if len(candidates) == 1:
-                used.add(id(candidates[0]))
-                return candidates[0].lines
-        return None
+        """Return the lines of an environment file, and mark it as used."""
+        file = drop_ins.find_environment(self._environments, named, unit_path)
+        if file is not None:
+            used.add(id(file))
+        return file.lines if file else None
 
 
 def _groups(file: Text) -> dict[str, ini.Group]:

@@ -6,7 +6,7 @@
 package headroom.files
 
 # With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list,
-# {files, lines, unparsed, translated}, see docs/lint.md.
+# {files, lines, unparsed, translated} and perhaps without_etcd (path → why a file that a user named configures no etcd), see docs/lint.md.
 entries := reader.files if {
 	reader.files
 } else := input if {

@@ -60,6 +60,12 @@ _is_other(contents) if {
 	count(object.keys(service) & {"image", "build", "extends"}) > 0
 }
 
+# Whether a file says that etcd is elsewhere.
+is_elsewhere if {
+	some _, contents in _candidates
+	vocabulary.is_elsewhere(contents)
+}
+
 # The paths of these files.
 paths := {files.entries[index].path | some index, _ in _statements_by_entry}
 

@@ -29,6 +29,14 @@ _is_detected(document, vocabulary) if {
 	not _matches_any(document, object.get(vocabulary, "exclude", []))
 }
 
+# Whether a document says that etcd is elsewhere: an external cluster, another database, or a host without etcd.
+is_elsewhere(document) if {
+	some vocabulary in data.headroom.vocabularies
+	_matches_any(document, vocabulary.detect)
+	outside := [signs | some signs in vocabulary.exclude; some path, _ in signs; regex.match(`(?i)external|type$`, path)]
+	_matches_any(document, outside)
+}
+
 _matches_any(document, alternatives) if {
 	some signs in alternatives
 	every path, pattern in signs { regex.match(pattern, _text(_at(document, path))) }

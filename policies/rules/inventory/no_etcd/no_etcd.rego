@@ -2,7 +2,7 @@
 # title: The linted files deploy etcd
 # description: |
 #   The linter checks inventories with a group of etcd members, and files that configure etcd. If it finds neither, it has
-#   checked nothing, and must not pass.
+#   checked nothing, and must not pass. A file that says that etcd is elsewhere, such as an external cluster of kubeadm, is enough.
 # custom:
 #   id: inventory/no_etcd
 #   severity: warn
@@ -12,6 +12,7 @@ package headroom.rules.inventory.no_etcd
 
 import data.headroom.clusters
 import data.headroom.files
+import data.headroom.formats
 import data.headroom.inventory
 import data.headroom.result
 import data.headroom.settings.detect
@@ -26,8 +27,17 @@ problems contains {"inventory": _named, "hosts": set(), "about": "etcd_group", "
 	input != []
 	count(object.get(files.reader, "unparsed", {})) == 0
 
+	not _is_without_etcd
+	not formats.is_elsewhere
+
 	# Members that will join have a line already if anything about them is unknown.
 	every profile in clusters.profiles { count(profile.unknown) == 0 }
+}
+
+# headroom-lint has said so of each file already.
+_is_without_etcd if {
+	count(files.reader.without_etcd) > 0
+	count(files.entries) == 0
 }
 
 _text := "no file here has hosts, so the variables of etcd are judged as those of a member that will join" if {
