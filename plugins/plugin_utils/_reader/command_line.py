@@ -39,7 +39,8 @@ _RUNS = re.compile(r"^(exec|nohup|nice|ionice|sudo|env|--|\w+=.*|.*(;|&&|\|\|))$
 # Commands whose arguments may be the word etcd, as in systemctl status etcd --no-pager.
 _OTHER_COMMANDS = re.compile(
     r"^([\w./-]*/)?(systemctl|service|rc-service|journalctl|apt|apt-get|yum|dnf|pacman|apk|brew|snap|helm|kubectl|useradd|groupadd|chown|chmod|mkdir|tar"
-    r"|cp|mv|rm|ln|cd|ls|install|which|pkill|killall|pgrep|echo|printf|grep|git|make)$"
+    r"|cp|mv|rm|ln|cd|ls|install|which|pkill|killall|pgrep|echo|printf|grep|git|make"
+    r"|etcdctl|etcdutl)$"
 )
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # With the value that counts if the variable is not set.

@@ -10,11 +10,24 @@ import re
 import shlex
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import name_hosts
 
 _SECTION = re.compile(r"^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$")
 
 Group = dict[str, Any]
+
+
+def groups_of(lines: list[Line]) -> dict[str, Group]:
+    """Return the groups of an inventory, also if it is a template. Raises Unparsed."""
+    text = "\n".join(line.text for line in lines)
+    try:
+        return read_inventory(text)
+    except Unparsed:
+        named = "\n".join(line.text for line in name_hosts(lines))
+        if named == text:
+            raise
+        return read_inventory(named)
 
 
 def read_inventory(text: str) -> dict[str, Group]:

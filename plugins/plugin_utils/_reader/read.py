@@ -69,6 +69,7 @@ _NO_SETTINGS, _NO_UNIT, _NO_IMAGE = (
     "its image does not start etcd by itself",
 )
 WITHOUT_ETCD = (_NO_SETTINGS, _NO_UNIT, _NO_IMAGE)
+_RUNS_IMAGE = re.compile(r"\b(docker|podman|nerdctl)[ \t]+run\b.*/etcd:")
 
 
 class Reading(NamedTuple):
@@ -253,17 +254,26 @@ class _Reader:
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
         is_about_etcd = mention(inner.text) or is_configuration(inner) or is_resource(inner)
-        if not (is_about_etcd or unit.starts_etcd(inner.text) or _CLOUD_CONFIG.match(inner.text)):
+        starts = unit.starts_etcd(inner.text) or _RUNS_IMAGE.search(inner.text)
+        if not (is_about_etcd or starts or _CLOUD_CONFIG.match(inner.text)):
             return
         if DOCUMENT.search(inner.target) and not is_configuration(inner) and not is_resource(inner):
             return
+        self._find_inner_release(inner)
         self._add(inner)
+
+    def _find_inner_release(self, inner: Text) -> None:
+        """Find the release in a text whose lines are no lines of the file, as in JSON."""
+        is_packed = len(inner.lines) > 1 and len({line.number for line in inner.lines}) == 1
+        release = find_release(inner.lines) if is_packed else None
+        if release:
+            self._releases.setdefault(inner.path, release)
 
     def _add_inventory(self, file: Text) -> None:
         if not re.search(r"^\[[^\]]+\]", file.text, re.MULTILINE):
             return
         try:
-            groups = _groups(file)
+            groups = ini.groups_of(file.lines)
         except Unparsed as problem:
             # Any file with sections comes here.
             self.passed_over[file.path] = f"not an inventory: {problem}"
@@ -299,17 +309,6 @@ class _Reader:
         if file is not None:
             used.add(id(file))
         return file.lines if file else None
-
-
-def _groups(file: Text) -> dict[str, ini.Group]:
-    """Return the groups of an inventory in INI, also if it is a template."""
-    try:
-        return ini.read_inventory(file.text)
-    except Unparsed:
-        named = file._replace(lines=templates.name_hosts(file.lines))
-        if named.text == file.text:
-            raise
-        return ini.read_inventory(named.text)
 
 
 def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,8 @@ _BEFORE_MANIFEST = re.compile(r"\s*(#.*|---\s*|\{\{.*\}\}|\{[%#].*[%#]\}|<%.*%>)
 # A setting of etcd in any syntax.
 _MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
 
+_CLIENT = re.compile(r"\betcd(ctl|utl)\b.*\s(snapshot|member|restore)\b")
+
 
 class Text(NamedTuple):
     """A file, or a file inside another one: its path here, its path on the host, and its lines."""
@@ -95,9 +97,12 @@ def begins_as_manifest(text: str) -> bool:
 
 
 def mention(text: str) -> str:
-    """Return the first setting of a server in a text, with its line; empty if there is none."""
+    """Return the first setting of a server in a text, with its line; empty if there is none. etcdctl has some of them, for a restoration."""
+    is_client = goes_on = False
     for number, line in enumerate(text.splitlines(), 1):
-        for found in _MENTION.finditer("" if line.lstrip().startswith("#") else line):
+        is_client = (goes_on and is_client) or _CLIENT.search(line) is not None
+        goes_on = line.rstrip().endswith("\\")
+        for found in _MENTION.finditer("" if is_client or line.lstrip().startswith("#") else line):
             if SERVER_FLAG.match(found[0]) or SERVER_VARIABLE.match(found[0]):
                 return f"{found[0]} in line {number}"
     return ""

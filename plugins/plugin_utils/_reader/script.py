@@ -159,8 +159,7 @@ def _constants(lines: list[Line]) -> dict[str, str]:
     # In the order of the script, so that a constant may consist of earlier ones.
     for name, written in assignments:
         value = _filled(unquote(written), constants)
-        # A URL may have a variable for its host.
-        if times[name] == 1 and value and not re.search(r"`|\$[^{A-Za-z_]" if "://" in value else r"[$`]", value):
+        if times[name] == 1 and value and not _is_open(name, value):
             constants[name] = value
     return {**constants, **_arguments(lines, constants)}
 
@@ -170,6 +169,13 @@ def _assigned(text: str) -> tuple[str, str] | None:
     found = _ASSIGNMENT.match(text)
     default = None if found else _DEFAULT.match(text)
     return (found[2], found[3]) if found else (default[1], default[2]) if default else None
+
+
+def _is_open(name: str, value: str) -> bool:
+    """Tell whether a value has parts that are not known. A URL may have other variables, such as one for its host."""
+    if "://" not in value:
+        return re.search(r"[$`]", value) is not None
+    return re.search(rf"`|\$[^{{A-Za-z_]|\$\{{?{name}\b", value) is not None
 
 
 def _changed(text: str) -> str:

@@ -20,7 +20,7 @@ def unwrap(documents: Iterable[Any]) -> list[Any]:
     for document in documents:
         if not isinstance(document, dict):
             unwrapped.append(document)
-        elif document and all(_is_service(value) for value in document.values()):
+        elif all(map(_has_image, document.values())) and any(map(_is_service, document.values())):
             unwrapped.append({"services": document})
         else:
             resources = document.get(_RESOURCES.get(str(document.get("kind")), ""))
@@ -28,9 +28,9 @@ def unwrap(documents: Iterable[Any]) -> list[Any]:
     return unwrapped
 
 
+def _has_image(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("image", value.get("build")), str)
+
+
 def _is_service(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("image", value.get("build")), str)
-        and not value.keys().isdisjoint(_OF_SERVICE)
-    )
+    return not value.keys().isdisjoint(_OF_SERVICE)

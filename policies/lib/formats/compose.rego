@@ -32,13 +32,20 @@ _is_started_by_hand(service) if {
 }
 
 # An image that needs no variables may start several members.
-_silent(service) := {"silent": ["extra_config", "initial_cluster"]} if {
+_silent(service) := ["extra_config", "initial_cluster"] if {
 	container.is_own_image(object.get(service, "image", null), _words(service), {})
-} else := {"silent": ["extra_config"]} if {
+} else := ["extra_config"] if {
 	not container.runs_etcd(object.get(service, "image", null), _words(service))
-} else := {"silent": ["data_dir"]} if {
+} else := ["data_dir"] if {
 	service.working_dir
-} else := {"silent": container.may_set_data_dir(object.get(service, "image", null), _targets(service))}
+} else := container.may_set_data_dir(object.get(service, "image", null), _targets(service))
+
+# Swarm may start a service several times.
+_replicated(service) := ["initial_cluster"] if {
+	service.deploy.mode == "global"
+} else := ["initial_cluster"] if {
+	not object.get(service, ["deploy", "replicas"], 1) in {0, 1}
+} else := []
 
 _words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
 
@@ -50,7 +57,7 @@ _statement(service) := statement_builder.build("compose", object.union_n([
 	container.release(object.get(service, "image", null)),
 	_limit(service),
 	_memlock(service),
-	_silent(service),
+	{"silent": array.concat(_silent(service), _replicated(service))},
 	_volume(service),
 ])) if {
 	environment := _environment(service)

@@ -46,7 +46,7 @@ _build(format, found) := {
 	"alone": object.get(found, "alone", false),
 	"memlock": object.get(found, "memlock", null),
 	"where": object.get(found, "where", {}),
-	"silent": array.concat(object.get(found, "silent", []), _without_keyspace(version)),
+	"silent": array.concat(array.concat(object.get(found, "silent", []), _without_keyspace(version)), _of_proxy(found)),
 	"facts": object.get(found, "facts", {}),
 	"mounted": object.get(found, "mounted", []),
 	"groups": object.get(found, "groups", []),
@@ -60,6 +60,13 @@ _build(format, found) := {
 # etcd 2 has no revisions to compact, no quota, and its own snapshot-count.
 _without_keyspace(version) := ["auto_compaction_mode", "auto_compaction_retention", "quota_backend_bytes", "snapshot_count"] if {
 	releases.end_of_life(version) < [3, 0]
+} else := []
+
+# A proxy of etcd 2 lists the members, and is none.
+_of_proxy(found) := ["initial_cluster"] if {
+	some entry in found.given
+	entry.spelling in {"proxy", "ETCD_PROXY"}
+	not entry.value in {"off", ""}
 } else := []
 
 # An API server compacts the etcd that it uses. Certificates of Kubernetes and names such as k8s-etcd-1 tell.
@@ -123,7 +130,10 @@ _lists_peers(entry) if {
 
 _peers := sprintf(`^\s*%s(\s*,\s*%s)*[\s,]*$`, [_peer, _peer])
 
-_peer := sprintf(`(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|[\w.-])+=%s`, [_peer_url])
+# A placeholder in front of letters may be a list of other members.
+_peer := sprintf(`([\w.-]+(%s[\w.-]*)*|%s([.-]+(%s|[\w.-]+))*)=%s`, [_placeholder, _placeholder, _placeholder, _peer_url])
+
+_placeholder := `(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\})`
 
 _peer_url := `https?://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|[\w.:\[\]-])+/?`
 

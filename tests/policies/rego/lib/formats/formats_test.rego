@@ -212,6 +212,40 @@ test_image_with_members if {
 	members == {}
 }
 
+# Swarm may start a service several times, and a proxy is no member.
+hidden_members := [
+	[{"deploy": {"mode": "global"}}, true],
+	[{"deploy": {"replicas": 3}}, true],
+	[{"deploy": {"replicas": 1}}, false],
+	[{"command": "etcd --proxy on"}, true],
+	[{"command": "etcd --proxy off"}, false],
+	[{"environment": {"ETCD_PROXY": "readonly"}}, true],
+]
+
+test_hidden_members[note] if {
+	some [changes, expected] in hidden_members
+	note := json.marshal(changes)
+	service := object.union({"image": "quay.io/coreos/etcd:v3.5.35", "command": "etcd"}, changes)
+	found := compose.statements({"services": {"x": service}}).x
+	{expected} == {"initial_cluster" in found.silent}
+}
+
+# NAME=URL, with placeholders that cannot be a list of other members.
+peers := [
+	["$NAME=http://$IP:2380", 1],
+	["${A}=http://a:2380,etcd-${i}=http://b:2380", 2],
+	["{{name}}-{{i}}=http://a:2380", 1],
+	["${OTHERS}n1=http://a:2380", null],
+	["$OTHERS,n1=http://a:2380", null],
+]
+
+test_peers[listed] if {
+	some [listed, number] in peers
+	service := {"image": "quay.io/coreos/etcd:v3.5.35", "command": ["etcd", sprintf("--initial-cluster=%s", [listed])]}
+	found := compose.statements({"services": {"x": service}}).x
+	{number} == {found.members | not found.unknown["--initial-cluster"]} | {null | found.unknown["--initial-cluster"]}
+}
+
 # The script of somebody's image of etcd gets the members in a variable of its own.
 listed_peers := [
 	[{"image": "team/etcd:v1", "environment": {"INITIAL_CLUSTER": "a=http://a:2380"}}, ["INITIAL_CLUSTER"]],

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import mention
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
 
@@ -85,6 +86,7 @@ def test_a_default_in_quotes(text: str) -> None:
         ("LIST=a=http://$(hostname -i):2380", "$LIST"),
         ("LIST=a=http://$1:2380", "$LIST"),
         ("LIST=a=http://a:2380\nLIST+=,b=http://b:2380", "$LIST"),
+        ("for i in 1 2; do LIST=x; done\nLIST=${LIST}n$i=http://$ip:2380,", "$LIST"),
         ("for LIST in a b; do\nLIST=http://a:2380", "$LIST"),
         ("LIST=a=http://a:2380\nread -r LIST", "$LIST"),
         ("while read -r LIST; do\nLIST=http://a:2380", "$LIST"),
@@ -143,3 +145,30 @@ def test_the_volumes_of_another_container() -> None:
     command = "docker run --volumes-from data quay.io/coreos/etcd:v3.5.1 etcd --name a"
     [member] = members("etcd.sh", f"#!/bin/sh\n{command}\n")
     assert member["mounts"] == ["/"]
+
+
+def test_a_command_of_etcdctl_is_no_member() -> None:
+    assert members("add.sh", "#!/bin/sh\netcdctl member add etcd4 --peer-urls=http://10.0.0.4:2380\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("etcdctl snapshot restore a.db \\\n  --initial-cluster a=http://a:2380", ""),
+        ("etcdctl snapshot restore a.db\n--initial-cluster a=http://a:2380", "--initial-cluster in line 2"),
+        ("etcdctl put a --initial-cluster", "--initial-cluster in line 1"),
+    ],
+)
+def test_flags_of_a_restoration_are_no_mention(text: str, found: str) -> None:
+    assert mention(text) == found
+
+
+def test_the_release_in_a_packed_text() -> None:
+    unit = "[Service]\\nEnvironment=ETCD_IMAGE_TAG=v3.2.0\\nExecStart=/usr/bin/etcd --name a\\n"
+    [member] = members("a.json", f'{{"units": [{{"name": "etcd.service", "contents": "{unit}"}}]}}')
+    assert member["release"] == "3.2.0"
+
+
+def test_a_container_in_the_commands_of_cloud_init() -> None:
+    [member] = members("user-data", "#cloud-config\nruncmd:\n  - docker run -d quay.io/coreos/etcd:v3.4.10 etcd\n")
+    assert member["image"] == "quay.io/coreos/etcd:v3.4.10"

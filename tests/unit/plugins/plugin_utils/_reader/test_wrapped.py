@@ -24,6 +24,7 @@ OLD_COMPOSE = {
         ({"kind": "Template", "objects": [POD]}, [{"kind": "Template", "objects": [POD]}, POD]),
         ({"kind": "List"}, [{"kind": "List"}]),
         (OLD_COMPOSE, [{"services": OLD_COMPOSE}]),
+        ({**OLD_COMPOSE, "web": {"image": "a"}}, [{"services": {**OLD_COMPOSE, "web": {"image": "a"}}}]),
         ({**OLD_COMPOSE, "version": "2"}, [{**OLD_COMPOSE, "version": "2"}]),
         ({"etcd": {"image": {"tag": "v3.5.1"}, "ports": []}}, [{"etcd": {"image": {"tag": "v3.5.1"}, "ports": []}}]),
         ({"etcd": {"image": "etcd"}}, [{"etcd": {"image": "etcd"}}]),
