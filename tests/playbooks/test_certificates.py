@@ -187,7 +187,7 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
 
     assert host.issue(etcd_tls_provided={"ca": str(host.authority / "ca.crt"), **old}) > 0
     message = host.refusal(**running({"ca": str(both)}, new))
-    assert "certificates of a CA that this host does not trust yet" in message and "three runs" in message
+    assert "signed by a CA that this host does not trust yet" in message and "three runs" in message
     assert host.issue(**running({"ca": str(both)}, old)) > 0
     message = host.refusal(**running(only_new, new))
     assert "the installed certificate of server is not signed by a CA that would be trusted" in message
@@ -276,7 +276,7 @@ def test_a_lost_ca_of_the_peers_is_never_replaced(tmp_path: Path) -> None:
     )
     (host.authority / "peer-ca.crt").unlink()
     message = host.refusal()
-    assert "trusts peers by a CA of their own" in message and "peer-ca.crt does not exist" in message
+    assert "trusts peers by a separate CA" in message and "peer-ca.crt does not exist" in message
 
 
 def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:
