@@ -28,6 +28,6 @@ _started_in := {
 	"compose": "the container, and loses it with the container",
 	"manifest": "the container, and loses it with the container",
 	"config file": "the directory where it starts",
-	"script": "the directory where it starts, or in its container",
-	"systemd unit": "/, where systemd starts it, or in its container",
+	"script": "the directory where it starts, or in its container if it runs in one",
+	"systemd unit": "/, where systemd starts it, or in its container if it runs in one",
 }
