@@ -100,7 +100,8 @@ def mention(text: str) -> str:
     """Return the first setting of a server in a text, with its line; empty if there is none. etcdctl has some of them, for a restoration."""
     is_client = goes_on = False
     for number, line in enumerate(text.splitlines(), 1):
-        is_client = (goes_on and is_client) or _CLIENT.search(line) is not None
+        continues = goes_on and is_client
+        is_client = continues or bool(_CLIENT.search(line))
         goes_on = line.rstrip().endswith("\\")
         for found in _MENTION.finditer("" if is_client or line.lstrip().startswith("#") else line):
             if SERVER_FLAG.match(found[0]) or SERVER_VARIABLE.match(found[0]):
