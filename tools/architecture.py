@@ -81,7 +81,7 @@ def short(room: str) -> str:
 def room_box(room: str, order: list[str]) -> Box:
     """Return the box of a room. order: all rooms, the top layer first."""
     folder = PLUGINS / room.replace(".", "/")
-    files = {path.stem for path in folder.glob("*.py")} | {path.name for path in folder.glob("_*") if path.is_dir()}
+    files = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
     names = sorted(name for name in files if name not in ("__init__", "__pycache__"))
     uses = tuple(short(name) for name in sorted(imports(room), key=order.index))
     is_entry = "_utils" not in room

@@ -1,14 +1,15 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render the formulas of the memory model as a table for people, from the syntax tree and the docstrings of _model/formulas.py."""
+"""Render the formulas of the memory model as a table for people, from the syntax trees and the docstrings of _model/formulas/."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 
-from tools.rego_from_formulas import Module, Unsupported, first_line
+from tools.rego_from_formulas import Library, Unsupported, first_line
 
 # Fields of a formula's docstring: the first two are required.
 _FIELDS = re.compile(r"^(Unit|Source|Releases): (.+)$", re.MULTILINE)
@@ -16,20 +17,23 @@ _FIELDS = re.compile(r"^(Unit|Source|Releases): (.+)$", re.MULTILINE)
 _OWNERS = re.compile(r"\b(?:constants|workload|settings)\.")
 
 
-def table(source: str, path: str) -> str:
-    """Return a Markdown table with a row for each formula. Raises Unsupported for one without a unit or a source."""
-    module = Module(source, path)
+def table(files: Mapping[str, str]) -> str:
+    """Return a Markdown table with a row for each formula. Raises Unsupported for one without a unit or a source.
+
+    files: their texts by path.
+    """
+    library = Library(files)
     rows = ["| formula | computed as | unit | source |", "| --- | --- | --- | --- |"]
-    rows += [row(module, node) for node in module.functions.values()]
+    rows += [row(library, node) for node in library.functions.values()]
     return "\n".join(rows)
 
 
-def row(module: Module, node: ast.FunctionDef) -> str:
+def row(library: Library, node: ast.FunctionDef) -> str:
     """Return the row of one formula."""
     fields = dict(_FIELDS.findall(ast.get_docstring(node) or ""))
     missing = {"Unit", "Source"} - set(fields)
     if missing:
-        raise module.unsupported(node, f"the docstring of {node.name} does not say {' and '.join(sorted(missing))}")
+        raise library.unsupported(node, f"the docstring of {node.name} does not say {' and '.join(sorted(missing))}")
     meaning = first_line(node).removeprefix("Return ").rstrip(".")
     releases = f"; {fields['Releases']}" if "Releases" in fields else ""
     lines = "<br>".join(f"`{line}`" for line in computation(node))

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render the formulas of the memory model as Rego, from the syntax tree of _model/formulas.py.
+"""Render the formulas of the memory model as Rego, from the syntax trees of _model/formulas/.
 
 Only the formulas that the policies call are rendered, and those that these call. A construct outside the subset that
-formulas.py describes raises Unsupported, which names file and line. tools/render_model.py writes the result.
+formulas/__init__.py describes raises Unsupported, which names file and line. tools/render_model.py writes the result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ast
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
@@ -31,7 +31,7 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 PRIMITIVES = ("divide_up", "permille", "scale_up", "size_class")
 
 HEADER = """\
-# Generated from {source} by `make model`: change that file.
+# Generated from {folder} by `make model`: change the files there.
 
 # METADATA
 # title: The formulas of the memory model
@@ -48,43 +48,61 @@ class Unsupported(ValueError):
     """A construct that cannot be rendered; the message starts with file and line."""
 
 
-class Module:
-    """The parsed formulas: functions, records and integer constants by name."""
+class Library:
+    """The parsed files of formulas: functions, records and integer constants by name, in the order of the files.
 
-    def __init__(self, source: str, path: str) -> None:
-        self.path = path
+    files: their texts by path. A name means the same in each of them, as Rego has one package for all.
+    """
+
+    def __init__(self, files: Mapping[str, str]) -> None:
         self.functions: dict[str, ast.FunctionDef] = {}
         self.records: dict[str, list[str]] = {}
         self.numbers: dict[str, int] = {}
-        for node in ast.parse(source).body:
-            if isinstance(node, ast.FunctionDef):
-                self.functions[node.name] = node
-            elif isinstance(node, ast.ClassDef):
-                fields = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
-                self.records[node.name] = [field.id for field in fields if isinstance(field, ast.Name)]
-            elif isinstance(node, ast.Assign):
-                self._add_number(node)
-            elif not isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr)):
-                raise self.unsupported(node, "only imports, numbers, records and functions may stand here")
+        self._paths: dict[ast.AST, str] = {}
+        for path, text in files.items():
+            tree = ast.parse(text)
+            self._paths.update(dict.fromkeys(ast.walk(tree), path))
+            for node in tree.body:
+                self._add(node)
+
+    def _add(self, node: ast.stmt) -> None:
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr)):
+            return
+        if isinstance(node, ast.FunctionDef):
+            self._refuse_second(node, node.name)
+            self.functions[node.name] = node
+        elif isinstance(node, ast.ClassDef):
+            self._refuse_second(node, node.name)
+            fields = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
+            self.records[node.name] = [field.id for field in fields if isinstance(field, ast.Name)]
+        elif isinstance(node, ast.Assign):
+            self._add_number(node)
+        else:
+            raise self.unsupported(node, "only imports, numbers, records and functions may stand here")
 
     def _add_number(self, node: ast.Assign) -> None:
         target, value = node.targets[0], _product(node.value)
         if not isinstance(target, ast.Name) or value is None:
             raise self.unsupported(node, "a constant has one name and is an integer or a product of integers")
+        self._refuse_second(node, target.id)
         self.numbers[target.id] = value
+
+    def _refuse_second(self, node: ast.AST, name: str) -> None:
+        if name in self.functions or name in self.records or name in self.numbers:
+            raise self.unsupported(node, f"{name} is defined twice")
 
     def unsupported(self, node: ast.AST, reason: str) -> Unsupported:
         """Return the error for a node, which names file and line."""
-        return Unsupported(f"{self.path}:{getattr(node, 'lineno', 0)}: {reason}")
+        return Unsupported(f"{self._paths[node]}:{getattr(node, 'lineno', 0)}: {reason}")
 
     def reachable(self, roots: set[str]) -> list[str]:
-        """Return the functions that these need, themselves included, in the order of the file."""
+        """Return the functions that these need, themselves included, in the order of the files."""
         found: set[str] = set()
         waiting = set(roots)
         while waiting:
             name = waiting.pop()
             if name not in self.functions:
-                raise Unsupported(f"{self.path}: the policies call formulas.{name}, which is not defined here")
+                raise Unsupported(f"the policies call formulas.{name}, which no file of formulas defines")
             found.add(name)
             called = {node.id for node in ast.walk(self.functions[name]) if isinstance(node, ast.Name)}
             waiting |= (called & set(self.functions)) - found
@@ -104,8 +122,8 @@ def _product(node: ast.expr) -> int | None:
 class Formula:
     """One function, rendered."""
 
-    def __init__(self, module: Module, node: ast.FunctionDef) -> None:
-        self.module = module
+    def __init__(self, library: Library, node: ast.FunctionDef) -> None:
+        self.library = library
         self.node = node
         self.arguments = [argument.arg for argument in node.args.args]
         self.assigned: dict[str, ast.expr] = {}
@@ -118,13 +136,13 @@ class Formula:
                 or len(statement.targets) != 1
                 or not isinstance(statement.targets[0], ast.Name)
             ):
-                raise module.unsupported(statement, "only `name = expression` may stand before the return")
+                raise library.unsupported(statement, "only `name = expression` may stand before the return")
             name = statement.targets[0].id
             if name in self.assigned or name in self.arguments:
-                raise module.unsupported(statement, f"{name} is assigned twice")
+                raise library.unsupported(statement, f"{name} is assigned twice")
             self.assigned[name] = statement.value
         if not isinstance(last, ast.Return) or last.value is None:
-            raise module.unsupported(last, "a formula ends with `return expression`")
+            raise library.unsupported(last, "a formula ends with `return expression`")
         self.result = last.value
 
     def render(self) -> str:
@@ -164,7 +182,7 @@ class Formula:
         elif isinstance(test, (ast.Name, ast.Attribute)):
             yield self.expression(test)
         else:
-            raise self.module.unsupported(test, "a condition is one comparison, a flag, or several with `and`")
+            raise self.library.unsupported(test, "a condition is one comparison, a flag, or several with `and`")
 
     def expression(self, node: ast.expr) -> str:
         """Return an expression as Rego."""
@@ -178,20 +196,20 @@ class Formula:
             return self._operation(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self._call(node, node.func.id)
-        raise self.module.unsupported(node, f"{type(node).__name__} is outside the subset that can be rendered")
+        raise self.library.unsupported(node, f"{type(node).__name__} is outside the subset that can be rendered")
 
     def _name(self, node: ast.Name) -> str:
-        if node.id in self.module.numbers:
+        if node.id in self.library.numbers:
             return node.id.lower()
         if node.id in self.arguments or node.id in self.assigned:
             return node.id
-        raise self.module.unsupported(node, f"{node.id} is neither an argument, nor assigned here, nor a number")
+        raise self.library.unsupported(node, f"{node.id} is neither an argument, nor assigned here, nor a number")
 
     def _operation(self, node: ast.BinOp) -> str:
         if isinstance(node.op, ast.FloorDiv):
             return f"arithmetic.divide_down({self.expression(node.left)}, {self.expression(node.right)})"
         if type(node.op) not in OPERATORS:
-            raise self.module.unsupported(node, f"the operator {type(node.op).__name__} is outside the subset")
+            raise self.library.unsupported(node, f"the operator {type(node.op).__name__} is outside the subset")
         sides = [
             f"({self.expression(side)})" if _is_infix(side) else self.expression(side)
             for side in (node.left, node.right)
@@ -199,23 +217,23 @@ class Formula:
         return f"{sides[0]} {OPERATORS[type(node.op)]} {sides[1]}"
 
     def _call(self, node: ast.Call, name: str) -> str:
-        if name in self.module.records:
+        if name in self.library.records:
             return self._record(node, name)
         if node.keywords:
-            raise self.module.unsupported(node, "only records take keywords")
+            raise self.library.unsupported(node, "only records take keywords")
         arguments = ", ".join(self.expression(argument) for argument in node.args)
         if name in ("min", "max"):
             return f"{name}([{arguments}])"
         if name in PRIMITIVES:
             return f"arithmetic.{name}({arguments})"
-        if name in self.module.functions:
+        if name in self.library.functions:
             return f"{name}({arguments})"
-        raise self.module.unsupported(node, f"{name}() is outside the subset that can be rendered")
+        raise self.library.unsupported(node, f"{name}() is outside the subset that can be rendered")
 
     def _record(self, node: ast.Call, name: str) -> str:
         given = [keyword.arg for keyword in node.keywords]
-        if node.args or given != self.module.records[name]:
-            raise self.module.unsupported(node, f"{name} takes all its fields by keyword, in their order")
+        if node.args or given != self.library.records[name]:
+            raise self.library.unsupported(node, f"{name} takes all its fields by keyword, in their order")
         fields = [f'\t"{keyword.arg}": {self.expression(keyword.value)},' for keyword in node.keywords]
         return "{\n" + "\n".join(fields) + "\n}"
 
@@ -235,17 +253,20 @@ def called_by_policies(policies: Path, generated: Path) -> set[str]:
     return {name for text in texts for name in re.findall(r"\bformulas\.(\w+)\(", text)}
 
 
-def rego(source: str, path: str, roots: set[str]) -> str:
-    """Return the Rego package for these formulas, as `opa fmt` writes it. path: of the source, for header and errors."""
-    module = Module(source, path)
-    formulas = [Formula(module, module.functions[name]).render() for name in module.reachable(roots)]
+def rego(files: Mapping[str, str], folder: str, roots: set[str]) -> str:
+    """Return the Rego package for these formulas, as `opa fmt` writes it.
+
+    files: texts by path. folder: of the files, for the header.
+    """
+    library = Library(files)
+    formulas = [Formula(library, library.functions[name]).render() for name in library.reachable(roots)]
     body = "\n".join(formulas)
     numbers = [
         f"{name.lower()} := {value}\n"
-        for name, value in module.numbers.items()
+        for name, value in library.numbers.items()
         if re.search(rf"\b{name.lower()}\b", body)
     ]
-    return formatted("\n".join([HEADER.format(source=path), *numbers, body]))
+    return formatted("\n".join([HEADER.format(folder=folder), *numbers, body]))
 
 
 def formatted(text: str) -> str:

@@ -6,7 +6,7 @@
 
 From model/*.yml: plugins/module_utils/_model/constants.py, policies/data/model.json and docs/memory-model.md.
 From model/releases.yml also roles/etcd/files/archives.yml: the digests of the archives of etcd.
-From plugins/module_utils/_model/formulas.py: policies/lib/formulas/formulas.rego, for which opa must be on the PATH.
+From plugins/module_utils/_model/formulas/: policies/lib/formulas/formulas.rego, for which opa must be on the PATH.
 
 python -m tools.render_model            write the files
 python -m tools.render_model --check    exit 1 if a file differs from what would be written
@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import tomllib
 import yaml
 
 from tools.formulas_table import table as formulas_table
@@ -29,7 +30,9 @@ from tools.rego_from_formulas import called_by_policies, rego
 PROJECT = Path(__file__).resolve().parents[1]
 MODEL = PROJECT / "model"
 PYTHON = PROJECT / "plugins" / "module_utils" / "_model" / "constants.py"
-FORMULAS = PROJECT / "plugins" / "module_utils" / "_model" / "formulas.py"
+FORMULAS = PROJECT / "plugins" / "module_utils" / "_model" / "formulas"
+# import-linter's contract, which lists the files of formulas: all of them, because it is exhaustive.
+FORMULAS_CONTRACT = "Formulas call those of lower layers"
 POLICIES = PROJECT / "policies"
 DATA = POLICIES / "data" / "model.json"
 REGO = POLICIES / "lib" / "formulas" / "formulas.rego"
@@ -192,6 +195,16 @@ def shown(value: Any) -> str:
     return "; ".join(f"{series}: {shown(part)}" for series, part in value.items())
 
 
+def formulas() -> dict[str, str]:
+    """Return the texts of the files of formulas by path, in the order of their layers in pyproject.toml, lowest first."""
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers = next(contract["layers"] for contract in contracts if contract["name"] == FORMULAS_CONTRACT)
+    paths = [FORMULAS / f"{layer}.py" for layer in reversed(layers)]
+    return {path.relative_to(PROJECT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
 def page() -> str:
     """Return the page about the model, with the tables of its formulas and of its constants."""
     constants = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))["constants"]
@@ -201,9 +214,7 @@ def page() -> str:
         for name, entry in constants.items()
     ]
     tables = {
-        "{{ formulas }}": formulas_table(
-            FORMULAS.read_text(encoding="utf-8"), FORMULAS.relative_to(PROJECT).as_posix()
-        ),
+        "{{ formulas }}": formulas_table(formulas()),
         "{{ constants }}": "\n".join(rows),
     }
     text = (MODEL / "memory-model.md.in").read_text(encoding="utf-8")
@@ -268,8 +279,7 @@ def archives() -> str:
 
 def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
     """Return the files with their contents."""
-    source = FORMULAS.read_text(encoding="utf-8")
-    policy = rego(source, FORMULAS.relative_to(PROJECT).as_posix(), called_by_policies(POLICIES, REGO))
+    policy = rego(formulas(), FORMULAS.relative_to(PROJECT).as_posix(), called_by_policies(POLICIES, REGO))
     return [(PYTHON, python(model)), (DATA, data(model)), (REGO, policy), (PAGE, page()), (ARCHIVES, archives())]
 
 

@@ -36,7 +36,7 @@ def test_every_constant_is_documented() -> None:
 def test_every_constant_is_used() -> None:
     """In the formulas, or, for what only decisions and texts need, elsewhere in the model and the plan."""
     folders = [ROOT / "plugins" / "module_utils" / name for name in ("_model", "_plan")]
-    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     used = set(re.findall(r"constants\.(\w+)", "\n".join(texts)))
     assert set(CONSTANTS) - used == set()
 
@@ -62,10 +62,24 @@ BODY = {
 @pytest.mark.parametrize("body", BODY.values(), ids=list(BODY))
 def test_what_cannot_be_rendered_is_refused_by_file_and_line(body: str) -> None:
     source = f"LIMIT = 2 * 3\n\n\ndef formula(size: int) -> int:\n{body}\n"
-    with pytest.raises(Unsupported, match=r"^formulas\.py:\d+: "):
-        rego(source, "formulas.py", {"formula"})
+    with pytest.raises(Unsupported, match=r"^formulas/storage\.py:\d+: "):
+        rego({"formulas/storage.py": source}, "formulas", {"formula"})
 
 
 def test_a_formula_that_policies_call_must_exist() -> None:
     with pytest.raises(Unsupported, match=r"the policies call formulas\.absent"):
-        rego("LIMIT = 1\n", "formulas.py", {"absent"})
+        rego({"formulas/storage.py": "LIMIT = 1\n"}, "formulas", {"absent"})
+
+
+def test_a_name_is_defined_in_one_file() -> None:
+    second = "def formula(size: int) -> int:\n    return size\n\n\nLIMIT = 2\n"
+    with pytest.raises(Unsupported, match=r"^formulas/clients\.py:5: LIMIT is defined twice"):
+        rego({"formulas/storage.py": "LIMIT = 1\n", "formulas/clients.py": second}, "formulas", {"formula"})
+
+
+def test_a_formula_calls_those_of_other_files() -> None:
+    lower = "LIMIT = 2 * 3\n\n\ndef limited(size: int) -> int:\n    return min(size, LIMIT)\n"
+    upper = "from storage import limited\n\n\ndef formula(size: int) -> int:\n    return limited(size) + 1\n"
+    text = rego({"formulas/storage.py": lower, "formulas/clients.py": upper}, "formulas", {"formula"})
+    assert "\nlimit := 6\n" in text
+    assert text.index("\nlimited(size) := min([size, limit])\n") < text.index("\nformula(size) := limited(size) + 1\n")

@@ -3,17 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Estimate how much memory a member of etcd needs, by component and in total.
 
-Private to the collection. Pure. The arithmetic is in _model/formulas.py, the texts are in _model/explanations.py.
+Private to the collection. Pure. The arithmetic is in _model/formulas/, the texts are in _model/explanations.py.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.explanations import component_rows, notes
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import limits, storage
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload, parse_input
 
@@ -22,8 +22,8 @@ def compute(version: str, workload: Workload, settings: Settings, members: int) 
     """Return the figures for input that is already checked."""
     series = series_of(version)
     constants = CONSTANTS_HIGH[series]
-    db = formulas.database(constants, workload, settings)
-    required = formulas.required(constants, workload, settings, members, db)
+    db = storage.database(constants, workload, settings)
+    required = limits.required(constants, workload, settings, members, db)
     return Figures(version, series, members, workload, settings, db, required)
 
 

@@ -15,8 +15,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_size,
     format_sizes_distinctly,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures, Totals
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import clients, defrag, garbage, storage
 
 # The components in the order of a report: field, name, kind. heap: all the time; spike: briefly; restart: at a start;
 # defrag: during a defragmentation; file: mapped.
@@ -70,8 +70,8 @@ def component_rows(figures: Figures) -> list[dict[str, Any]]:
 def component_reasons(figures: Figures) -> dict[str, str]:
     """Return the reason for the size of each component, by its name."""
     workload, db, constants = figures.workload, figures.db, figures.constants
-    put = format_size(formulas.put_size(workload))
-    in_flight = formulas.requests_in_flight(constants, workload, figures.members)
+    put = format_size(storage.put_size(workload))
+    in_flight = clients.requests_in_flight(constants, workload, figures.members)
     chunk = min(workload.keys + db.history, constants.restore_chunk)
     return {
         "base": "etcd itself, idle",
@@ -79,7 +79,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         "peers": f"connections to {format_count(figures.members - 1)} other members",
         "index": f"{format_count(workload.keys)} keys of {format_size(workload.key_size)}, "
         f"{format_count(db.history)} old versions",
-        "watches": f"{format_count(workload.watchers)} watchers of {format_count(formulas.watched_ranges(workload))} "
+        "watches": f"{format_count(workload.watchers)} watchers of {format_count(clients.watched_ranges(workload))} "
         f"ranges on {format_count(workload.watch_streams)} streams",
         "connections": f"{format_count(workload.clients)} clients, {'TLS' if workload.tls else 'plain'}",
         "leases": f"{format_count(workload.leases)} leases",
@@ -90,7 +90,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         "range answers": f"{format_size(workload.range_size)} of answers in flight",
         "watch events": f"{format_size(figures.required.components.watch_events)} of events in flight to watchers of the same ranges",
         "start-up": f"index rebuilt, {format_count(chunk)} revisions at a time",
-        "defragmentation": f"one transaction copies {format_size(formulas.defrag_batch(constants, db))}",
+        "defragmentation": f"one transaction copies {format_size(defrag.defrag_batch(constants, db))}",
         "database file": f"{format_count(workload.keys)} live and {format_count(db.history)} old revisions "
         f"of {format_size(db.revision)}",
     }
@@ -123,7 +123,7 @@ def _raft_log_notes(figures: Figures) -> list[str]:
             "it does not affect a running member"
         )
     if figures.members > 1 and workload.puts_per_second > 0:
-        growth = format_size(formulas.raft_log_growth(constants, workload, settings))
+        growth = format_size(storage.raft_log_growth(constants, workload, settings))
         pace = "every 30 s" if constants.raft_compacts_every > 0 else "with each skipped compaction"
         texts.append(
             f"while a follower receives a snapshot etcd does not compact the raft log, which grows by {growth} {pace}"
@@ -149,7 +149,7 @@ def _database_notes(figures: Figures) -> list[str]:
 def _memory_notes(figures: Figures, totals: Totals) -> list[str]:
     settings, required = figures.settings, figures.required
     texts = []
-    lowest = formulas.smallest_heap(figures.constants, required.heap_live, 0)
+    lowest = garbage.smallest_heap(figures.constants, required.heap_live, 0)
     if settings.gomemlimit is not None and settings.gomemlimit < lowest:
         limit, needed = format_sizes_distinctly(settings.gomemlimit, lowest)
         texts.append(

@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
     CONSTANTS_HIGH,
     CONSTANTS_LOW,
     Constants,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import (
+    defrag,
+    garbage,
+    limits,
+    live_heap,
+    records,
+    storage,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
@@ -34,8 +41,8 @@ class Totals:
 class Low:
     """The low ends of the figures, in bytes."""
 
-    db: formulas.Database
-    components: formulas.Components
+    db: records.Database
+    components: records.Components
     defragmentation: int
 
 
@@ -48,8 +55,8 @@ class Figures:
     members: int
     workload: Workload
     settings: Settings
-    db: formulas.Database
-    required: formulas.Required
+    db: records.Database
+    required: records.Required
 
     @property
     def constants(self) -> Constants:
@@ -59,36 +66,36 @@ class Figures:
     @property
     def raft_entries(self) -> int:
         """The entries of the raft log in memory, at most."""
-        return formulas.raft_entries(self.constants, self.settings)
+        return storage.raft_entries(self.constants, self.settings)
 
     @property
     def defragmentation(self) -> int:
         """What a defragmentation needs in addition to the live heap, in bytes."""
-        return formulas.defragmentation(self.constants, self.db)
+        return defrag.defragmentation(self.constants, self.db)
 
     def low(self) -> Low:
         """Return the low ends. Right after a compaction the raft log has only the catch-up entries."""
         constants, workload, settings = CONSTANTS_LOW[self.series], self.workload, self.settings
-        db = formulas.database(constants, workload, settings)
+        db = storage.database(constants, workload, settings)
         entries = settings.snapshot_catchup_entries
-        components = formulas.components(constants, workload, settings, self.members, db, entries)
-        return Low(db, components, formulas.defragmentation(constants, db))
+        components = live_heap.components(constants, workload, settings, self.members, db, entries)
+        return Low(db, components, defrag.defragmentation(constants, db))
 
     def totals(self) -> Totals:
         """Return the figures that only a report shows."""
         constants, settings, required = self.constants, self.settings, self.required
         parts = required.components
-        copies = formulas.marking_puts(constants, self.workload)
-        marked = required.heap_live + formulas.marking_garbage(constants, self.workload, parts.index) + copies
-        heap = formulas.heap_peak(constants, settings, marked, parts.range_answers + parts.watch_events)
-        restart = formulas.heap_peak(constants, settings, required.restart_heap_live + copies, parts.start_up)
-        saved_down_to = formulas.defragmentation(CONSTANTS_LOW[self.series], self.db)
+        copies = garbage.marking_puts(constants, self.workload)
+        marked = required.heap_live + garbage.marking_garbage(constants, self.workload, parts.index) + copies
+        heap = garbage.heap_peak(constants, settings, marked, parts.range_answers + parts.watch_events)
+        restart = garbage.heap_peak(constants, settings, required.restart_heap_live + copies, parts.start_up)
+        saved_down_to = defrag.defragmentation(CONSTANTS_LOW[self.series], self.db)
         return Totals(
             heap_peak=heap,
             restart_heap_peak=max(heap, restart),
-            rss_file_peak=formulas.file_peak(constants, settings, required, self.db),
-            defrag_rss_anon_peak=formulas.defrag_anon_peak(
+            rss_file_peak=limits.file_peak(constants, settings, required, self.db),
+            defrag_rss_anon_peak=defrag.defrag_anon_peak(
                 constants, settings, required, saved_down_to, self.defragmentation
             ),
-            memory_max_recommended=formulas.memory_max_recommended(constants, required, self.db),
+            memory_max_recommended=limits.memory_max_recommended(constants, required, self.db),
         )

@@ -20,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
     SETTINGS,
     Constants,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload, settings_with

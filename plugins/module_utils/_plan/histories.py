@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import permille
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import storage
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.quota import quota_with_margin
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 
@@ -65,12 +66,12 @@ def histories(case: Case) -> list[History]:
 def history(case: Case, settings: Settings) -> History:
     """Return the history that this compaction leads to, with the pinned quota or one with a margin."""
     constants, rules = case.constants, case.rules
-    db = formulas.database(constants, case.workload, replace(settings, quota_backend_bytes=-1))
+    db = storage.database(constants, case.workload, replace(settings, quota_backend_bytes=-1))
     quota = settings.quota_backend_bytes
     if "quota_backend_bytes" not in case.pinned:
         margin, step = rules["quota_room"], rules["quota_step"]
-        quota = formulas.quota_with_margin(constants, margin, step, db.size, case.quota_ceiling)
-    index = formulas.index(constants, case.workload, db.history)
+        quota = quota_with_margin(constants, margin, step, db.size, case.quota_ceiling)
+    index = storage.index(constants, case.workload, db.history)
     return History(replace(settings, quota_backend_bytes=quota), db.size, db.in_use, index)
 
 

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model import formulas
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import storage
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of, largest
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import History, compactions
@@ -98,7 +98,7 @@ def snapshot_counts(case: Case) -> tuple[list[int], list[int], list[int]]:
         pinned = [case.settings.snapshot_count]
         return pinned, pinned, pinned
     rules, soft = case.rules, case.rules["snapshot_count_soft"]
-    put = formulas.put_size(case.workload)
+    put = storage.put_size(case.workload)
     # A start replays the log since the last disk snapshot, so the log on disk has a limit too.
     counts = [count for count in rules["snapshot_counts"] if count <= soft or count * put <= rules["wal_bytes"]]
     easy = [count for count in counts if count >= soft]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS, WORKLOAD
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import Budgets, budgets
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import (

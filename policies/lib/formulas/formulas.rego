@@ -1,4 +1,4 @@
-# Generated from plugins/module_utils/_model/formulas.py by `make model`: change that file.
+# Generated from plugins/module_utils/_model/formulas by `make model`: change the files there.
 
 # METADATA
 # title: The formulas of the memory model

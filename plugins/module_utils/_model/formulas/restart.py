@@ -1,0 +1,78 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A start: the replayed raft log, the requests that wait, and the garbage of reading the database.
+
+Private to the collection. Pure, in the subset of Python that formulas/__init__.py describes.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import permille, scale_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import put_in_batch
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.live_heap import heap_live
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import Components, Database
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size, raft_entry
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
+
+
+def restart_write_batch(constants: Constants, workload: Workload, db: Database, batch: int) -> int:
+    """Return the write batch while the replayed log is in memory, a short time that ends with the first applied entries.
+
+    Unit: bytes
+    Source: server/etcdserver/server.go, memorySnapshotCount; measured, see the constants
+    """
+    first = permille(constants.restart_puts * put_in_batch(constants, workload, db), constants.write_batch_copies)
+    return min(batch, max(first, constants.restart_batch))
+
+
+def restart_requests(constants: Constants, members: int, requests: int) -> int:
+    """Return the waiting requests at the start of a single member; several members first elect a leader.
+
+    Unit: bytes
+    Source: measured, see the constants
+    """
+    return 0 if members > 1 else min(permille(requests, constants.restart_requests), constants.restart_requests_max)
+
+
+def restart_heap_live(
+    constants: Constants, workload: Workload, settings: Settings, members: int, db: Database, parts: Components
+) -> int:
+    """Return the live heap right after a restart, with the log since the last disk snapshot replayed into memory.
+
+    Unit: bytes
+    Source: server/etcdserver/bootstrap.go
+    """
+    steady = heap_live(parts) - parts.raft_log - parts.write_batch
+    log = settings.snapshot_count * raft_entry(constants, workload)
+    batch = restart_write_batch(constants, workload, db, parts.write_batch)
+    return steady + log + batch + restart_requests(constants, members, parts.requests)
+
+
+def restore_garbage(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the garbage of a start, which reads every revision: what it allocates while the collector marks counts as live.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restore; runtime/mgcpacer.go of Go; measured, see the constants
+    """
+    read = permille((workload.keys + db.history) * put_size(workload), constants.restore_garbage)
+    marking = constants.restore_garbage_floor + workload.value_size * constants.restore_garbage_values
+    most = min(read, marking, constants.restore_garbage_max)
+    return scale_up(most, max(settings.gogc, constants.restore_garbage_gogc), 100)
+
+
+def restore_anon_peak(constants: Constants, workload: Workload, settings: Settings, db: Database, live: int) -> int:
+    """Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
+
+    Unit: bytes
+    Source: measured, see the constants
+    Releases: GOMEMLIMIT since 3.5.8
+    """
+    heap = 2 * constants.base_heap + restore_garbage(constants, workload, settings, db)
+    free = permille(heap, constants.restart_anon_over_heap)
+    return (
+        free
+        if settings.gomemlimit is None
+        else min(free, max(permille(live, constants.gomemlimit_floor), settings.gomemlimit))
+    )
