@@ -181,11 +181,6 @@ def parse_meminfo(text: str) -> dict[str, int]:
     return {"memory_total": values.get("MemTotal", 0), "swap_total": values.get("SwapTotal", 0)}
 
 
-def parse_systemctl_show(text: str) -> dict[str, str]:
-    """Parse the Key=value lines of `systemctl show`."""
-    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-
-
 def process_environment(pid: int, name: str, proc: str = "/proc") -> str | None:
     """Return an environment variable of a running process, None if it is unset or cannot be read."""
     try:

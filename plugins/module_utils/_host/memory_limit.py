@@ -115,7 +115,7 @@ def _wait_below(unit: str, limit: str) -> str:
 
 def _properties(unit: str) -> dict[str, str]:
     text = _systemctl("show", unit, *(f"--property={name}" for name in PROPERTIES))
-    found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    found = systemd.parse_properties(text)
     missing = [name for name in PROPERTIES if not found.get(name)]
     if missing:
         raise LimitError(f"systemd does not report {', '.join(missing)} of {unit}")

@@ -13,8 +13,21 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
-UNIT_PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,Result,NRestarts,MainPID,NeedDaemonReload,ExecStart"
+UNIT_PROPERTIES = (
+    "Id",
+    "LoadState",
+    "ActiveState",
+    "SubState",
+    "UnitFileState",
+    "Result",
+    "NRestarts",
+    "MainPID",
+    "NeedDaemonReload",
+    "ExecStart",
+)
+_SYSTEMD_SECONDS = 10
 
 
 def system_facts() -> dict[str, Any]:
@@ -58,9 +71,7 @@ def started_binary(exec_start: str) -> str | None:
 
 def unit_facts(name: str) -> dict[str, Any]:
     """Return the state of a service, and digest and binary of its process."""
-    shown = host_facts.parse_systemctl_show(
-        host_facts.run(["systemctl", "show", name, "--property", UNIT_PROPERTIES])[1]
-    )
+    shown = next(iter(systemd.properties([name], UNIT_PROPERTIES, _SYSTEMD_SECONDS)), {})
     pid = int(shown.get("MainPID") or 0)
     return {
         "name": shown.get("Id", name),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,12 +60,8 @@ class Unit:
 
 
 def parse_show(name: str, text: str) -> Unit:
-    """Parse the output of ``systemctl show``: one ``Name=value`` per line."""
-    values = dict.fromkeys(PROPERTIES, "")
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if equals and key in values:
-            values[key] = value
+    """Return the state of a unit from the output of ``systemctl show`` with PROPERTIES."""
+    values = {**dict.fromkeys(PROPERTIES, ""), **parse_properties(text)}
     return Unit(
         name=name,
         load_state=values["LoadState"] or "not-found",
@@ -82,8 +79,17 @@ def parse_show(name: str, text: str) -> Unit:
 
 def show(name: str, timeout: float) -> Unit:
     """Query systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, it is not found."""
-    text = _run(["systemctl", "show", name, *(f"--property={item}" for item in PROPERTIES)], timeout)
-    return parse_show(name, text)
+    return parse_show(name, _show([name], PROPERTIES, timeout))
+
+
+def properties(units: Sequence[str], names: Sequence[str], timeout: float) -> list[dict[str, str]]:
+    """Query systemd for properties of several units, in their order. Without systemd, or without an answer in time, empty."""
+    return [parse_properties(block) for block in _show(units, names, timeout).split("\n\n") if block.strip()]
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Parse the output of ``systemctl show`` for one unit: one ``Name=value`` per line."""
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
 def start_record(invocation: str, timeout: float) -> dict[str, Any] | None:
@@ -167,6 +173,10 @@ def cause(lines: list[str]) -> str:
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _show(units: Sequence[str], names: Sequence[str], timeout: float) -> str:
+    return _run(["systemctl", "show", *units, *(f"--property={name}" for name in names)], timeout)
 
 
 def _run(argv: list[str], timeout: float) -> str:

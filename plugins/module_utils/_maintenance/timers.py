@@ -11,10 +11,15 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
+
+
+# The properties of a timer or its service that say whether it runs.
+_STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload")
 
 
 class CalendarError(ValueError):
@@ -92,17 +97,9 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """
     found: dict[str, dict[str, str]] = {}
     if names:
-        properties = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload")
         services = [_service(name) for name in names]
-        try:
-            done = run_process(
-                ["systemctl", "show", *names, *services, *(f"--property={item}" for item in properties)], 30
-            )
-        except OSError:
-            done = ProcessResult(None, "", "")
-        for block in done.stdout.split("\n\n"):
-            state = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
-            found[state.get("Id", "")] = state
+        states = systemd.properties([*names, *services], _STATE, 30)
+        found = {state.get("Id", ""): state for state in states}
     return {
         name: {
             "enabled": found.get(name, {}).get("UnitFileState") == "enabled",

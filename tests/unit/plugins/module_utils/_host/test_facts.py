@@ -99,10 +99,6 @@ def test_meminfo_in_bytes() -> None:
     assert host_facts.parse_meminfo(text) == {"memory_total": 24684084 * 1024, "swap_total": 4096}
 
 
-def test_systemctl_show_keeps_equal_signs_in_values() -> None:
-    assert host_facts.parse_systemctl_show("A=b=c\nMainPID=12\n\nnoise\n") == {"A": "b=c", "MainPID": "12"}
-
-
 def test_environment_of_a_process(tmp_path: Path) -> None:
     (tmp_path / "7").mkdir()
     (tmp_path / "7/environ").write_bytes(b"XHEADROOM_DIGEST=no\0HEADROOM_DIGEST=ab=c\0GOGC=50\0")

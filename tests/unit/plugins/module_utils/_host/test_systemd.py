@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
@@ -61,6 +64,25 @@ def test_a_job_is_pending() -> None:
 def test_no_such_unit(text: str) -> None:
     unit = systemd.parse_show("etcd.service", text)
     assert (unit.load_state, unit.active_state, unit.pid) == ("not-found", "inactive", None)
+
+
+def test_properties_keep_equal_signs_in_values() -> None:
+    assert systemd.parse_properties("A=b=c\nMainPID=12\n\nnoise\n") == {"A": "b=c", "MainPID": "12"}
+
+
+def test_properties_of_several_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "systemctl"
+    fake.write_text(
+        '#!/bin/sh\n[ "$*" = "show a.timer a.service --property=Id" ] && printf "Id=a.timer\\n\\nId=a.service\\n"\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert systemd.properties(["a.timer", "a.service"], ["Id"], 10) == [{"Id": "a.timer"}, {"Id": "a.service"}]
+
+
+def test_no_systemd_reports_no_properties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert systemd.properties(["etcd.service"], ["Id"], 10) == []
 
 
 START = '{"level":"info","msg":"starting an etcd server","etcd-version":"3.7.3","name":"a"}'
