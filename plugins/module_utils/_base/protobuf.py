@@ -14,10 +14,13 @@ _VARINT, _BYTES = 0, 2
 _MAX_VARINT = 10  # bytes of a varint
 
 
-def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
+def fields(
+    data: bytes, start: int = 0, end: int | None = None, *, whole: bool = True
+) -> Iterator[tuple[int, int, int]]:
     """Yield the fields of the message from ``start`` to before ``end``: (number, value, -1), or (number, start, end) of bytes.
 
-    Raises ValueError for what is not a message.
+    whole: False if ``end`` may cut the message: a field of bytes that is cut ends there. Raises ValueError for what is not a
+    message, and for a number that is cut.
     """
     end = len(data) if end is None else end
     position = start
@@ -27,8 +30,8 @@ def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[tupl
         kind = tag & 7
         if kind == _VARINT:
             yield tag >> 3, value, -1
-        elif kind == _BYTES and position + value <= end:
-            yield tag >> 3, position, position + value
+        elif kind == _BYTES and (position + value <= end or not whole):
+            yield tag >> 3, position, min(position + value, end)
             position += value
         else:
             raise ValueError(f"no field at byte {position}")

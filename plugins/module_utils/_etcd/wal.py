@@ -12,6 +12,8 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import protobuf
+
 # SegmentSizeBytes. etcd allocates one segment ahead of need.
 SEGMENT_BYTES = 64_000_000
 METADATA, ENTRY = 1, 2  # types of records
@@ -48,19 +50,13 @@ def parse_fields(data: bytes, last: int = 0) -> dict[int, int | bytes]:
     The last field is cut where the data ends. last: the number of the last field that is needed, 0 for all.
     """
     found: dict[int, int | bytes] = {}
-    position = 0
-    while position < len(data):
-        key, position = _varint(data, position)
-        if key & 7 == 0:
-            found[key >> 3], position = _varint(data, position)
-        elif key & 7 == 2:
-            length, position = _varint(data, position)
-            found[key >> 3] = data[position : position + length]
-            position += length
-        else:
-            break
-        if last and key >> 3 >= last:
-            break
+    try:
+        for number, value, end in protobuf.fields(data, whole=False):
+            found[number] = value if end < 0 else data[value:end]
+            if last and number >= last:
+                break
+    except ValueError:  # the data ends within a number, or it is not a message from there on
+        pass
     return found
 
 
@@ -74,14 +70,3 @@ def bytes_field(fields: dict[int, int | bytes], number: int) -> bytes:
     """Return a field that is a byte string, empty without it."""
     value = fields.get(number, b"")
     return value if isinstance(value, bytes) else b""
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(data):
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            break
-    return value, position

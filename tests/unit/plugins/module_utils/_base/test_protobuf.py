@@ -27,3 +27,9 @@ def test_the_largest_number() -> None:
 def test_what_is_not_a_message_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="at byte"):
         list(fields(data))
+
+
+def test_the_last_bytes_of_a_cut_message_end_where_it_is_cut() -> None:
+    assert list(fields(b"\x08\x05\x12\x07test", whole=False)) == [(1, 5, -1), (2, 4, 8)]
+    with pytest.raises(ValueError, match="at byte 3"):
+        list(fields(b"\x08\x05\x08\x96", whole=False))

@@ -51,6 +51,10 @@ def test_fields_end_at_an_unknown_wire_type():
     assert wal.parse_fields(b"\x08\x96\x01\x12\x02ab\x1d1234\x20\x01") == {1: 150, 2: b"ab"}
 
 
+def test_a_number_that_is_cut_counts_as_absent():
+    assert wal.parse_fields(b"\x08\x01\x10\x96") == {1: 1}
+
+
 def test_fields_after_the_last_that_is_needed_are_not_read():
     assert wal.parse_fields(b"\x08\x01\x12\x01a\x1a\x01b", last=2) == {1: 1, 2: b"a"}
 
