@@ -154,7 +154,7 @@ def _wait_until_it_serves(request: Request, connection: Connection, name: str, o
     while True:
         view = view_cluster(connection, request.endpoints)
         this = view.cluster.member(name)
-        ready = this is not None and this.healthy and (this.lag or 0) <= request.max_lag and bool(view.cluster.leader)
+        ready = this is not None and bool(view.cluster.leader) and _serves(this, request.max_lag)
         if ready or time.monotonic() >= deadline:
             break
         time.sleep(_POLL_SECONDS)
@@ -173,6 +173,12 @@ def _wait_until_it_serves(request: Request, connection: Connection, name: str, o
     return view
 
 
+def _serves(this: Member, max_lag: int) -> bool:
+    """Return whether the member is healthy, returns its status and has caught up."""
+    # Health and status are two requests: a healthy member's status may time out.
+    return this.healthy and this.db_size is not None and (this.lag or 0) <= max_lag
+
+
 def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool:
     """Disarm NOSPACE once every database is well below its quota and none is worth defragmenting any more."""
     if not view.cluster.has_alarm("NOSPACE") or decision.defrag_order(view.cluster, request.thresholds):
@@ -180,7 +186,7 @@ def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool
     for member in (member for member in view.cluster.members if member.votes):
         metrics = view.metrics.get(member.name)
         quota = member.db_quota or (metrics.quota if isinstance(metrics, MemberMetrics) else None)
-        if not quota or (member.db_size or 0) * 100 >= quota * DISARM_BELOW:
+        if not quota or member.db_size is None or member.db_size * 100 >= quota * DISARM_BELOW:
             return False
     return run_etcdctl(connection, request.endpoints, "alarm", "disarm").returncode == 0
 

@@ -1,0 +1,89 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for a defragmented member. Real etcd is defragmented in tests/integration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import one_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, HostCapacity, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
+
+NOWHERE = Connection("/nowhere/etcdctl", None, None, None, 0.5)
+REQUEST = Request(["http://127.0.0.1:1"], "", True, Thresholds(45, 100 * MIB), pause=0)
+FULL = {"db_size": 1000 * MIB, "db_size_in_use": 100 * MIB, "db_quota": 1000 * MIB, "lag": 0}
+SMALL = {**FULL, "db_size": 100 * MIB}
+# A member that is healthy, but whose status timed out.
+NO_STATUS: dict[str, int] = {}
+
+
+def view(alarm: bool = False, **statuses: dict[str, int]) -> ClusterView:
+    """Return healthy members by name; the first one leads."""
+    leader = next(iter(statuses))
+    members = [
+        replace(
+            Member(name, name, "leader" if name == leader else "follower", True, "", f"http://{name}:2379", [], []),
+            **status,
+        )
+        for name, status in statuses.items()
+    ]
+    alarms = [{"member": leader, "type": "NOSPACE"}] if alarm else []
+    metrics = MemberMetrics(0, 0, defragmenting=False, bytes_per_revision=None, quota=1000 * MIB)
+    return ClusterView(
+        Cluster("1", leader, members, Quorum(len(members), 2, len(members), True), alarms),
+        dict.fromkeys(statuses, metrics),
+    )
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[ClusterView]:
+    """The cluster's answers in order, the last one forever; etcdctl succeeds."""
+    found: list[ClusterView] = []
+
+    def queries() -> Iterator[ClusterView]:
+        yield from found
+        while True:
+            yield found[-1]
+
+    asked = queries()
+    monkeypatch.setattr(one_member, "view_cluster", lambda *_arguments: next(asked))
+    monkeypatch.setattr(one_member, "run_etcd_tool", lambda *_arguments: ProcessResult(0, "", ""))
+    monkeypatch.setattr(one_member, "run_etcdctl", lambda *_arguments: ProcessResult(0, "", ""))
+    monkeypatch.setattr(one_member, "_host_capacity", lambda *_arguments: HostCapacity(""))
+    monkeypatch.setattr(one_member, "SETTLE_SECONDS", 0.5)
+    monkeypatch.setattr(one_member, "_POLL_SECONDS", 0.01)
+    return found
+
+
+def defragment() -> Outcome:
+    return one_member.defragment_member(REQUEST, NOWHERE, "m1", None)
+
+
+def test_a_status_that_times_out_once_is_requested_again(answers: list[ClusterView]) -> None:
+    answers += [view(m0=SMALL, m1=FULL), view(m0=SMALL, m1=NO_STATUS), view(m0=SMALL, m1=SMALL)]
+    outcome = defragment()
+    assert (outcome.result, outcome.after["size"]) == ("done", 100 * MIB)
+
+
+def test_a_member_that_never_returns_its_status_does_not_serve(answers: list[ClusterView]) -> None:
+    answers += [view(m0=SMALL, m1=FULL), view(m0=SMALL, m1=NO_STATUS)]
+    outcome = defragment()
+    assert (outcome.result, outcome.after) == ("failed", {})
+    assert outcome.reason == "m1 was defragmented, but does not serve 0.5 s later"
+
+
+@pytest.mark.parametrize(("other", "disarmed"), [(SMALL, True), (NO_STATUS, False)])
+def test_nospace_stays_while_the_size_of_a_database_is_unknown(
+    answers: list[ClusterView], other: dict[str, int], disarmed: bool
+) -> None:
+    answers += [view(m0=SMALL, m1=FULL, alarm=True), view(m0=other, m1=SMALL, alarm=True)]
+    assert defragment().disarmed is disarmed
