@@ -6,11 +6,15 @@
 ``systemctl set-property --runtime`` takes effect at once and leaves files below /run, which win over the unit's own until
 they are removed. ``raised`` saves the previous limit in a file first. If the process is killed, the next run, or the
 service when it ends, calls ``restore``, which reads that file.
+
+The process that raises a limit owns it: it holds a lock until it has restored the limit, and ``restore`` of another process
+does nothing. The kernel releases the lock when the process ends, however it ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import time
 from collections.abc import Iterator
@@ -44,24 +48,59 @@ class Raised:
 
 @contextlib.contextmanager
 def raised(unit: str, limit: int) -> Iterator[Raised]:
-    """Set MemoryMax to ``limit`` bytes, and no MemoryHigh below it, while the block runs. Raises LimitError."""
+    """Set MemoryMax to ``limit`` bytes, and no MemoryHigh below it, while the block runs.
+
+    Raises LimitError, also while another process owns the limit.
+    """
     result = Raised()
-    saved = SAVED_LIMITS / f"{unit}.limit.json"
-    if _read_limits(saved) is None:  # otherwise the limit of now is one that an earlier run raised
-        _write_limits(saved, _properties(unit))
-    try:
-        _set(unit, dict.fromkeys(PROPERTIES, str(limit)))
-        yield result
-    finally:
-        result.problem = restore(unit)
+    saved = _saved_limits(unit)
+    with _own_limit(unit) as owned:
+        if not owned:
+            raise LimitError(
+                f"another defragmentation on this host has raised the limit of {unit} and has not ended; run this again afterwards"
+            )
+        if _read_limits(saved) is None:  # otherwise the limit of now is one that an earlier run raised
+            _write_limits(saved, _properties(unit))
+        try:
+            _set(unit, dict.fromkeys(PROPERTIES, str(limit)))
+            yield result
+        finally:
+            result.problem = _restore_owned(unit)
 
 
 def restore(unit: str) -> str:
     """Restore the limit that a run raised, once the process is below it. Returns the reason if that failed.
 
-    Does nothing if no limit is saved.
+    Does nothing if no limit is saved, or if the process that raised it is still running: it restores the limit itself.
     """
-    saved = SAVED_LIMITS / f"{unit}.limit.json"
+    if _read_limits(_saved_limits(unit)) is None:
+        return ""
+    with _own_limit(unit) as owned:
+        return _restore_owned(unit) if owned else ""
+
+
+def _saved_limits(unit: str) -> Path:
+    return SAVED_LIMITS / f"{unit}.limit.json"
+
+
+@contextlib.contextmanager
+def _own_limit(unit: str) -> Iterator[bool]:
+    """Own the limit of a unit while the block runs. Yields False if another process owns it.
+
+    The file stays: a process that locked a removed file would not exclude one that creates it again.
+    """
+    SAVED_LIMITS.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with (SAVED_LIMITS / f"{unit}.limit.lock").open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _restore_owned(unit: str) -> str:
+    saved = _saved_limits(unit)
     before = _read_limits(saved)
     if before is None:
         return ""
@@ -92,7 +131,6 @@ def _read_limits(path: Path) -> dict[str, str] | None:
 
 def _write_limits(path: Path, limits: dict[str, str]) -> None:
     """Save limits, whole or not at all."""
-    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     fresh = path.with_suffix(".tmp")
     fresh.write_text(json.dumps(limits), encoding="utf-8")
     fresh.replace(path)

@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
+
+COLLECTIONS = str(Path(memory_limit.__file__).parents[5])
 
 # Keeps the properties of the unit in a file, and leaves the files below /run that the real one leaves.
 SYSTEMCTL = """#!{python}
@@ -34,6 +38,31 @@ elif words[0] == "set-property":
         (folder / ("50-%s.conf" % name)).write_text(value)
     (home / "state").write_text(json.dumps(state))
 """
+
+
+# Raises the limit, says so, and keeps it raised until a line or a signal arrives.
+OTHER_RUN = """
+import sys
+from pathlib import Path
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
+home = Path(sys.argv[1])
+memory_limit.CONTROL, memory_limit.SAVED_LIMITS = home / "control", home / "saved"
+with memory_limit.raised("etcd.service", 5000):
+    print("raised", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def other_run(home: Path) -> subprocess.Popen[str]:
+    """Start another process that has raised the limit."""
+    command = [sys.executable, "-c", OTHER_RUN, str(home)]
+    # ansible-test loads collections by a hook of its own, which a new process does not have.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [COLLECTIONS, *sys.path]))}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", env=environment
+    )
+    assert process.stdout is not None and process.stdout.readline() == "raised\n"
+    return process
 
 
 @pytest.fixture
@@ -65,7 +94,7 @@ def test_raised_and_put_back(home: Path) -> None:
     assert (raising.problem, limits(home)) == ("", BEFORE)
     assert not (home / "control" / "etcd.service.d").exists()  # the unit's own files count again
     assert (home / "told").read_text().splitlines()[-1] == "daemon-reload"
-    assert list((home / "saved").iterdir()) == []
+    assert [path.name for path in (home / "saved").iterdir()] == ["etcd.service.limit.lock"]
 
 
 def test_put_back_after_an_error(home: Path) -> None:
@@ -77,11 +106,33 @@ def test_put_back_after_an_error(home: Path) -> None:
 def test_put_back_by_the_next_process(home: Path) -> None:
     assert memory_limit.restore("etcd.service") == ""
     assert not (home / "told").exists()  # nobody left a note: systemd is not even asked
-    killed = memory_limit.raised("etcd.service", 5000)
-    killed.__enter__()
+    with other_run(home) as killed:
+        killed.kill()
     assert limits(home)["MemoryMax"] == "5000"
     assert memory_limit.restore("etcd.service") == ""
     assert limits(home) == BEFORE
+    with other_run(home) as killed:
+        killed.kill()
+    with memory_limit.raised("etcd.service", 6000):
+        assert limits(home)["MemoryMax"] == "6000"
+    assert limits(home) == BEFORE
+
+
+def test_only_the_process_that_raised_the_limit_restores_it(home: Path) -> None:
+    with other_run(home) as first:
+        assert memory_limit.restore("etcd.service") == ""
+        assert limits(home)["MemoryMax"] == "5000", "the first run is not over"
+        with (
+            pytest.raises(memory_limit.LimitError, match="another defragmentation on this host has raised the limit"),
+            memory_limit.raised("etcd.service", 6000),
+        ):
+            pytest.fail("the block must not run")
+        assert limits(home)["MemoryMax"] == "5000"
+        first.communicate("\n", timeout=60)
+        assert first.returncode == 0
+    assert limits(home) == BEFORE
+    with memory_limit.raised("etcd.service", 6000):
+        assert limits(home)["MemoryMax"] == "6000"
 
 
 def test_a_limit_that_stays_raised_is_not_taken_for_the_original_one(
