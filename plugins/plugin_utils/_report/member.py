@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA, QUOTA
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_latency import MIN_SAMPLES
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
 
@@ -40,6 +41,14 @@ def is_deployed(members: Sequence[Member]) -> bool:
 def process(member: Member) -> Mapping[str, Any]:
     """Return etcd's process as etcd_cluster_info describes it, empty if unknown."""
     return (member.get("info") or {}).get("process") or {}
+
+
+def running_quota(member: Member) -> int | None:
+    """Return the quota in bytes with which etcd's process runs, from its journal or its metrics; None if unknown or unlimited."""
+    quota = (process(member).get("settings") or {}).get(QUOTA)
+    if quota is None or int(quota) < 0:
+        return None
+    return int(quota) or DEFAULT_QUOTA
 
 
 def name(member: Member) -> str:

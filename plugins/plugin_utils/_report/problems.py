@@ -22,6 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
     name,
     planned_peak,
     process,
+    running_quota,
     size,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.upkeep import upkeep_problems
@@ -37,7 +38,8 @@ LARGEST_PAGE = 64 * 1024
 def cluster_problems(members: Sequence[Member]) -> list[str]:
     """Return the cluster's problems as sentences, then those of each member."""
     cluster = best_view(members)
-    found = [*_quorum_problems(cluster, is_deployed(members)), *_cluster_member_problems(cluster)]
+    quotas = {name(member): running_quota(member) for member in members}
+    found = [*_quorum_problems(cluster, is_deployed(members)), *_cluster_member_problems(cluster, quotas)]
     for member in members:
         problems = (
             *_process_problems(process(member)),
@@ -60,8 +62,8 @@ def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str
         yield f"alarm {alarm['type']} is set by {alarm['member']}"
 
 
-def _cluster_member_problems(cluster: Mapping[str, Any]) -> Iterator[str]:
-    """Report the members' problems according to the cluster."""
+def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, int | None]) -> Iterator[str]:
+    """Report the members' problems according to the cluster. quotas: of the running processes, because the status has a quota only since 3.6."""
     releases = {member["version"] for member in cluster.get("members", []) if member["version"]}
     if len(releases) > 1:
         yield f"members run different versions: {', '.join(sorted(releases))}"
@@ -69,9 +71,9 @@ def _cluster_member_problems(cluster: Mapping[str, Any]) -> Iterator[str]:
         label = member["name"] or member["id"]
         if not member["healthy"]:
             yield f"{label} is not healthy: {member['health_error']}"
-        if member["db_quota"] and member["db_size"] * 100 >= member["db_quota"] * QUOTA_WARNING:
-            share = member["db_size"] * 100 // member["db_quota"]
-            yield f"{label}: the database fills {share} % of its quota of {size(member['db_quota'])}"
+        quota, used = member["db_quota"] or quotas.get(label), member["db_size"]
+        if quota and used and used * 100 >= quota * QUOTA_WARNING:
+            yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}"
 
 
 def _process_problems(etcd: Mapping[str, Any]) -> Iterator[str]:

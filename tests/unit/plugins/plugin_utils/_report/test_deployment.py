@@ -242,6 +242,27 @@ def test_problem_follows_the_headline(path: str, value: Any, problem: str | None
     assert lines[0].endswith("leader etcd-2, 1 problem")
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"quota_backend_bytes": 2048 * MIB}, "the database fills 87 % of its quota of 2.0 GiB"),
+        ({"quota_backend_bytes": 0}, "the database fills 87 % of its quota of 2.0 GiB"),  # etcd's default
+        ({"quota_backend_bytes": 4096 * MIB}, None),
+        ({"quota_backend_bytes": -1}, None),
+        ({}, None),
+    ],
+)
+def test_quota_of_members_whose_status_has_none(settings: dict[str, int], problem: str | None) -> None:
+    """The status has a quota only since etcd 3.6."""
+    members = three_members()
+    for number, one in enumerate(members):
+        set_value(members, f"info.cluster.members.{number}.db_quota", None)
+        one["info"]["process"]["settings"] = settings
+    set_value(members, "info.cluster.members.0.db_size", 1800 * MIB)
+    lines = deployment_report(members)
+    assert (lines[1] == f"  ! etcd-1: {problem}") if problem else lines[0].endswith("no problems")
+
+
 def test_rss_anon_close_to_the_memory_limit() -> None:
     members = three_members()
     set_value(members, "info.process.memory_limit", 32 * MIB)
