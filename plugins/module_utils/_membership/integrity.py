@@ -52,11 +52,21 @@ def record_problems(record: Mapping[str, Any], members: Iterable[str], where: st
     ]
 
 
-def hash_problems(comparison: Mapping[str, Any], replaced: Sequence[str], *, confirmed: bool, where: str) -> list[str]:
-    """Return why no member may be replaced. confirmed: the user confirmed that the data of the remaining members is right."""
-    if not comparison or not replaced or confirmed:
+def hash_problems(
+    comparison: Mapping[str, Any], replaced: Sequence[str], *, joins: bool, confirmed: bool, where: str
+) -> list[str]:
+    """Return why no member may be replaced.
+
+    replaced: names in the request, also of other clusters. joins: whether a host of this cluster joins. confirmed: the user confirmed that the data
+    of the remaining members is right.
+    """
+    if not replaced or confirmed:
         return []
-    if comparison["verdict"] == hashes.UNDECIDED:
+    verdict = comparison.get("verdict", hashes.UNKNOWN)
+    if verdict == hashes.UNKNOWN:
+        found = hashes.describe(comparison) if comparison else "no host of this run saw its own member lead the cluster"
+        return [f"{where}: its members were not compared: {found}. {_COMPARE_FIRST}"] if joins else []
+    if verdict == hashes.UNDECIDED:
         return [
             f"{where}: {hashes.describe(comparison)}. A member that joins copies the data of another one: restore a backup that passed its drill "
             "(playbooks/restore.yml), or, if you know which member is right, confirm it with -e etcd_replace_healthy=true"
@@ -66,3 +76,9 @@ def hash_problems(comparison: Mapping[str, Any], replaced: Sequence[str], *, con
         names = ",".join([*replaced, *left])
         return [f"{where}: {hashes.describe(comparison)}. Replace every member that differs: -e etcd_replace={names}"]
     return []
+
+
+_COMPARE_FIRST = (
+    "A member that joins copies the data of another one, which may be wrong: run the playbook again once a majority of the members can be compared, or, if "
+    "you know that the data of the remaining members is right, confirm it with -e etcd_replace_healthy=true"
+)

@@ -64,7 +64,7 @@ def plan(
     _plan_removals(result, leaving, matched, members, request, where)
     result.problems += _cluster_problems(result, view, wanted, request, where)
     result.problems += integrity.hash_problems(
-        compared, request.replace, confirmed=request.replace_healthy, where=where
+        compared, request.replace, joins=bool(result.joins), confirmed=request.replace_healthy, where=where
     )
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]

@@ -68,8 +68,17 @@ def own(*names):
     return [host(name, data=f"id-{name}") for name in names]
 
 
+def compared(verdict, *differing, hashes=None, unknown=None):
+    hashes = hashes or {name: "bb" if name in differing else "aa" for name in ("n1", "n2", "n3")}
+    agreeing = [name for name in hashes if name not in differing] if verdict in ("agree", "differ") else []
+    return {
+        "verdict": verdict, "revision": 7, "agreeing": agreeing, "differing": list(differing), "hashes": hashes, "unknown": unknown or {}, "corrupt": [],
+    }  # fmt: skip
+
+
 def plan(members, hosts, **request):
-    return membership_plan.plan(view(*members), hosts, Request(**request), "cluster c")
+    comparison = compared("agree", hashes={"n1": "aa", "n3": "aa"}) if "replace" in request else None
+    return membership_plan.plan(view(*members), hosts, Request(**request), "cluster c", comparison)
 
 
 LEADER = member("n1", role="leader")
@@ -309,14 +318,6 @@ def test_the_plan_in_words():
     ]
 
 
-def compared(verdict, *differing, hashes=None):
-    hashes = hashes or {name: "bb" if name in differing else "aa" for name in ("n1", "n2", "n3")}
-    agreeing = [] if verdict == "undecided" else [name for name in hashes if name not in differing]
-    return {
-        "verdict": verdict, "revision": 7, "agreeing": agreeing, "differing": list(differing), "hashes": hashes, "unknown": {}, "corrupt": [],
-    }  # fmt: skip
-
-
 SPLIT = compared("undecided", hashes={"n1": "aa", "n2": "bb", "n3": "cc"})
 
 COMPARED = {
@@ -335,6 +336,7 @@ COMPARED = {
     "no majority, but the user knows": (SPLIT, {"replace": ["n3"], "replace_healthy": True}, ""),
     "a member of the majority, confirmed": (compared("agree"), {"replace": ["n3"], "replace_healthy": True}, ""),
     "not compared": ({}, {"replace": ["n3"]}, "n3 is healthy, so there is no need to replace it"),
+    "not compared, but the user knows": ({}, {"replace": ["n3"], "replace_healthy": True}, ""),
 }
 
 
@@ -353,6 +355,34 @@ def test_a_dead_member_is_not_replaced_while_the_others_differ():
     request = Request(replace=["n3"])
     found = membership_plan.plan(view(LEADER, member("n2"), dead), own("n1", "n2", "n3"), request, "c", comparison)
     assert "restore a backup that passed its drill" in " ".join(found.problems)
+
+
+TOO_FEW = compared("unknown", hashes={"n1": "aa"}, unknown={"n2": "no answer in time"})
+
+
+@pytest.mark.parametrize("confirmed", [False, True])
+@pytest.mark.parametrize(
+    ("comparison", "found"),
+    [
+        (TOO_FEW, "too few members could be compared at revision 7: aa (n1); not compared: n2: no answer in time."),
+        ({}, "no host of this run saw its own member lead the cluster."),
+    ],
+    ids=["too few answered", "no host compared them"],
+)
+def test_a_dead_member_is_not_replaced_before_the_others_are_compared(comparison, found, confirmed):
+    hosts = own("n1", "n2", "n3")
+    request = Request(replace=["n3"], replace_healthy=confirmed)
+    down = view(LEADER, member("n2"), member("n3", healthy=False))
+    problems = membership_plan.plan(down, hosts, request, "cluster c", comparison).problems
+    if confirmed:
+        assert problems == []
+        return
+    [problem] = problems
+    assert problem.startswith(f"cluster c: its members were not compared: {found}")
+    assert problem.endswith("confirm it with -e etcd_replace_healthy=true")
+    # Another cluster of the same run, and a run that has only the rest to do.
+    other = Request(replace=["m3"])
+    assert membership_plan.plan(view(*THREE), hosts, other, "cluster d", comparison).problems == []
 
 
 @pytest.mark.parametrize(
@@ -376,6 +406,6 @@ def test_no_host_joins_after_a_comparison_that_failed(comparison, request_, prob
         ]
     )
     hosts = [*own("n1", "n2", "n3"), host("n4"), host("n5")]
-    found = membership_plan.plan(view(*THREE), hosts, Request(**request_), "cluster c", None, record)
+    found = membership_plan.plan(view(*THREE), hosts, Request(**request_), "cluster c", compared("agree"), record)
     assert [problem in text for text in found.problems] == ([True] if problem else [])
     assert not membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(), "cluster c", None, record).problems
