@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.audit.measure import EXPECTED, audited, inspecting_this_machine, rules, scratch
-from bench.chaos.hosts import container, podman
+from bench.common.campaign.hosts import container, podman
 from bench.common.lab import PROJECT, addresses, on
 from bench.common.member import binary
 from bench.common.playbook import timed_play

@@ -9,40 +9,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, zip_longest
 
-from bench.chaos.faults import BY_NAME, FAULTS
-from bench.chaos.play import Point, Step
-from bench.chaos.walk import WALKS, is_effective
+from bench.common.campaign.case import KILL, UNDISTURBED, Case
+from bench.common.campaign.faults import FAULTS
+from bench.common.campaign.play import Point, Step
+from bench.common.campaign.walk import WALKS, is_effective
 
-UNDISTURBED, KILL = "none", "killed"
 MIN_SECONDS = 0.3
 # Until the first task of a play begins.
 STARTUP_SECONDS = 2.0
 # In place of a task's name: a case for all of them.
 BEFORE = "each task before the first effect"
-
-
-@dataclass(frozen=True)
-class Case:
-    """One operation with one fault. at: where the play was killed, or BEFORE, or one of WALKS, or the share of its time for a service."""
-
-    operation: str
-    fault: str
-    at: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.operation}: {self.fault}" + (f" at {self.at}" if self.at else "")
-
-
-def parse_case(text: str) -> Case:
-    """Return the case that str() wrote. Raises ValueError if there is none."""
-    operation, colon, rest = text.partition(": ")
-    fault, _, at = rest.partition(" at ")
-    if not colon or fault not in (UNDISTURBED, KILL, *BY_NAME) or bool(at) != (fault == KILL):
-        raise ValueError(f"{text} is not a case, such as 'change: disk full' or 'change: killed at Start the member'")
-    return Case(operation, fault, at)
 
 
 def has_effect(step: Step) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bench.chaos.faults import Injection
-from bench.chaos.operation import Lab, Operation
-from bench.chaos.play import Outcome
 from bench.chaos.plays import Change, Deploy, Renew, Replace, Restore, Upgrade
 from bench.chaos.services import BackUp, Defragment
+from bench.common.campaign.faults import Injection
+from bench.common.campaign.operation import Lab, Operation
+from bench.common.campaign.play import Outcome
 
 IDLE_SECONDS = 25.0
 

@@ -6,30 +6,17 @@ import json
 import subprocess
 from dataclasses import replace
 
-from bench.chaos import play
-from bench.chaos.client import Write
-from bench.chaos.faults import Injection
-from bench.chaos.hosts import inside
-from bench.chaos.operation import BACKUPS, Lab, Operation
-from bench.chaos.play import Outcome, Point
+from bench.common.campaign import play
+from bench.common.campaign.client import Write
+from bench.common.campaign.faults import Injection
+from bench.common.campaign.hosts import inside
+from bench.common.campaign.operation import BACKUPS, Lab, Play, accept_refusal
+from bench.common.campaign.play import Outcome, Point
 from bench.common.lab import PROJECT
 from bench.common.member import releases
 
 # What a restore adds to the revision of the snapshot, so that watchers notice it.
 BUMP = 1_000_000_000
-
-
-class Play(Operation):
-    """A run of a playbook."""
-
-    def arguments(self, lab: Lab) -> list[str]:
-        """Return the arguments of ansible-playbook."""
-        return lab.arguments()
-
-    def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
-        if injection:
-            return play.run(self.arguments(lab), hold=self.point, fault=injection.begin)
-        return play.run(self.arguments(lab), kill=play.parse_point(kill) if kill else None)
 
 
 class Deploy(Play):
@@ -134,11 +121,3 @@ class Replace(Play):
 
     def rerun(self, lab: Lab, kill: str = "") -> Outcome:
         return accept_refusal(self.run(lab, kill=kill))
-
-
-def accept_refusal(outcome: Outcome) -> Outcome:
-    """Return the outcome of replace.yml, as a success if it refused because the member was replaced already."""
-    said = " ".join(outcome.output.split())
-    if outcome.code and "there is no need to replace it" in said:
-        return replace(outcome, code=0, said="refused, since the member is healthy")
-    return outcome

@@ -14,20 +14,21 @@ from pathlib import Path
 
 import yaml
 
-from bench.chaos import results
 from bench.chaos import run as measuring
-from bench.chaos.cases import KILL, UNDISTURBED, Case, of_operation
-from bench.chaos.faults import FAULTS
-from bench.chaos.operation import Operation
+from bench.chaos.cases import of_operation
 from bench.chaos.operations import OPERATIONS, Idle
-from bench.chaos.play import Step
-from bench.chaos.results import Row
+from bench.common.campaign import results
+from bench.common.campaign.case import KILL, UNDISTURBED, Case
+from bench.common.campaign.cells import ending, mark
+from bench.common.campaign.faults import FAULTS
+from bench.common.campaign.operation import Operation
+from bench.common.campaign.play import Step
+from bench.common.campaign.results import Row
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
 
 PAGE = PROJECT / "docs" / "reliability.md"
 SETTINGS = PROJECT / "bench" / "chaos" / "inventory" / "group_vars" / "etcd.yml"
-MAX_CHARACTERS = 160
 ORDER = [UNDISTURBED, KILL, *(fault.name for fault in FAULTS)]
 
 Traces = Mapping[str, Sequence[Step]]
@@ -44,17 +45,6 @@ def planned(operation: Operation, traces: Traces) -> dict[str, list[Case]]:
     for case in of_operation(operation.name, traces.get(operation.name, ()), operation.moments, random.Random(0)):
         found[case.fault].append(case)
     return found
-
-
-def mark(text: str, good: bool) -> str:
-    """Mark a figure that misses its aim."""
-    return text if good else f"**{text}** ✗"
-
-
-def cut(text: str) -> str:
-    """Return a text for a cell of a table."""
-    plain = text.replace("|", "\\|").replace("<", "&lt;")
-    return plain if len(plain) <= MAX_CHARACTERS else plain[: MAX_CHARACTERS - 1] + "…"
 
 
 def of_etcd_alone(rows: Sequence[Row]) -> dict[str, int]:
@@ -181,13 +171,6 @@ def cases(rows: Sequence[Row]) -> list[str]:
             ]
         )
     return table(head, lines)
-
-
-def ending(code: str, said: str) -> str:
-    """Return how a run ended: killed, or its exit code and its last error."""
-    if code == results.KILLED:
-        return code
-    return f"exit {code}" + (f": {cut(said)}" if said and code != "0" else "")
 
 
 def coverage(rows: Sequence[Row], traces: Traces) -> str:

@@ -34,16 +34,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.chaos import play, results
-from bench.chaos.cases import BEFORE, SAMPLE, UNDISTURBED, Case, before_effects, middles, parse_case, plan, seconds_of
-from bench.chaos.faults import BY_NAME
-from bench.chaos.hosts import play_quietly
-from bench.chaos.measure import EARLY, measure
-from bench.chaos.operation import Lab, Operation
+from bench.chaos.cases import BEFORE, SAMPLE, before_effects, middles, plan, seconds_of
 from bench.chaos.operations import OPERATIONS
-from bench.chaos.results import Row
 from bench.chaos.services import Service
-from bench.chaos.walk import WALKS
+from bench.common.campaign import play, results
+from bench.common.campaign.case import UNDISTURBED, Case, parse_case
+from bench.common.campaign.faults import BY_NAME
+from bench.common.campaign.hosts import play_quietly
+from bench.common.campaign.measure import EARLY, measure
+from bench.common.campaign.operation import Lab, Operation
+from bench.common.campaign.results import Row, line
+from bench.common.campaign.walk import WALKS
 from bench.common.lab import PROJECT, STATE
 from bench.common.machine import facts
 from bench.common.signals import exit_on_signals
@@ -133,16 +134,6 @@ class Campaign:
         self.rows.append(row)
         results.write(self.folder, facts(PROJECT), self.rows, self.traces)
         return row
-
-
-def line(row: Row) -> str:
-    """Return a case's result in one line."""
-    verdict = "ok  " if row.holds else "MISS"
-    return (
-        f"{verdict} {row.case} ({row.seconds:.0f} s): {row.writes} writes, {row.failed} + {row.failed_otherwise} failed, {row.lost} lost, "
-        f"longest pause {row.pause:.1f} s; said: {row.code} {row.said}; next: {row.next_code or 'none'} {row.next_said}; "
-        f"converged {row.converged}, unchanged {row.unchanged} {row.last_said}{'; ' if row.problem else ''}{row.problem}"
-    )
 
 
 def main() -> int:

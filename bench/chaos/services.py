@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from bench.chaos import hosts, play
-from bench.chaos.faults import AWAY_SECONDS, Injection
-from bench.chaos.hosts import ETCDCTL, inside
-from bench.chaos.operation import BACKUPS, Lab, Operation
-from bench.chaos.play import Outcome
+from bench.common.campaign import hosts, play
+from bench.common.campaign.faults import AWAY_SECONDS, Injection
+from bench.common.campaign.hosts import ETCDCTL, inside
+from bench.common.campaign.operation import BACKUPS, Lab, Operation
+from bench.common.campaign.play import Outcome
 from bench.common.lab import addresses
 from bench.common.member import BENCHMARK
 

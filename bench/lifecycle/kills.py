@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bench.chaos import results
-from bench.chaos.cases import KILL, UNDISTURBED, Case
-from bench.chaos.hosts import destroy
-from bench.chaos.measure import EARLY, measure
-from bench.chaos.play import ANY, Point, Step
-from bench.chaos.run import line
+from bench.common.campaign import results
+from bench.common.campaign.case import KILL, UNDISTURBED, Case
+from bench.common.campaign.hosts import destroy
+from bench.common.campaign.measure import EARLY, measure
+from bench.common.campaign.play import ANY, Point, Step
+from bench.common.campaign.results import line
 from bench.common.lab import PROJECT
 from bench.common.machine import facts
 from bench.common.signals import exit_on_signals

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from bench.chaos import hosts, play
-from bench.chaos.operation import Lab
+from bench.common.campaign import hosts, play
+from bench.common.campaign.operation import Lab
 from bench.common.lab import PROJECT, STATE
 from bench.common.member import releases
 

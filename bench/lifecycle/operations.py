@@ -8,11 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bench.chaos import hosts, play
-from bench.chaos.faults import Injection
-from bench.chaos.operation import Lab
-from bench.chaos.play import Outcome
-from bench.chaos.plays import Play, accept_refusal
+from bench.common.campaign import hosts, play
+from bench.common.campaign.faults import Injection
+from bench.common.campaign.operation import Lab, Play, accept_refusal
+from bench.common.campaign.play import Outcome
 from bench.common.damage import damage_script
 from bench.common.member import releases
 from bench.lifecycle.lab import ALL, LifecycleLab

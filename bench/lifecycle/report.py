@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from bench.chaos import results
-from bench.chaos.play import KILLED_IN
-from bench.chaos.report import cut, ending, mark
+from bench.common.campaign import results
+from bench.common.campaign.cells import cut, ending, mark
+from bench.common.campaign.play import KILLED_IN
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
 from bench.common.page import is_current, write_part

@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from bench.chaos import results
-from bench.chaos.cases import KILL
-from bench.chaos.play import Point, Step
+from bench.common.campaign import results
+from bench.common.campaign.case import KILL
+from bench.common.campaign.play import Point, Step
 from bench.common.damage import damage_script
 from bench.lifecycle import kills, report
 from bench.lifecycle.kills import Row

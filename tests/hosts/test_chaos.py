@@ -12,10 +12,10 @@ from __future__ import annotations
 import pytest
 
 from bench.chaos.cases import SAMPLE
-from bench.chaos.measure import measure
-from bench.chaos.operation import Lab
 from bench.chaos.operations import OPERATIONS
-from bench.chaos.run import line
+from bench.common.campaign.measure import measure
+from bench.common.campaign.operation import Lab
+from bench.common.campaign.results import line
 
 LAB = Lab()
 CASES = [case for case in SAMPLE if case.operation == "change" and case.fault != "host stopped"]

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from uuid import uuid4
 
-from bench.chaos.client import LIMIT, Client, read_back
-from bench.chaos.hosts import fetch_certificates, play_quietly, urls
-from bench.chaos.measure import connect
+from bench.common.campaign.client import LIMIT, Client, read_back
+from bench.common.campaign.hosts import fetch_certificates, play_quietly, urls
+from bench.common.campaign.measure import connect
 from bench.common.gateway import Session, tls_context
 from bench.common.lab import addresses, on
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.chaos.client import Client, read_back
+from bench.common.campaign.client import Client, read_back
 from bench.common.gateway import Session, tls_context
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load

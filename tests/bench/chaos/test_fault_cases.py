@@ -9,27 +9,17 @@ import random
 
 import pytest
 
-from bench.chaos import measure as measuring
-from bench.chaos import play
-from bench.chaos.cases import (
-    BEFORE,
-    KILL,
-    SAMPLE,
-    UNDISTURBED,
-    Case,
-    before_effects,
-    in_turn,
-    middles,
-    of_operation,
-    parse_case,
-    plan,
-    seconds_of,
-)
-from bench.chaos.faults import BY_NAME, Injection
-from bench.chaos.operation import Lab, Operation
+from bench.chaos.cases import BEFORE, SAMPLE, before_effects, in_turn, middles, of_operation, plan, seconds_of
 from bench.chaos.operations import OPERATIONS
-from bench.chaos.play import Outcome, Point, Step, parse_point, parse_trace
-from bench.chaos.walk import AFTER, MIDDLE
+from bench.chaos.plays import BUMP, Restore
+from bench.common.campaign import measure as measuring
+from bench.common.campaign import play
+from bench.common.campaign.case import KILL, UNDISTURBED, Case, parse_case
+from bench.common.campaign.client import Write
+from bench.common.campaign.faults import BY_NAME, Injection
+from bench.common.campaign.operation import Lab, Operation
+from bench.common.campaign.play import Outcome, Point, Step, parse_point, parse_trace
+from bench.common.campaign.walk import AFTER, MIDDLE
 from bench.common.lab import PROJECT
 
 TRACE = """{"task": "Look", "nth": 1, "action": "ansible.builtin.stat", "at": 1.0}
@@ -153,3 +143,10 @@ def test_one_run_after_the_other_is_killed(codes: list[int | None], kills: list[
         and [one.said for one in killed] == ["killed in: b"] * (codes.count(None) - 1 if None in codes else 0)
     )
     assert asked == {0: ["a"], 1: ["a", ""], None: ["a", "b", ""][: len(codes)] if kills else ["case", ""]}[codes[0]]
+
+
+def test_a_restore_replaces_what_was_written_after_the_snapshot() -> None:
+    restore = Restore()
+    restore.revision = 100
+    kept = [restore.must_survive(Write(0, 0.0, 0.0, revision)) for revision in (99, 100, 101, 5000, 100 + BUMP)]
+    assert kept == [True, True, False, False, True]

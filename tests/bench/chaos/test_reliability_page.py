@@ -11,17 +11,14 @@ from typing import Any
 
 import pytest
 
-from bench.chaos import report, results
-from bench.chaos.cases import (
-    BEFORE,
-    KILL,
-    UNDISTURBED,
-    Case,
-)
-from bench.chaos.faults import FAULTS
-from bench.chaos.play import Point, Step
+from bench.chaos import report
+from bench.chaos.cases import BEFORE
 from bench.chaos.run import Campaign
-from bench.chaos.walk import AFTER, MIDDLE
+from bench.common.campaign import results
+from bench.common.campaign.case import KILL, UNDISTURBED, Case
+from bench.common.campaign.faults import FAULTS
+from bench.common.campaign.play import Point, Step
+from bench.common.campaign.walk import AFTER, MIDDLE
 
 STEPS = [
     Step(Point("Look"), "ansible.builtin.stat", False, 1.0),

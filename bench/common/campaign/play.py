@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.chaos import walk
+from bench.common.campaign import walk
 from bench.common.lab import PROJECT, STATE
 from bench.common.processes import kill_with_descendants
 
-CALLBACKS = PROJECT / "bench" / "chaos" / "callback"
+CALLBACKS = PROJECT / "bench" / "common" / "campaign" / "callback"
 # A play that waits for the lock of a killed play must outlive that lock's lease.
 LIMIT = 900.0
 MAX_MESSAGE = 300

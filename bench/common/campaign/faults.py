@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.chaos.hosts import container, follower, in_network, inside, leader, podman, process
+from bench.common.campaign.hosts import container, follower, in_network, inside, leader, podman, process
 from bench.common.lab import addresses
 
 # Seconds for which a host or a network is unreachable. A play has to wait that long.

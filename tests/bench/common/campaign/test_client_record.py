@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.chaos.client import Probe, Record, Write, after, value_of
-from bench.chaos.plays import BUMP, Restore
+from bench.common.campaign.client import Probe, Record, Write, after, value_of
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
 
@@ -49,13 +48,6 @@ def test_lost_are_acknowledged_writes_that_are_missing_or_altered() -> None:
     found = {0: value_of(0), 2: value_of(2), 3: "another value"}
     assert record.lost(found, lambda write: True) == [3, 4]
     assert record.lost(found, lambda write: write.revision < 9) == [3]
-
-
-def test_a_restore_replaces_what_was_written_after_the_snapshot() -> None:
-    restore = Restore()
-    restore.revision = 100
-    kept = [restore.must_survive(Write(0, 0.0, 0.0, revision)) for revision in (99, 100, 101, 5000, 100 + BUMP)]
-    assert kept == [True, True, False, False, True]
 
 
 def test_the_end_of_a_range_is_after_every_key_with_the_prefix() -> None:

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from bench.chaos.cases import Case
-from bench.chaos.play import Point, Step
+from bench.common.campaign.case import Case
+from bench.common.campaign.play import Point, Step
 from bench.common.tables import column_names, parse_row, read_table, write_table
 
 KILLED, SEPARATOR = "killed", "; "
@@ -115,3 +115,13 @@ def read(folder: Path, kind: type[AnyRow]) -> tuple[dict[str, str], list[AnyRow]
             Step(Point(task.task, task.nth), task.action, task.changed, task.seconds)
         )
     return head, [parse_row(kind, row) for row in rows], traces
+
+
+def line(row: Row) -> str:
+    """Return a case's result in one line."""
+    verdict = "ok  " if row.holds else "MISS"
+    return (
+        f"{verdict} {row.case} ({row.seconds:.0f} s): {row.writes} writes, {row.failed} + {row.failed_otherwise} failed, {row.lost} lost, "
+        f"longest pause {row.pause:.1f} s; said: {row.code} {row.said}; next: {row.next_code or 'none'} {row.next_said}; "
+        f"converged {row.converged}, unchanged {row.unchanged} {row.last_said}{'; ' if row.problem else ''}{row.problem}"
+    )

@@ -11,13 +11,13 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from uuid import uuid4
 
-from bench.chaos import hosts, play
-from bench.chaos.cases import KILL, Case
-from bench.chaos.client import Client, Record, read_back
-from bench.chaos.faults import BY_NAME, Injection
-from bench.chaos.operation import Lab, Operation
-from bench.chaos.play import KILLED_IN, Outcome, Step
-from bench.chaos.results import KILLED, SEPARATOR, Row
+from bench.common.campaign import hosts, play
+from bench.common.campaign.case import KILL, Case
+from bench.common.campaign.client import Client, Record, read_back
+from bench.common.campaign.faults import BY_NAME, Injection
+from bench.common.campaign.operation import Lab, Operation
+from bench.common.campaign.play import KILLED_IN, Outcome, Step
+from bench.common.campaign.results import KILLED, SEPARATOR, Row
 from bench.common.gateway import tls_context
 from bench.common.lab import PROJECT
 

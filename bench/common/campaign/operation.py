@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bench.chaos import hosts, play
-from bench.chaos.client import Write
-from bench.chaos.faults import Injection
-from bench.chaos.play import Outcome, Point
+from bench.common.campaign import hosts, play
+from bench.common.campaign.client import Write
+from bench.common.campaign.faults import Injection
+from bench.common.campaign.play import Outcome, Point
 from bench.common.lab import addresses
 
 BACKUPS = "/var/backups/etcd"
@@ -86,3 +86,24 @@ class Operation:
     def is_complete(self) -> bool:
         """Return whether its result exists, whatever it reported."""
         return True
+
+
+class Play(Operation):
+    """A run of a playbook."""
+
+    def arguments(self, lab: Lab) -> list[str]:
+        """Return the arguments of ansible-playbook."""
+        return lab.arguments()
+
+    def run(self, lab: Lab, kill: str = "", injection: Injection | None = None) -> Outcome:
+        if injection:
+            return play.run(self.arguments(lab), hold=self.point, fault=injection.begin)
+        return play.run(self.arguments(lab), kill=play.parse_point(kill) if kill else None)
+
+
+def accept_refusal(outcome: Outcome) -> Outcome:
+    """Return the outcome of replace.yml, as a success if it refused because the member was replaced already."""
+    said = " ".join(outcome.output.split())
+    if outcome.code and "there is no need to replace it" in said:
+        return replace(outcome, code=0, said="refused, since the member is healthy")
+    return outcome

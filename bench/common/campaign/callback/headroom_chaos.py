@@ -23,14 +23,14 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase  # type: ignore[import-untyped]
 
-from bench.chaos.walk import AFTER, MIDDLE, Walk, is_effective
+from bench.common.campaign.walk import AFTER, MIDDLE, Walk, is_effective
 from bench.common.processes import kill_descendants
 
 DOCUMENTATION = """
 name: headroom_chaos
 type: aggregate
 short_description: Kill or hold a play when a certain task begins
-description: Used by bench.chaos. Environment variables steer it.
+description: Used by bench.common.campaign. Environment variables steer it.
 """
 
 HOLD_SECONDS = 60

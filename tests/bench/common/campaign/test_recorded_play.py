@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.chaos import play
-from bench.chaos.play import Outcome, Point, changes, last_error, shorten
-from bench.chaos.walk import AFTER, MIDDLE
+from bench.common.campaign import play
+from bench.common.campaign.play import Outcome, Point, changes, last_error, shorten
+from bench.common.campaign.walk import AFTER, MIDDLE
 from bench.common.processes import descendants, kill_with_descendants
 
 PLAYBOOK = """
