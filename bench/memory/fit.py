@@ -19,7 +19,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 
 from bench.memory.predict import predicted
-from bench.memory.run import RESULTS, read
+from bench.memory.results import RESULTS, read
 
 AIM = 1.05
 FIGURES = {"rss_anon_peak": "running", "restart_rss_anon_peak": "restart"}

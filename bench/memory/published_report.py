@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bench.common.markdown import table
 from bench.memory import published
 from bench.memory.predict import predicted
-from bench.memory.run import RESULTS, read
+from bench.memory.results import RESULTS, read
 
 
 def tables(rows: Sequence[dict[str, str]]) -> list[str]:

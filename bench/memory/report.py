@@ -24,7 +24,7 @@ from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS
 from bench.memory.random_workloads.cases import cases as cases_of_seeds
 from bench.memory.random_workloads.points import random_points
 from bench.memory.random_workloads.run import RESULTS as RANDOM_RESULTS
-from bench.memory.run import RESULTS, read
+from bench.memory.results import RESULTS, read
 from bench.memory.starts import BUSY, starts_table
 from bench.memory.starts import RESULTS as STARTS_RESULTS
 

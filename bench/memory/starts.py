@@ -24,7 +24,8 @@ from bench.common.member import Member, releases
 from bench.common.signals import exit_on_signals
 from bench.memory import load, predict
 from bench.memory.cases import GIB, MIB, SERIES, Case
-from bench.memory.run import check_room, read, record
+from bench.memory.measure import check_room, record
+from bench.memory.results import read
 
 RESULTS = Path(__file__).parent / "starts.csv"
 STARTS = 5

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.memory import run
+from bench.memory import results
 from bench.memory.cases import MIB, SERIES
 from bench.memory.points import Point
 from bench.memory.predict import case_of
@@ -37,8 +37,8 @@ MANY = cases(range(1, 201))
 def row(case: str = "seed-1", version: str = "3.7.3", **columns: object) -> dict[str, str]:
     """Return a row of the results: a generated case with other columns."""
     generated = generate(int(case.removeprefix("seed-")), version[:3])
-    figures = dict.fromkeys(run.MEASURED, 0.0) | {"rss_anon_peak": 100.0 * MIB, "restarts": 2.0}
-    found = run.row_of(generated, version, 1, figures)
+    figures = dict.fromkeys(results.MEASURED, 0.0) | {"rss_anon_peak": 100.0 * MIB, "restarts": 2.0}
+    found = results.row_of(generated, version, 1, figures)
     return found | {name: str(value) for name, value in columns.items()}
 
 
@@ -92,7 +92,7 @@ def test_a_run_continues_with_the_cases_that_are_missing(tmp_path: Path) -> None
     path = tmp_path / "random.csv"
     wanted = cases([1, 2])
     assert missing(wanted, path, 1) == wanted
-    run.keep(path, row("seed-1", "3.7.3"))
+    results.keep(path, row("seed-1", "3.7.3"))
     left = [(case.series, case.name) for case in missing(wanted, path, 1)]
     assert ("3.7", "seed-1") not in left and len(left) == len(wanted) - 1
     assert missing(wanted, path, 2) == wanted, "another repeat has no rows yet"
@@ -145,7 +145,7 @@ def test_the_report_counts_each_error_once() -> None:
 
 def test_the_results_are_those_of_the_seeds() -> None:
     """The number of keys is the measured one; each other column must be what the seed gives today."""
-    rows = run.read(RESULTS)
+    rows = results.read(RESULTS)
     for found in rows:
         drawn = generate(int(found["name"].removeprefix("seed-")), found["series"])
         assert replace(case_of(found), keys=drawn.keys) == drawn

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bench.memory.cases import MIB
 from bench.memory.predict import case_of
-from bench.memory.run import read
+from bench.memory.results import read
 from bench.memory.starts import RESULTS, cases, database, predicted
 
 

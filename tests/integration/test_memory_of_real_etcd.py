@@ -15,10 +15,11 @@ import pytest
 
 from bench.common.member import releases
 from bench.memory.cases import grid
+from bench.memory.measure import measure
 from bench.memory.predict import predicted
 from bench.memory.random_workloads import load as random_load
 from bench.memory.random_workloads.cases import generate
-from bench.memory.run import measure, row_of
+from bench.memory.results import row_of
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 

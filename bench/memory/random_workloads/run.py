@@ -17,9 +17,10 @@ from pathlib import Path
 from bench.common.member import releases
 from bench.common.signals import exit_on_signals
 from bench.memory.cases import GIB, MIB, SERIES, Case
+from bench.memory.measure import check_room, record
 from bench.memory.random_workloads import load as random_load
 from bench.memory.random_workloads.cases import SEEDS, cases
-from bench.memory.run import check_room, read, record
+from bench.memory.results import read
 
 RESULTS = Path(__file__).parent.parent / "random.csv"
 STARTS = 2
