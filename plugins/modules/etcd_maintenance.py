@@ -14,7 +14,7 @@ description:
   - First validates the configuration on this host - thresholds, numbers, calendars (with C(systemd-analyze)), and directories, which must exist and
     be writable. All problems are reported as one error, before anything is changed.
   - Then writes the program (a copy of modules of this collection), its configuration and its systemd units, where they differ, and removes modules of
-    earlier versions.
+    earlier versions, and metrics of operations that were switched off.
   - Does not start, stop or enable units; RV(timers) returns their state. The role P(etcdops.headroom.etcd_maintenance#role) does the rest.
 options:
   config:
@@ -95,7 +95,9 @@ files:
   elements: str
   returned: success
 removed:
-  description: Paths of modules of earlier versions, and of credentials that are no longer needed, that were removed or would be.
+  description:
+    - Paths of modules of earlier versions, of credentials that are no longer needed, and of metrics that no timer updates any more, that were removed
+      or would be.
   type: list
   elements: str
   returned: success
@@ -149,6 +151,8 @@ def main() -> None:
     try:
         found = installation.compare(module.params, config, program_sources())
         if not module.check_mode:
+            for path in found.removed_first:
+                os.unlink(path)
             for path in found.changed:
                 write_file(module, path, *found.wanted[path])
             for path in found.removed:
@@ -163,7 +167,7 @@ def main() -> None:
         changed=found.differs,
         differs=found.differs,
         files=found.changed,
-        removed=found.removed,
+        removed=found.removed_first + found.removed,
         reload=bool(found.units),
         timers=found.timers(),
         records=read_records(config.state_dir),

@@ -215,6 +215,8 @@ def test_five_members_become_three_without_the_leader(site, folder):
     before = started(site, "etcd-1", "etcd-2", "etcd-3")
     site.on("etcd-1", f"{ETCDCTL} --endpoints {url_of(leader(site))} move-leader {member_id(site, 'etcd-5')}")
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    for host in ("etcd-4", "etcd-5"):
+        site.on(host, "/usr/local/sbin/headroom integrity; ls /var/tmp/headroom.prom")
     refused = play(site, "scale", three)
     assert refused.code != 0 and '{"etcd_scale_remove": ["etcd-4"]}' in " ".join(refused.output.split()), refused.output
     with writing(5):
@@ -229,5 +231,7 @@ def test_five_members_become_three_without_the_leader(site, folder):
             host, "systemctl show -P ActiveState -P UnitFileState etcd; ls -d /var/lib/etcd/data.before-*/member"
         )
         assert state.split()[:2] == ["inactive", "disabled"] and len(state.split()) == 3
+        timers = site.on(host, "ls /var/tmp/headroom.prom || true; systemctl is-enabled headroom-defrag.timer || true")
+        assert timers == "disabled", "no metrics are left, and no timer writes them again"
     again = play(site, "site", three)
     assert unchanged(again), again.output

@@ -255,15 +255,39 @@ def test_running_the_installed_program(
     program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run(etcd_maintenance, capsys, program)
-    status, text = headroom(program, "defrag")
+    metrics = tmp_path / "backups" / "headroom.prom"
+    enable(program, "defrag", "integrity")
+    for operation in ("integrity", "defrag"):
+        status, text = headroom(program, operation)
     record = json.loads(text)
     assert (status, record["result"], record["settled"]) == (0, "skipped", True)
     assert json.loads((tmp_path / "state" / "defrag.json").read_text())["last_settled_at"]
-    assert 'operation="defrag"' in (tmp_path / "backups" / "headroom.prom").read_text()
+    assert 'operation="defrag"' in metrics.read_text() and 'operation="integrity"' in metrics.read_text()
     status, text = headroom(program, "status")
     assert status == 0
     assert text.splitlines()[:2] == ["etcd cluster example, member m0", "nobody holds the cluster's lock"]
     assert "m0 does not need defragmentation" in text
+    # A run that was killed had written the configuration, and not the metrics.
+    enable(program, "defrag")
+    program["config"] = json.loads(Path(program["config_file"]).read_text())
+    if shutil.which("systemd-analyze"):  # reads the calendar
+        assert run(etcd_maintenance, capsys, program)["files"][-1:] == [str(metrics)]
+        assert 'operation="defrag"' in metrics.read_text() and 'operation="integrity"' not in metrics.read_text()
+        assert run(etcd_maintenance, capsys, program)["changed"] is False
+    program["config"]["defrag"]["enabled"] = False
+    assert run(etcd_maintenance, capsys, program)["removed"] == [str(metrics)] and not metrics.exists()
+    headroom(program, "defrag")
+    assert not metrics.exists()
+    assert run(etcd_maintenance, capsys, program)["changed"] is False
+
+
+def enable(program: dict[str, Any], *operations: str) -> None:
+    """Switch on these operations in the installed configuration, and all others off."""
+    path = Path(program["config_file"])
+    config = json.loads(path.read_text())
+    for name in ("defrag", "snapshot", "drill", "integrity"):
+        config[name]["enabled"] = name in operations
+    path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd reads the calendar")

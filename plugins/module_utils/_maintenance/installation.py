@@ -20,6 +20,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
     parse_config,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import (
+    obsolete_metrics,
+    outdated_metrics,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.sources import (
     PACKAGE,
     Files,
@@ -65,11 +69,15 @@ raise SystemExit(main(sys.argv[1:]))
 
 @dataclass(frozen=True)
 class Comparison:
-    """The differences on the host: files to write and to remove, directories (path, mode) to create."""
+    """The differences on the host: files to write and to remove, directories (path, mode) to create.
+
+    removed_first: metrics files to remove before anything is written, because only the installed configuration names their directory.
+    """
 
     wanted: Files
     before: Mapping[str, tuple[str, int] | None]
     shown: Files
+    removed_first: list[str]
     removed: list[str]
     directories: list[tuple[str, int]]
     unit_dir: str
@@ -84,7 +92,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        return bool(self.changed or self.removed or self.directories)
+        return bool(self.changed or self.removed_first or self.removed or self.directories)
 
     def timers(self) -> dict[str, dict[str, Any]]:
         """Return the state of each timer among the units, and whether its unit changed or systemd has yet to read its file again."""
@@ -134,11 +142,13 @@ def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str
         params["program"]: (launcher, 0o755),
         **shown,
         **_credentials_file(params),
+        **{path: (text, 0o644) for path, text in outdated_metrics(config).items()},
     }
     return Comparison(
         wanted=wanted,
         before={path: _read_file(path) for path in wanted},
         shown=shown,
+        removed_first=obsolete_metrics(config, _installed_metrics_dir(params)),
         removed=(obsolete_modules(params, wanted) if sources else []) + obsolete_credentials(params, wanted),
         directories=_missing_directories(config),
         unit_dir=params["unit_dir"],
@@ -153,11 +163,25 @@ def modules_digest(lib_dir: str) -> str:
 
 def installed_endpoints(params: Mapping[str, Any]) -> list[str]:
     """Return the endpoints in the installed configuration, none without a valid one."""
+    try:
+        return list(_installed_config(params)["connection"]["endpoints"])
+    except (KeyError, TypeError):
+        return []
+
+
+def _installed_metrics_dir(params: Mapping[str, Any]) -> str:
+    found = _installed_config(params).get("metrics_dir")
+    return found if isinstance(found, str) else ""
+
+
+def _installed_config(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the installed configuration as it is, empty if there is none or it is invalid."""
     found = _read_file(params["config_file"])
     try:
-        return list(json.loads(found[0])["connection"]["endpoints"]) if found else []
-    except (KeyError, TypeError, ValueError):
-        return []
+        data = json.loads(found[0]) if found else {}
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def _shown_files(params: Mapping[str, Any]) -> Files:

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
@@ -31,8 +30,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance impo
     timers,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records as maintenance_records
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.certificates import expiry_times
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import write_metrics
 
 # Each returns a record without the entries that ``run_operation`` adds, and raises ValueError or OSError.
 _OPERATIONS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
@@ -106,15 +105,6 @@ def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]
         record["result"] = "failed"
         record["reason"] += f"; its record could not be written: {error.filename}: {error.strerror}"
     return record
-
-
-def write_metrics(config: Config) -> None:
-    """Write the metrics of all operations, if the configuration has a directory for them. Raises OSError."""
-    if config.metrics_dir:
-        records = maintenance_records.read_records(config.state_dir)
-        expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
-        text = maintenance_records.format_metrics(config.cluster, config.member, records, expiries)
-        write_atomically(os.path.join(config.metrics_dir, maintenance_records.METRICS_FILE), text)
 
 
 def describe_status(config: Config) -> list[str]:

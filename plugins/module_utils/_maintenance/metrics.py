@@ -1,0 +1,62 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The metrics file of the enabled operations, for the node exporter's textfile collector.
+
+An operation that was switched off has no metrics: they would stay as they were, and alerts on their age would fire.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text, write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.certificates import expiry_times
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import (
+    METRICS_FILE,
+    OPERATIONS,
+    format_metrics,
+    read_records,
+)
+
+
+def metrics_path(directory: str) -> str:
+    """Return the path of the metrics file; empty without a directory."""
+    return os.path.join(directory, METRICS_FILE) if directory else ""
+
+
+def enabled_operations(config: Config) -> list[str]:
+    """Return the operations that have a timer."""
+    return [name for name in OPERATIONS if getattr(config, name).enabled]
+
+
+def metrics_text(config: Config) -> str:
+    """Return the metrics of all enabled operations."""
+    enabled = enabled_operations(config)
+    records = {name: record for name, record in read_records(config.state_dir).items() if name in enabled}
+    expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
+    return format_metrics(config.cluster, config.member, records, expiries)
+
+
+def write_metrics(config: Config) -> None:
+    """Write the metrics, if the configuration has a directory for them and an operation is enabled. Raises OSError."""
+    if config.metrics_dir and enabled_operations(config):
+        write_atomically(metrics_path(config.metrics_dir), metrics_text(config))
+
+
+def obsolete_metrics(config: Config, installed_dir: str) -> list[str]:
+    """Return the metrics files that no timer updates any more. installed_dir: the directory in the installed configuration."""
+    path = metrics_path(config.metrics_dir)
+    kept = path if enabled_operations(config) else ""
+    found = dict.fromkeys([metrics_path(installed_dir), path])
+    return [file for file in found if file and file != kept and os.path.lexists(file)]
+
+
+def outdated_metrics(config: Config) -> dict[str, str]:
+    """Return the metrics file and its new text, if the file has metrics of an operation that was switched off; else nothing."""
+    enabled = enabled_operations(config)
+    path = metrics_path(config.metrics_dir) if enabled else ""
+    before = read_text(path) if path else ""
+    off = [name for name in OPERATIONS if name not in enabled]
+    return {path: metrics_text(config)} if any(f'operation="{name}"' in before for name in off) else {}

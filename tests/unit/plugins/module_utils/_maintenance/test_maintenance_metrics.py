@@ -1,0 +1,95 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The metrics file has the operations that are switched on, and is removed where no timer updates it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, metrics, records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
+
+CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+RECORD = {
+    "result": "done",
+    "reason": "it was done",
+    "started_at": "2026-11-21T12:00:00Z",
+    "seconds": 2.4,
+    "settled": True,
+    "newest_at": "2026-11-21T12:00:00Z",
+    "comparison": {"verdict": "agree", "differing": [], "hashes": {"m0": "a"}, "corrupt": []},
+}
+
+
+def config(folder: Path, *enabled: str, directory: str = "metrics") -> Config:
+    """Return the configuration with these operations switched on."""
+    sections = {name: {**CONFIG[name], "enabled": name in enabled} for name in records.OPERATIONS}
+    metrics_dir = str(folder / directory) if directory else ""
+    return parse_config({**CONFIG, **sections, "state_dir": str(folder), "metrics_dir": metrics_dir})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A host on which backups and comparisons have run."""
+    (tmp_path / "metrics").mkdir()
+    for operation in ("snapshot", "integrity"):
+        records.save_record(str(tmp_path), {**RECORD, "operation": operation})
+    metrics.write_metrics(config(tmp_path, "snapshot", "integrity"))
+    return tmp_path
+
+
+def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
+    path = folder / "metrics" / "headroom.prom"
+    assert "headroom_backup_newest" in path.read_text() and "headroom_integrity_differs" in path.read_text()
+    [(found, text)] = metrics.outdated_metrics(config(folder, "integrity")).items()
+    assert found == str(path) and "headroom_integrity_differs" in text
+    assert "headroom_backup_newest" not in text and "snapshot" not in text
+    metrics.write_metrics(config(folder, "integrity"))
+    assert path.read_text() == text
+    assert metrics.outdated_metrics(config(folder, "integrity")) == {}
+    assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")) == {}, "the next backup adds them"
+
+
+@pytest.mark.parametrize(
+    ("enabled", "directory", "removed"),
+    [
+        (["integrity"], "metrics", False),
+        ([], "metrics", True),
+        (["integrity"], "", True),
+        (["integrity"], "elsewhere", True),
+        ([], "", True),
+    ],
+    ids=["in use", "all off", "no directory", "another directory", "all off, no directory"],
+)
+def test_metrics_that_no_timer_updates_are_removed(
+    folder: Path, enabled: list[str], directory: str, removed: bool
+) -> None:
+    wanted = config(folder, *enabled, directory=directory)
+    path = str(folder / "metrics" / "headroom.prom")
+    assert metrics.obsolete_metrics(wanted, str(folder / "metrics")) == ([path] if removed else [])
+    Path(path).unlink()
+    assert metrics.obsolete_metrics(wanted, str(folder / "metrics")) == []
+
+
+def test_the_installed_configuration_names_the_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "choose_interpreter", lambda _candidates: sys.executable)
+    paths = {"lib_dir": "lib", "program": "headroom", "config_file": "maintenance.json", "credentials_file": "keys"}
+    params: dict[str, Any] = {
+        **{name: str(folder / path) for name, path in paths.items()},
+        "unit_dir": str(folder),
+        "units": {},
+        "bucket_keys": None,
+        "config": {},
+    }
+    wanted = config(folder, "integrity", directory="")
+    for text in ('{"metrics_dir": 1}', "[]", "{"):
+        (folder / "maintenance.json").write_text(text)
+        assert installation.compare(params, wanted, None).removed_first == []
+    (folder / "maintenance.json").write_text(json.dumps({"metrics_dir": str(folder / "metrics")}))
+    found = installation.compare(params, wanted, None)
+    assert found.removed_first == [str(folder / "metrics" / "headroom.prom")] and found.differs
