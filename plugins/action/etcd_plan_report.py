@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, Any] = {
     "volume_size": {"type": "raw"},
     "unknown_version": {"type": "str", "default": "refuse", "choices": list(CHOICES)},
     "report": {"type": "str"},
+    "required": {"type": "bool", "default": True},
 }
 
 
@@ -43,12 +44,16 @@ class ActionModule(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         inputs: dict[str, Any] = {name: None if value == "" else value for name, value in arguments.items()}
-        path = inputs.pop("report")
+        path, required = inputs.pop("report"), inputs.pop("required")
         target = None if path is None else _report_file(path)
         try:
             report = prepare(**inputs)
         except ValueError as error:
-            raise AnsibleActionFail(str(error)) from error
+            if required:
+                raise AnsibleActionFail(str(error)) from error
+            lines = [f"no plan: {error}", *([f"  report: {target}, not written"] if target else [])]
+            _print(lines)
+            return {**result, "changed": False, "lines": lines, "plan": None, "report": None}
         lines = text_lines(report)
         changed = False
         if target is not None:
@@ -57,9 +62,13 @@ class ActionModule(ActionBase):
             lines += ["", f"  report: {target}, {_outcome(changed, self._task.check_mode)}"]
             if changed and not self._task.check_mode:
                 _write(target, content)
-        for line in ["", *lines, ""]:
-            display.display(line)
+        _print(lines)
         return {**result, "changed": changed, "lines": lines, "plan": report.plan, "report": target}
+
+
+def _print(lines: list[str]) -> None:
+    for line in ["", *lines, ""]:
+        display.display(line)
 
 
 def _report_file(path: str) -> str:

@@ -43,6 +43,13 @@ options:
       - Requires matplotlib for Ansible's Python.
       - The file of an unchanged plan is identical, and is not rewritten.
     type: str
+  required:
+    description:
+      - Whether to fail if there is no plan, for example because no flags keep the workload within the budget.
+      - If V(false), prints the reason instead, and does not write O(report).
+    type: bool
+    default: true
+    version_added: 0.3.0
 extends_documentation_fragment:
   - etcdops.headroom.memory
 attributes:
@@ -79,11 +86,11 @@ lines:
   type: list
   elements: str
 plan:
-  description: The plan, as M(etcdops.headroom.etcd_memory_plan) returns it.
+  description: The plan, as M(etcdops.headroom.etcd_memory_plan) returns it; null if there is none.
   returned: success
   type: dict
 report:
-  description: Path of the written file, if O(report) is set.
+  description: Path of the written file, if O(report) is set and there is a plan.
   returned: success
   type: str
 """

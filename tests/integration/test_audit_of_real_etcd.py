@@ -205,6 +205,21 @@ def test_a_cluster_without_a_majority_is_judged(tmp_path: Path) -> None:
     assert re.search(r"DENY live/unhealthy: .*m0.*", done.stdout), done.stdout
 
 
+def test_a_cluster_without_a_plan_is_judged(tmp_path: Path) -> None:
+    members = trio(tmp_path, [NEW] * 3)
+    report, output = tmp_path / "plan.html", tmp_path / "audit.json"
+    with running(members):
+        put(members[0], "a", b"b")
+        members[2].stop()
+        time.sleep(1)
+        done = audit(members[0].endpoint, etcd_memory_budget="50MB", report=str(report), output=str(output))
+    assert done.returncode == 2 and "live/unhealthy" in rules(done), done.stdout + done.stderr
+    assert re.search(r"no plan: .*50\.0 MiB", done.stdout), done.stdout
+    assert "etcd cluster: 2 of 3 members healthy" in done.stdout and "measured memory" in done.stdout
+    assert f"report: {report}, not written" in done.stdout and not report.exists()
+    assert json.loads(output.read_text())["plan"] is None
+
+
 @pytest.mark.parametrize(
     ("endpoints", "reason"),
     [

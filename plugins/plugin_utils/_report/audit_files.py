@@ -40,9 +40,8 @@ class Audit:
 
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""
-        if self.plan is None:
-            return [f"  no plan: {self.no_plan}", *backup_lines(self.backups)]
-        return [*page_lines(self.measured, self.processes, self.plan), *backup_lines(self.backups)]
+        reason = [] if self.plan else [f"  no plan: {self.no_plan}", ""]
+        return [*reason, *page_lines(self.measured, self.processes, self.plan), *backup_lines(self.backups)]
 
 
 def as_json(audit: Audit) -> str:

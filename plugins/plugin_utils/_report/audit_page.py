@@ -1,7 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Format the end of an audit as text: measured and planned memory, and the planned settings for the files of this cluster. Pure."""
+"""Format the end of an audit as text: measured and planned memory, and the planned settings for the files of this cluster. Pure.
+
+plan: None if there is none; then the planned columns and settings are left out.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,21 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.planned_flags import planned_lines
 
 Process = Mapping[str, Any]
+Plan = Mapping[str, Any]
 
 
-def memory_rows(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[Row]:
+def memory_rows(measured: Mapping[str, Any], processes: Sequence[Process], plan: Plan | None) -> list[Row]:
     """Return the table of measured and planned memory, its header first. RssAnon and the limit are known of inspected processes only."""
-    planned = plan["estimate"]
-    rows: list[Row] = [("member", "RssAnon", "peak RSS", "limit", "planned RssAnon", "after a restart", "MemoryMax")]
+    header: Row = ("planned RssAnon", "after a restart", "MemoryMax") if plan else ()
+    planned: Row = ()
+    if plan:
+        estimate = plan["estimate"]
+        planned = (
+            size(estimate["rss_anon_peak"]),
+            size(estimate["restart_rss_anon_peak"]),
+            size(plan["memory_max"]),
+        )
+    rows: list[Row] = [("member", "RssAnon", "peak RSS", "limit", *header)]
     for member in measured["members"]:
         process = process_of(member, processes)
         memory = process["memory"] if process else {}
@@ -29,15 +41,13 @@ def memory_rows(measured: Mapping[str, Any], processes: Sequence[Process], plan:
                 size(memory.get("rss_anon")),
                 size(memory.get("rss_peak") or member["resident_memory"]),
                 size(memory.get("memory_limit")),
-                size(planned["rss_anon_peak"]),
-                size(planned["restart_rss_anon_peak"]),
-                size(plan["memory_max"]),
+                *planned,
             )
         )
     return rows
 
 
-def setting_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[str]:
+def setting_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Plan) -> list[str]:
     """Return the planned settings for the files of the inspected members, once for members whose lines are the same."""
     members: dict[tuple[str, ...], list[str]] = {}
     for member in measured["members"]:
@@ -50,10 +60,11 @@ def setting_lines(measured: Mapping[str, Any], processes: Sequence[Process], pla
     return lines
 
 
-def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Mapping[str, Any]) -> list[str]:
+def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plan: Plan | None) -> list[str]:
     """Return the end of the audit's text."""
-    rows = memory_rows(measured, processes, plan)
-    lines = ["  measured and planned memory", *table_lines(rows), *setting_lines(measured, processes, plan)]
+    title = "measured and planned memory" if plan else "measured memory"
+    lines = [f"  {title}", *table_lines(memory_rows(measured, processes, plan))]
+    lines += setting_lines(measured, processes, plan) if plan else []
     return lines + problem_lines(processes)
 
 

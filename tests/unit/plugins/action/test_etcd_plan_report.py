@@ -24,13 +24,17 @@ ASKED = {"etcd_version": "3.7.3", "etcd_workload": {"value_size": "100KB"}, "etc
 
 
 def play(
-    folder: Path, variables: dict[str, Any], *arguments: str, **environment: str
+    folder: Path,
+    variables: dict[str, Any],
+    *arguments: str,
+    playbook: str = "etcdops.headroom.plan",
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run the playbook as a user of the installed collection does."""
     (folder / "home").mkdir(exist_ok=True)
     known = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     known |= {"ANSIBLE_COLLECTIONS_PATH": str(ROOT), "ANSIBLE_HOME": str(folder / "home"), "LC_ALL": "C.UTF-8"}
-    command = [PROGRAM, "etcdops.headroom.plan", "-e", json.dumps(variables), *arguments]
+    command = [PROGRAM, playbook, "-e", json.dumps(variables), *arguments]
     return subprocess.run(
         command,
         cwd=folder,
@@ -100,6 +104,21 @@ def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path, variable
     assert text in output
     assert "a memory budget of 2.0 GiB for each" not in output  # nothing was printed before
     assert {path.name for path in tmp_path.iterdir()} == {"home"}
+
+
+def test_a_plan_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
+    task = {
+        "name": "Plan the memory",
+        "etcdops.headroom.etcd_plan_report": {"budget": "50MB", "report": "plan.svg", "required": False},
+        "register": "planned",
+        "failed_when": "planned.plan is not none or planned.report is not none",
+    }
+    plays = [{"name": "Plan", "hosts": "localhost", "gather_facts": False, "tasks": [task]}]
+    (tmp_path / "play.yml").write_text(json.dumps(plays))
+    done = play(tmp_path, {}, playbook="play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no plan: " in done.stdout and f"report: {tmp_path}/plan.svg, not written" in done.stdout
+    assert not (tmp_path / "plan.svg").exists()
 
 
 def test_missing_matplotlib_names_the_fix(tmp_path: Path) -> None:

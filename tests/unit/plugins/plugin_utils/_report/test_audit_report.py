@@ -103,6 +103,22 @@ def test_a_process_that_could_not_be_read_is_named() -> None:
     assert lines[-1] == "  not read: etcd with PID 9 on host: run as root"
 
 
+def test_without_a_plan_the_rest_is_reported() -> None:
+    backup = {"hostname": "a", "directory": "/b", "path": "/b/1.db", "age": 7300, "problem": ""}
+    processes = [a_process(), a_process(name="c", problem="run as root")]
+    lines = Audit(MEASURED, [], processes, None, "the budget is too small", [backup]).end_lines()
+    assert lines[:3] == ["  no plan: the budget is too small", "", "  measured memory"]
+    assert [line.split() for line in lines[3:6]] == [
+        ["member", "RssAnon", "peak", "RSS", "limit"],
+        ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"],
+        ["b", "-", "50.0", "MiB", "-"],
+    ]
+    assert lines[6:] == [
+        "  not read: etcd with PID 9 on host: run as root",
+        "  newest backup: /b/1.db on a, 2 hours old",
+    ]
+
+
 def test_the_newest_backup_is_named() -> None:
     old = {"hostname": "a", "directory": "/b", "path": "/b/1.db", "age": 90_000, "problem": ""}
     new, unread = (
