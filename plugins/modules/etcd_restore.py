@@ -59,7 +59,8 @@ options:
     type: path
     default: /var/lib/etcd/data
   wal_dir:
-    description: etcd's WAL dir, if it is not in the data dir. Its parent folder is replaced as a whole.
+    description:
+      - etcd's WAL dir, if it is not C(member/wal) in the data dir. Its parent folder is replaced as a whole, unless that folder contains the data dir.
     type: path
   owner:
     description: Owner of the new data.
@@ -181,8 +182,9 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, start_guard
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_folders, start_guard
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
@@ -196,17 +198,15 @@ def build_request(params: dict[str, Any]) -> backup_restore.Request:
     """Build the request from the module's arguments. Raises ValueError."""
     empty = [name for name in REQUIRED if not params[name]]  # given, but null or ""
     if empty:
-        raise backup_restore.RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
+        raise RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
     try:
         owner, group = pwd.getpwnam(params["owner"]).pw_uid, grp.getgrnam(params["group"]).gr_gid
     except KeyError as error:
-        raise backup_restore.RestoreError(
+        raise RestoreError(
             f"user {params['owner']} or group {params['group']} does not exist on this host: create them, or set owner and group"
         ) from error
     if params["bump_revision"] < 0:
-        raise backup_restore.RestoreError(
-            f"bump_revision is {params['bump_revision']}, but revisions cannot fall: write 0 or more"
-        )
+        raise RestoreError(f"bump_revision is {params['bump_revision']}, but revisions cannot fall: write 0 or more")
     return backup_restore.Request(
         path=params["path"],
         name=params["member"],
@@ -222,11 +222,11 @@ def build_request(params: dict[str, Any]) -> backup_restore.Request:
     )
 
 
-def prepare(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
+def prepare(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     """Create the new data, or check whether that would work."""
     request = build_request(module.params)
     if module.check_mode:
-        backup_restore.check_id(restore.id)
+        restore_folders.check_id(restore.id)
         metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
         changed = not (restore.is_activated or restore.is_prepared)
         if changed:
@@ -241,7 +241,7 @@ def prepare(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str,
     return {"changed": changed, "msg": message, "metadata": metadata.as_dict()}
 
 
-def activate(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
+def activate(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     """Swap the old and the new data, or report what would be swapped."""
     if module.check_mode:
         aside = [f"{swap.live}.before-{restore.id}" for swap in restore.swaps if os.path.lexists(swap.live)]
@@ -257,7 +257,7 @@ def activate(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str
     return {"changed": changed, "msg": message, "aside": aside if changed else []}
 
 
-def block(module: AnsibleModule, restore: backup_restore.Restore) -> dict[str, Any]:
+def block(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     """Mark the restore, and keep etcd from starting. The marker comes first: without it the drop-in permits a start."""
     marker, guard = module.params["marker"], module.params["start_guard"]
     marked = (backup_restore.read_marker(marker) or {}).get("id") == restore.id
@@ -316,10 +316,8 @@ def main() -> None:
     )
     exit_on_signals()
     params = module.params
-    restore = backup_restore.Restore(
-        params["id"] or "", params["data_dir"].rstrip("/"), (params["wal_dir"] or "").rstrip("/")
-    )
     try:
+        restore = restore_folders.resolve_restore(params["id"] or "", params["data_dir"], params["wal_dir"] or "")
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
         if params["state"] == "prepared":
             result = prepare(module, restore)
@@ -338,7 +336,7 @@ def main() -> None:
     module.exit_json(
         pending=to_resume,
         activated=bool(restore.id) and restore.is_activated,
-        restored=backup_restore.read_record(restore.data_dir) or {},
+        restored=restore_folders.read_record(restore.data_dir) or {},
         **result,
     )
 

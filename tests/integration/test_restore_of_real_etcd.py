@@ -22,7 +22,8 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_folders, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
@@ -36,6 +37,7 @@ BUMP = 1_000_000_000
 KILLED = """
 import json, os, signal, sys
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_folders
 asked = json.loads(sys.argv[1])
 steps = 0
 def watch(event, arguments):
@@ -44,7 +46,7 @@ def watch(event, arguments):
         steps += 1
         if steps == asked["step"]:
             os.kill(os.getpid(), signal.SIGKILL)
-restore = backup_restore.Restore(*asked["restore"])
+restore = restore_folders.Restore(*asked["restore"])
 sys.addaudithook(watch)
 backup_restore.prepare(restore, backup_restore.Request(**asked["request"]))
 backup_restore.activate(restore, asked["marker"], 0)
@@ -113,8 +115,8 @@ def request(saved: Saved, member: Member, **more: Any) -> backup_restore.Request
     return replace(base, **more)
 
 
-def restore(member: Member, wal: bool = False) -> backup_restore.Restore:
-    return backup_restore.Restore(
+def restore(member: Member, wal: bool = False) -> Restore:
+    return Restore(
         ID, str(member.folder / member.name), str(member.folder / f"{member.name}-wal/member/wal") if wal else ""
     )
 
@@ -187,14 +189,31 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
     assert not (tmp_path / "m0" / "member" / "wal").exists()
 
 
+@pytest.mark.parametrize("wal", ["wal", "m0/wal", "m0/member/wal"])
+def test_a_wal_dir_next_to_the_data_dir_or_in_it(saved: Saved, tmp_path: Path, wal: str) -> None:
+    """The old data and the old log are kept, and etcd starts on the new data with the same WAL dir."""
+    folder = tmp_path / wal
+    member = replace(saved.members[0], folder=tmp_path, peers={}, process=None, sampler=None)
+    member = replace(member, flags=(f"--wal-dir={folder}",))
+    with running([member]):
+        etcdctl(member, "put", "old", "x")
+    asked = restore_folders.resolve_restore(ID, str(tmp_path / "m0"), str(folder))
+    alone = f"m0=http://127.0.0.1:{member.port + 1}"
+    backup_restore.prepare(asked, request(saved, member, initial_cluster=alone))
+    aside = backup_restore.activate(asked, str(tmp_path / "restoring"), 0)
+    kept = f"wal.before-{ID}" if wal == "wal" else f"m0.before-{ID}{wal.removeprefix('m0')}"
+    assert f"{tmp_path}/m0.before-{ID}" in aside and list((tmp_path / kept).glob("*.wal"))
+    assert (tmp_path / f"m0.before-{ID}" / "member" / "snap" / "db").exists()
+    with running([member]):
+        assert json.loads(etcdctl(member, "get", "", "--from-key", "-w", "json"))["count"] == KEYS
+
+
 def test_a_running_member_is_refused(saved: Saved, tmp_path: Path) -> None:
     (member, *_others) = copies(saved, tmp_path)
     member = replace(member, peers={}, flags=("--force-new-cluster",))
     with running([member]):
         backup_restore.prepare(restore(member), request(saved, member))
-        with pytest.raises(
-            backup_restore.RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"
-        ):
+        with pytest.raises(RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"):
             backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
         assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
     assert not (tmp_path / "restoring").exists()
@@ -229,7 +248,7 @@ def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
         assert names == {"data", "wal", f"data.before-{ID}"}, f"step {step} of {steps}"
         assert {path.name for path in (folder / "wal").iterdir()} == {"member", f"member.before-{ID}"}
         assert (folder / f"data.before-{ID}" / "member" / "snap" / "db").read_text() == "precious"
-        assert (backup_restore.read_record(str(folder / "data")) or {})["id"] == ID
+        assert (restore_folders.read_record(str(folder / "data")) or {})["id"] == ID
         assert list((folder / "wal" / "member" / "wal").glob("*.wal"))
         shutil.rmtree(folder)
         step += 1 if step < 12 else 3
@@ -242,7 +261,7 @@ def test_another_snapshot_halfway(saved: Saved, tmp_path: Path) -> None:
     shutil.copytree(Path(saved.path).parent, other)
     record = other / f"{Path(saved.path).name}.json"
     record.write_text(record.read_text().replace('"member": "', '"member": "x'))
-    with pytest.raises(backup_restore.RestoreError, match="was started with another snapshot than"):
+    with pytest.raises(RestoreError, match="was started with another snapshot than"):
         backup_restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
 
 

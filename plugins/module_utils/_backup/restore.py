@@ -23,56 +23,23 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import Runner
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import (
+    Restore,
+    RestoreError,
+    check_id,
+    read_json,
+    read_record,
+    record_path,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import GROWTH_BYTES, WAL_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
-_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z")
-_RECORD = "headroom-restore.json"
 _PART = ".part"
 # In a marker: the data is prepared, but not yet replaced, so that another snapshot may still be chosen.
 BEGUN = "begun"
-
-
-class RestoreError(ValueError):
-    """A restore that cannot be done; the old data is unchanged."""
-
-
-@dataclass(frozen=True)
-class FolderSwap:
-    """A folder of etcd's data, and the folder next to it that will replace it."""
-
-    live: str
-    prepared: str
-
-
-@dataclass(frozen=True)
-class Restore:
-    """The restore of one member. ``id`` is the same on all members; ``wal_dir`` is empty if the WAL is in the data dir."""
-
-    id: str
-    data_dir: str
-    wal_dir: str
-
-    @property
-    def swaps(self) -> list[FolderSwap]:
-        """The folders to swap, the data dir last: once it is swapped, all are."""
-        folders = [self.data_dir]
-        if self.wal_dir and not _is_inside(self.wal_dir, self.data_dir):
-            folders.insert(0, os.path.dirname(self.wal_dir))
-        return [FolderSwap(folder, f"{folder}.restore-{self.id}") for folder in folders]
-
-    @property
-    def is_prepared(self) -> bool:
-        """Return whether the new data is complete and not yet activated."""
-        return os.path.isdir(self.swaps[-1].prepared)
-
-    @property
-    def is_activated(self) -> bool:
-        """Return whether etcd's data dir holds the new data."""
-        return (read_record(self.data_dir) or {}).get("id") == self.id
 
 
 @dataclass(frozen=True)
@@ -96,38 +63,14 @@ class Request:
     timeout: int
 
 
-def check_id(name: str) -> None:
-    """Raise RestoreError for an invalid id."""
-    if _ID.fullmatch(name) is None:
-        raise RestoreError(f"id is {name!r}: write the time of the restore, such as 20261121T101500Z")
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == os.path.normpath(folder)
-
-
-def read_record(data_dir: str) -> dict[str, Any] | None:
-    """Return the record of the restore that created the data in a data dir, None if there was none."""
-    return _read(os.path.join(data_dir, "member", _RECORD))
-
-
 def read_marker(marker: str) -> dict[str, Any] | None:
     """Return the unfinished restore of this host, None if there is none. Raises RestoreError for an invalid marker."""
-    found = _read(marker)
+    found = read_json(marker)
     if found is None and os.path.lexists(marker):
         raise RestoreError(
             f"{marker} is not the marker of a restore: check the folders next to the data dir, then remove it"
         )
     return found
-
-
-def _read(path: str) -> dict[str, Any] | None:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) and isinstance(data.get("id"), str) else None
 
 
 def check_free_space(restore: Restore, size: int, reserve: int) -> None:
@@ -194,10 +137,9 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
     argv += [f"--initial-cluster={request.initial_cluster}", f"--initial-cluster-token={request.token}"]
     argv += [f"--initial-advertise-peer-urls={request.peer_url}"]
     argv += [f"--data-dir={restore.swaps[-1].prepared}{_PART}"]
-    if len(restore.swaps) > 1:
-        wal = restore.swaps[0]
-        os.mkdir(wal.prepared + _PART, 0o700)
-        argv += [f"--wal-dir={os.path.join(wal.prepared + _PART, os.path.basename(restore.wal_dir))}"]
+    if restore.has_separate_wal:
+        os.makedirs(os.path.dirname(restore.wal_dir_below(_PART)), 0o700, exist_ok=True)
+    argv += [f"--wal-dir={restore.wal_dir_below(_PART)}"]
     if request.bump_revision:
         argv += [f"--bump-revision={request.bump_revision}", "--mark-compacted"]
     answer = run(argv, float(request.timeout), "etcdutl")
@@ -208,7 +150,7 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
 
 
 def _write_record(restore: Restore, metadata: Metadata) -> None:
-    path = os.path.join(restore.swaps[-1].prepared + _PART, "member", _RECORD)
+    path = record_path(restore.swaps[-1].prepared + _PART)
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"id": restore.id, "snapshot": metadata.as_dict()}, stream, indent=2)
         stream.write("\n")

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import FolderSwap, Restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import (
+    FolderSwap,
+    Restore,
+    RestoreError,
+    check_id,
+    resolve_restore,
+)
 
 ID = "20261121T101500Z"
 
@@ -36,6 +42,15 @@ ID = "20261121T101500Z"
                 FolderSwap("/srv/data", f"/srv/data.restore-{ID}"),
             ],
         ),
+        (
+            "/srv/etcd/data",
+            "/srv/etcd/wal",
+            [
+                FolderSwap("/srv/etcd/wal", f"/srv/etcd/wal.restore-{ID}"),
+                FolderSwap("/srv/etcd/data", f"/srv/etcd/data.restore-{ID}"),
+            ],
+        ),
+        ("/srv/data", "/srv/data/wal", [FolderSwap("/srv/data", f"/srv/data.restore-{ID}")]),
     ],
 )
 def test_swapped_folders(data_dir: str, wal_dir: str, swaps: list[FolderSwap]) -> None:
@@ -43,10 +58,42 @@ def test_swapped_folders(data_dir: str, wal_dir: str, swaps: list[FolderSwap]) -
     assert Restore(ID, data_dir, wal_dir).swaps == swaps
 
 
+@pytest.mark.parametrize(
+    ("data_dir", "wal_dir", "expected"),
+    [
+        ("/srv/wal/../data/", "/srv/wal/", ("/srv/data", "/srv/wal")),
+        ("/srv/data", "/srv/data/../wal", ("/srv/data", "/srv/wal")),
+        ("{link}", "", ("{real}/data", "")),
+        # Outside its own folder by name only.
+        ("{real}/data", "{link}/member/wal", ("{real}/data", "{real}/data/member/wal")),
+        # A log that was moved before: the link to its old place is part of the old data.
+        ("{real}/data", "{real}/data/member/wal", ("{real}/data", "{real}/data/member/wal")),
+    ],
+)
+def test_paths_are_resolved(tmp_path: Path, data_dir: str, wal_dir: str, expected: tuple[str, str]) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    (real / "data" / "member").mkdir(parents=True)
+    (real / "wal").mkdir()
+    link.symlink_to(real / "data")
+    (real / "data" / "member" / "wal").symlink_to(real / "wal")
+    names = {"real": str(real), "link": str(link)}
+    if wal_dir == "{link}/member/wal":
+        (real / "data" / "member" / "wal").unlink()
+        (real / "data" / "member" / "wal").mkdir()
+    restore = resolve_restore(ID, data_dir.format(**names), wal_dir.format(**names))
+    assert (restore.data_dir, restore.wal_dir) == tuple(path.format(**names) for path in expected)
+
+
+@pytest.mark.parametrize("wal_dir", ["/srv/etcd", "/srv/etcd/data", "/srv/other/../etcd/"])
+def test_a_wal_dir_that_contains_the_data_dir_is_refused(wal_dir: str) -> None:
+    with pytest.raises(RestoreError, match=rf"the data dir /srv/etcd/data is in the WAL dir {wal_dir}, so they cannot"):
+        resolve_restore(ID, "/srv/etcd/data", wal_dir)
+
+
 @pytest.mark.parametrize("name", ["", "now", "../x", "20261121T101500Z ", "2026-11-21"])
 def test_invalid_ids(name: str) -> None:
-    with pytest.raises(backup_restore.RestoreError, match="write the time of the restore, such as 20261121T101500Z"):
-        backup_restore.check_id(name)
+    with pytest.raises(RestoreError, match="write the time of the restore, such as 20261121T101500Z"):
+        check_id(name)
 
 
 def made(folder: Path) -> Restore:
@@ -93,11 +140,24 @@ def test_hosts_without_old_data(tmp_path: Path) -> None:
     assert restore.is_activated
 
 
+def test_nothing_is_lost_of_a_data_dir_next_to_the_wal_dir(tmp_path: Path) -> None:
+    """The folder above the WAL contains the data dir, and is not renamed."""
+    restore = Restore(ID, str(tmp_path / "data"), str(tmp_path / "wal"))
+    for swap in restore.swaps:
+        for path, content in ((swap.live, "old"), (swap.prepared, "new")):
+            Path(path, "member").mkdir(parents=True)
+            Path(path, "member", "what").write_text(content)
+    (tmp_path / "other").write_text("stays")
+    aside = backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    assert aside == [f"{tmp_path}/wal.before-{ID}", f"{tmp_path}/data.before-{ID}"]
+    assert [Path(path, "member", "what").read_text() for path in aside] == ["old", "old"]
+    assert [(tmp_path / name / "member" / "what").read_text() for name in ("wal", "data")] == ["new", "new"]
+    assert (tmp_path / "other").read_text() == "stays"
+
+
 def test_activate_requires_prepare(tmp_path: Path) -> None:
     marker = tmp_path / "restoring"
-    with pytest.raises(
-        backup_restore.RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"
-    ):
+    with pytest.raises(RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"):
         backup_restore.activate(Restore(ID, str(tmp_path / "data"), ""), str(marker), 0)
     assert not marker.exists()
 
@@ -105,9 +165,7 @@ def test_activate_requires_prepare(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"id": 7}'])
 def test_invalid_marker(tmp_path: Path, content: str) -> None:
     (tmp_path / "restoring").write_text(content)
-    with pytest.raises(
-        backup_restore.RestoreError, match="is not the marker of a restore: check the folders next to the data dir"
-    ):
+    with pytest.raises(RestoreError, match="is not the marker of a restore: check the folders next to the data dir"):
         backup_restore.read_marker(str(tmp_path / "restoring"))
     assert backup_restore.read_marker(str(tmp_path / "none")) is None
 
@@ -115,9 +173,9 @@ def test_invalid_marker(tmp_path: Path, content: str) -> None:
 def test_too_little_free_space(tmp_path: Path) -> None:
     restore = Restore(ID, str(tmp_path / "data"), "")
     backup_restore.check_free_space(restore, 1 << 20, 0)
-    with pytest.raises(backup_restore.RestoreError, match=r"PiB must stay free: move older data"):
+    with pytest.raises(RestoreError, match=r"PiB must stay free: move older data"):
         backup_restore.check_free_space(restore, 1 << 20, 1 << 55)
-    with pytest.raises(backup_restore.RestoreError, match="none does not exist: mount its volume, or create it"):
+    with pytest.raises(RestoreError, match="none does not exist: mount its volume, or create it"):
         backup_restore.check_free_space(Restore(ID, str(tmp_path / "none" / "data"), ""), 0, 0)
-    with pytest.raises(backup_restore.RestoreError, match="/proc is a mount point and cannot be renamed"):
+    with pytest.raises(RestoreError, match="/proc is a mount point and cannot be renamed"):
         backup_restore.check_free_space(Restore(ID, "/proc", ""), 0, 0)
