@@ -18,7 +18,8 @@ description:
 options:
   state:
     description:
-      - V(inspected) changes nothing. Returns the unfinished restore, and the restore that the data came from.
+      - V(inspected) changes nothing. Returns the unfinished restore, the restore that the data came from, and with O(id) what this host has of
+        that restore.
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
       - V(blocked) marks the restore on this host, before etcd is stopped. With O(start_guard), etcd cannot start from then on, also after a reboot.
         As long as no member's data was replaced, a restore may start over, from another snapshot.
@@ -34,6 +35,17 @@ options:
   path:
     description: With O(state=prepared), the snapshot on this host, required.
     type: path
+  source:
+    description: With O(state=prepared), where O(path) was copied from. RV(record) returns it, so that a resumed restore finds the snapshot again.
+    type: dict
+    version_added: 0.4.0
+    suboptions:
+      host:
+        description: The host.
+        type: str
+      path:
+        description: The path on that host.
+        type: str
   member:
     description: With O(state=prepared), the name of this member, required.
     type: str
@@ -159,6 +171,18 @@ activated:
   description: Whether etcd's data dir contains the data of the restore O(id).
   type: bool
   returned: success
+ready:
+  description:
+    - Whether the new data of the restore O(id) is complete on this host, prepared or activated. It is not on a host that was replaced during the
+      restore, or that lost a volume - prepare such a host again.
+  type: bool
+  returned: success
+  version_added: 0.4.0
+record:
+  description: Id, snapshot metadata and source of the restore O(id), from what this host has of its new data; empty without any.
+  type: dict
+  returned: success
+  version_added: 0.4.0
 restored:
   description: Id and snapshot metadata of the restore that created the current data; empty if it was not restored.
   type: dict
@@ -219,6 +243,7 @@ def build_request(params: dict[str, Any]) -> backup_restore.Request:
         reserve=parse_size(params["reserve"], "reserve"),
         etcdutl_path=params["etcdutl_path"],
         timeout=params["timeout"],
+        source=params["source"],
     )
 
 
@@ -228,7 +253,7 @@ def prepare(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     if module.check_mode:
         restore_folders.check_id(restore.id)
         metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
-        changed = not (restore.is_activated or restore.is_prepared)
+        changed = not restore.is_ready
         if changed:
             backup_restore.check_free_space(restore, metadata.size, request.reserve)
     else:
@@ -292,6 +317,7 @@ def main() -> None:
             "state": {"type": "str", "choices": STATES, "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
+            "source": {"type": "dict", "options": {"host": {"type": "str"}, "path": {"type": "str"}}},
             "member": {"type": "str"},
             "peer_url": {"type": "str"},
             "initial_cluster": {"type": "str"},
@@ -336,6 +362,8 @@ def main() -> None:
     module.exit_json(
         pending=to_resume,
         activated=bool(restore.id) and restore.is_activated,
+        ready=bool(restore.id) and restore.is_ready,
+        record=restore.record if restore.id else {},
         restored=restore_folders.read_record(restore.data_dir) or {},
         **result,
     )

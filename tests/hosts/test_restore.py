@@ -190,6 +190,35 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
 
 
+def replace_host(site, host):
+    """Leave on a host nothing of etcd, as on a new host with blank volumes."""
+    site.on(
+        host,
+        "systemctl stop etcd; systemctl disable etcd; find /var/lib/etcd /var/lib/etcd-wal -mindepth 1 -delete; "
+        "rm -rf /etc/etcd /etc/systemd/system/etcd.service* /usr/local/bin/etcdctl /usr/local/bin/etcdutl; systemctl daemon-reload",
+    )
+
+
+def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
+    """One host is replaced, and one loses only its log, after all have activated the new data."""
+    asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup, "etcd_restore_again": True}
+    interrupted(site, "restore", "Start the member", **asked)
+    replace_host(site, "etcd-3")
+    site.on("etcd-1", "systemctl stop etcd; find /var/lib/etcd-wal -mindepth 1 -delete")
+    checked = play(site, "restore", "--check", **asked)
+    assert checked.code == 0 and "incomplete on etcd-1, etcd-3: would prepare" in unwrapped(checked), checked.output
+    run = play(site, "restore", etcd_restore_confirm=CLUSTER)  # the interrupted restore knows its snapshot
+    assert run.code == 0 and "incomplete on etcd-1, etcd-3: preparing" in unwrapped(run), run.output
+    assert members_healthy(site) == 3
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
+def unwrapped(run):
+    return re.sub(r"\s+", " ", run.output)
+
+
 def test_restore_after_the_loss_of_all_data(site, backup):
     for host in site.hosts:
         site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")

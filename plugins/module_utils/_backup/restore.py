@@ -28,8 +28,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
     RestoreError,
     check_id,
     read_json,
-    read_record,
-    record_path,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import GROWTH_BYTES, WAL_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
@@ -47,7 +45,8 @@ class Request:
     """The snapshot to restore, and the member and cluster to restore it for.
 
     ``owner`` and ``group`` are numeric ids. ``bump_revision`` is added to revisions, so that none is used twice and watchers
-    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds.
+    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source`` is kept
+    in the record: a resumed restore finds the snapshot there.
     """
 
     path: str
@@ -61,6 +60,7 @@ class Request:
     reserve: int
     etcdutl_path: str
     timeout: int
+    source: dict[str, str] | None = None
 
 
 def read_marker(marker: str) -> dict[str, Any] | None:
@@ -103,9 +103,8 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
     metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout, run=run)
     if metadata.encryption:
         raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
-    made_from = read_record(restore.data_dir if restore.is_activated else restore.swaps[-1].prepared)
-    if restore.is_activated or restore.is_prepared:
-        if (made_from or {}).get("snapshot") != metadata.as_dict():
+    if restore.is_ready:
+        if restore.record.get("snapshot") != metadata.as_dict():
             raise RestoreError(
                 f"the restore {restore.id} was started with another snapshot than {request.path}: finish it with that snapshot"
             )
@@ -114,8 +113,9 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
     check_free_space(restore, metadata.size, request.reserve)
     with _translate_os_errors(restore.data_dir):
         _make(restore, request, run)
-        _write_record(restore, metadata)
+        record = {"id": restore.id, "snapshot": metadata.as_dict(), "source": request.source}
         for swap in restore.swaps:
+            _write_json(restore.record_path(swap, swap.prepared + _PART), record)
             _set_owner_and_flush(swap.prepared + _PART, request.owner, request.group)
             os.rename(swap.prepared + _PART, swap.prepared)
             sync_path(os.path.dirname(swap.prepared))
@@ -149,10 +149,9 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
         raise RestoreError(f"etcdutl cannot restore {request.path}: {failure_reason(answer)}")
 
 
-def _write_record(restore: Restore, metadata: Metadata) -> None:
-    path = record_path(restore.swaps[-1].prepared + _PART)
+def _write_json(path: str, record: dict[str, Any]) -> None:
     with open(path, "w", encoding="utf-8") as stream:
-        json.dump({"id": restore.id, "snapshot": metadata.as_dict()}, stream, indent=2)
+        json.dump(record, stream, indent=2)
         stream.write("\n")
 
 
@@ -168,11 +167,16 @@ def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
 def begin(restore: Restore, marker: str, now: float) -> None:
     """Write the marker before etcd stops, so that nothing else changes the cluster until the restore is finished. Raises RestoreError."""
     check_id(restore.id)
-    if not (restore.is_prepared or restore.is_activated):
-        raise RestoreError(f"{restore.swaps[-1].prepared} does not exist: prepare the restore first")
+    if not restore.is_ready:
+        raise RestoreError(_unprepared(restore))
     if (read_marker(marker) or {}).get("id") != restore.id:
         with _translate_os_errors(marker):
             _write_marker(marker, {"id": restore.id, "step": BEGUN}, now)
+
+
+def _unprepared(restore: Restore) -> str:
+    missing = [swap.prepared for swap in restore.swaps if not os.path.isdir(swap.prepared)]
+    return f"{' and '.join(missing)} {'does' if len(missing) == 1 else 'do'} not exist: prepare the restore first"
 
 
 def pending_id(marker: str) -> str:
@@ -189,7 +193,7 @@ def activate(restore: Restore, marker: str, now: float) -> list[str]:
     check_id(restore.id)
     if not restore.is_activated:
         if not restore.is_prepared:
-            raise RestoreError(f"{restore.swaps[-1].prepared} does not exist: prepare the restore first")
+            raise RestoreError(_unprepared(restore))
         check_stopped(restore.data_dir)
     aside = []
     with _translate_os_errors(restore.data_dir):

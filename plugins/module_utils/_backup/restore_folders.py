@@ -61,13 +61,39 @@ class Restore:
 
     @property
     def is_prepared(self) -> bool:
-        """Return whether the new data is complete and not yet activated."""
-        return os.path.isdir(self.swaps[-1].prepared)
+        """Return whether the new data is complete and not yet activated.
+
+        The data dir is prepared and activated last. So if only the WAL folder is prepared, the preparation was interrupted.
+        """
+        complete = all(os.path.isdir(swap.prepared) or self._is_swapped(swap) for swap in self.swaps)
+        return complete and os.path.isdir(self.swaps[-1].prepared)
 
     @property
     def is_activated(self) -> bool:
-        """Return whether etcd's data dir holds the new data."""
-        return (read_record(self.data_dir) or {}).get("id") == self.id
+        """Return whether etcd's folders hold the new data."""
+        return all(self._is_swapped(swap) and not os.path.isdir(swap.prepared) for swap in self.swaps)
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether the new data is complete. It is not on a host that was replaced, or that lost a volume."""
+        return self.is_prepared or self.is_activated
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record of this restore in what is left of the new data; empty if nothing is."""
+        for swap in self.swaps[::-1]:
+            for folder in (swap.prepared, swap.live):
+                found = read_json(self.record_path(swap, folder))
+                if found and found["id"] == self.id:
+                    return found
+        return {}
+
+    def record_path(self, swap: FolderSwap, folder: str) -> str:
+        """Return where the restore is recorded in the live or the prepared folder of a swap."""
+        return data_record_path(folder) if swap == self.swaps[-1] else os.path.join(folder, _RECORD)
+
+    def _is_swapped(self, swap: FolderSwap) -> bool:
+        return (read_json(self.record_path(swap, swap.live)) or {}).get("id") == self.id
 
 
 def resolve_restore(name: str, data_dir: str, wal_dir: str) -> Restore:
@@ -101,14 +127,14 @@ def check_id(name: str) -> None:
         raise RestoreError(f"id is {name!r}: write the time of the restore, such as 20261121T101500Z")
 
 
-def record_path(folder: str) -> str:
+def data_record_path(data_dir: str) -> str:
     """Return the path of the restore's record in a data dir."""
-    return os.path.join(folder, "member", _RECORD)
+    return os.path.join(data_dir, "member", _RECORD)
 
 
 def read_record(data_dir: str) -> dict[str, Any] | None:
     """Return the record of the restore that created the data in a data dir, None if there was none."""
-    return read_json(record_path(data_dir))
+    return read_json(data_record_path(data_dir))
 
 
 def read_json(path: str) -> dict[str, Any] | None:

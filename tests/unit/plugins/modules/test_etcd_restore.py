@@ -11,6 +11,7 @@ import json
 import os
 import pwd
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -109,6 +110,31 @@ def test_all_steps_in_order(capsys: pytest.CaptureFixture[str], asked: dict[str,
     flags = (tmp_path / "data" / "member" / "snap" / "db").read_text()
     assert "--bump-revision" in flags and "--mark-compacted" in flags
     assert (Path(aside) / "member" / "what").read_text() == "old"
+
+
+@pytest.mark.parametrize("lost", [("data",), ("wal",), ("data", "wal")])
+@pytest.mark.parametrize("activated", [False, True])
+def test_a_host_that_lost_a_volume_is_prepared_again(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path, lost: tuple[str, ...], activated: bool
+) -> None:
+    """Its marker may still be there, and the other volume may have the new data already."""
+    asked |= {"wal_dir": str(tmp_path / "wal" / "member" / "wal"), "source": {"host": "h1", "path": "/backups/etcd.db"}}
+    (tmp_path / "wal").mkdir()
+    for state in ("prepared", "blocked", "activated")[: 3 if activated else 2]:
+        assert step(capsys, asked, state)["ready"]
+    for name in lost:
+        for path in (tmp_path / "wal").iterdir() if name == "wal" else tmp_path.glob("data*"):
+            shutil.rmtree(path)
+    inspected = step(capsys, asked, "inspected")
+    assert (inspected["ready"], bool(inspected["record"])) == (False, len(lost) == 1)
+    if inspected["record"]:
+        assert inspected["record"]["source"] == asked["source"]
+    assert "prepare the restore first" in step(capsys, asked, "blocked")["msg"]
+    for state in ("prepared", "blocked", "activated"):
+        assert step(capsys, asked, state)["ready"]
+    assert step(capsys, asked, "prepared")["msg"] == f"The data of the restore {ID} already exists."
+    assert (tmp_path / "data" / "member" / "snap" / "db").exists() and (tmp_path / "wal" / "member" / "wal").is_dir()
+    assert step(capsys, asked, "finished")["restored"]["id"] == ID
 
 
 def may_start(asked: dict[str, Any]) -> bool:

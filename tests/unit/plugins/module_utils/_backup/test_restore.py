@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -103,9 +104,8 @@ def made(folder: Path) -> Restore:
         for path, content in ((swap.live, "old"), (swap.prepared, "new")):
             Path(path, "member").mkdir(parents=True)
             Path(path, "member", "what").write_text(content)
-    Path(restore.swaps[-1].prepared, "member", "headroom-restore.json").write_text(
-        json.dumps({"id": ID, "snapshot": {}})
-    )
+    for swap in restore.swaps:
+        Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
     return restore
 
 
@@ -122,6 +122,40 @@ def test_activate(tmp_path: Path) -> None:
     assert backup_restore.read_marker(marker) == {"id": ID, "placed_at": "1970-01-01T00:00:00Z"}
     assert backup_restore.activate(restore, marker, 9) == []
     assert backup_restore.finish(marker) and not backup_restore.finish(marker)
+
+
+LOST = {
+    "data": ("data", f"data.restore-{ID}"),
+    "wal": ("wal",),
+    "all": ("data", f"data.restore-{ID}", "wal"),
+}
+
+
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("activated", [False, True])
+def test_a_lost_volume_makes_the_data_incomplete(tmp_path: Path, lost: str, activated: bool) -> None:
+    restore, marker = made(tmp_path), str(tmp_path / "restoring")
+    if activated:
+        backup_restore.activate(restore, marker, 0)
+    assert restore.is_ready and restore.record["id"] == ID
+    for name in LOST[lost]:
+        shutil.rmtree(tmp_path / name, ignore_errors=True)
+    assert not restore.is_ready and bool(restore.record) == (lost != "all")
+    (tmp_path / "wal").mkdir(exist_ok=True)
+    for step in (backup_restore.begin, backup_restore.activate):
+        with pytest.raises(RestoreError, match="not exist: prepare the restore first"):
+            step(restore, marker, 0)
+
+
+def test_new_data_is_incomplete_until_the_data_dir_is_prepared_again(tmp_path: Path) -> None:
+    """The log's volume was lost after the activation, and the second preparation was interrupted between its two renames."""
+    restore = made(tmp_path)
+    backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    shutil.rmtree(restore.swaps[0].live)
+    Path(restore.swaps[0].prepared).mkdir()
+    assert (restore.is_prepared, restore.is_activated) == (False, False)
+    Path(restore.swaps[1].prepared).mkdir()
+    assert (restore.is_prepared, restore.is_activated) == (True, False)
 
 
 def test_old_data_is_never_overwritten(tmp_path: Path) -> None:
