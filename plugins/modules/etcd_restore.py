@@ -20,6 +20,8 @@ options:
     description:
       - V(inspected) changes nothing. Returns the unfinished restore, the restore that the data came from, and with O(id) what this host has of
         that restore.
+      - V(checked) changes nothing. Fails if a folder cannot be renamed, or if a volume has too little space for the new data next to the old and
+        for the copies of the snapshot in O(copy_dirs).
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
       - V(blocked) marks the restore on this host, before etcd is stopped. With O(start_guard), etcd cannot start from then on, also after a reboot.
         As long as no member's data was replaced, a restore may start over, from another snapshot.
@@ -27,7 +29,7 @@ options:
       - V(activated) renames the old data and then the new. Fails while etcd runs on the old data, so stop every member of the cluster first.
       - V(finished) ends the restore, once the cluster works, and removes O(start_guard).
     type: str
-    choices: [inspected, prepared, blocked, activated, permitted, finished]
+    choices: [inspected, checked, prepared, blocked, activated, permitted, finished]
     required: true
   id:
     description: Id of the restore, the same on all members - the time at which it started, for example V(20261121T101500Z).
@@ -35,6 +37,16 @@ options:
   path:
     description: With O(state=prepared), the snapshot on this host, required.
     type: path
+  snapshot_size:
+    description: With O(state=checked), the size of the snapshot in bytes, required. The new database has about the same size.
+    type: int
+    version_added: 0.4.0
+  copy_dirs:
+    description: With O(state=checked), the directories that will each hold a copy of the snapshot during the restore. They may not exist yet.
+    type: list
+    elements: path
+    default: []
+    version_added: 0.4.0
   source:
     description: With O(state=prepared), where O(path) was copied from. RV(record) returns it, so that a resumed restore finds the snapshot again.
     type: dict
@@ -206,13 +218,18 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_folders, start_guard
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
+    check,
+    restore_folders,
+    restore_space,
+    start_guard,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
-STATES = ["inspected", "prepared", "blocked", "activated", "permitted", "finished"]
+STATES = ["inspected", "checked", "prepared", "blocked", "activated", "permitted", "finished"]
 
 # Options that state=prepared requires.
 REQUIRED = ("path", "member", "peer_url", "initial_cluster", "token")
@@ -255,7 +272,7 @@ def prepare(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
         metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
         changed = not restore.is_ready
         if changed:
-            backup_restore.check_free_space(restore, metadata.size, request.reserve)
+            restore_space.check_free_space(restore, metadata.size, request.reserve)
     else:
         changed, metadata = backup_restore.prepare(restore, request)
     action = "Would create" if module.check_mode else "Created"
@@ -264,6 +281,17 @@ def prepare(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
         f"{action} {where} from {request.path}." if changed else f"The data of the restore {restore.id} already exists."
     )
     return {"changed": changed, "msg": message, "metadata": metadata.as_dict()}
+
+
+def check_space(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
+    """Check that the snapshot and the new data fit, before the snapshot is copied to this host."""
+    params = module.params
+    reserve = parse_size(params["reserve"], "reserve")
+    if not restore.is_ready:
+        restore_space.check_free_space(
+            restore, params["snapshot_size"], reserve, params["copy_dirs"], planned=module.check_mode
+        )
+    return {"changed": False, "msg": "There is enough space for the new data."}
 
 
 def activate(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
@@ -317,6 +345,8 @@ def main() -> None:
             "state": {"type": "str", "choices": STATES, "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
+            "snapshot_size": {"type": "int"},
+            "copy_dirs": {"type": "list", "elements": "path", "default": []},
             "source": {"type": "dict", "options": {"host": {"type": "str"}, "path": {"type": "str"}}},
             "member": {"type": "str"},
             "peer_url": {"type": "str"},
@@ -334,6 +364,7 @@ def main() -> None:
             "timeout": {"type": "int", "default": 1800},
         },
         required_if=[
+            ("state", "checked", ["id", "snapshot_size"]),
             ("state", "prepared", ["id", *REQUIRED]),
             ("state", "blocked", ["id"]),
             ("state", "activated", ["id"]),
@@ -345,7 +376,9 @@ def main() -> None:
     try:
         restore = restore_folders.resolve_restore(params["id"] or "", params["data_dir"], params["wal_dir"] or "")
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
-        if params["state"] == "prepared":
+        if params["state"] == "checked":
+            result = check_space(module, restore)
+        elif params["state"] == "prepared":
             result = prepare(module, restore)
         elif params["state"] == "blocked":
             result = block(module, restore)

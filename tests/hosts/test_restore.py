@@ -18,6 +18,18 @@ KEYS = 50
 BUMP = 1_000_000_000
 
 
+# What a restore creates on a host, and removes again when it is refused or finished.
+LEFT = (
+    "/var/lib/etcd/restoring",
+    "/var/lib/etcd/*.restore-*",
+    "/var/lib/etcd-wal/*.restore-*",
+    "/etc/etcd/restoring",
+    "/etc/systemd/system/etcd.service.d",
+    "/run/headroom-restore-*",
+    "/var/tmp/headroom-restore-*",
+)
+
+
 def play(site, playbook, *arguments, **variables):
     """Run one of the playbooks, with extra variables."""
     given = ["-e", json.dumps({"etcd_lint_enabled": False, **variables})]
@@ -41,6 +53,16 @@ def count(site, host, prefix):
 
 def running_since(site):
     return {host: site.on(host, "systemctl show -P MainPID etcd").strip() for host in site.hosts}
+
+
+def leftovers(site, host, *patterns):
+    """Return the paths on a host that match shell patterns. `ls` cannot tell: it fails as soon as one of several patterns matches nothing."""
+    loop = f'for path in {" ".join(patterns)}; do if [ -e "$path" ]; then echo "$path"; fi; done'
+    return site.on(host, loop).split()
+
+
+def unwrapped(run):
+    return re.sub(r"\s+", " ", run.output)
 
 
 def members_healthy(site):
@@ -67,6 +89,38 @@ def module_site():
 
     assert os.environ.get("LAB_NAME", "").startswith("molecule-"), "these tests change hosts"
     return Site()
+
+
+@pytest.mark.parametrize("pattern", LEFT)
+def test_leftovers_are_found(site, pattern):
+    """The tests below assert that there are none: each kind would be found, also where the other patterns match nothing."""
+    path = pattern.replace("*", "x")
+    site.on("etcd-3", f"mkdir {path}")
+    try:
+        assert leftovers(site, "etcd-3", *LEFT) == [path]
+    finally:
+        site.on("etcd-3", f"rmdir {path}")
+    assert leftovers(site, "etcd-3", *LEFT) == []
+
+
+def test_a_restore_without_enough_space_is_refused_before_the_snapshot_is_copied(site, backup):
+    free = int(site.on("etcd-3", "df -B1 --output=avail /var/lib/etcd | tail -n 1"))
+    site.on("etcd-3", f"fallocate -l {free - (80 << 20)} /var/lib/etcd/ballast")  # 64 MB must stay free
+    before = running_since(site)
+    try:
+        for arguments in (["--check"], []):
+            run = play(site, "restore", *arguments, etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
+            assert run.code != 0, run.output
+            text = unwrapped(run)
+            assert re.search(
+                r"/var/lib/etcd has \S+ MiB free, but the restore needs \S+ MiB there: \S+ \S+ for a copy", text
+            ), text
+            assert "Copy the snapshot to the host" not in text
+    finally:
+        site.on("etcd-3", "rm /var/lib/etcd/ballast")
+    assert running_since(site) == before
+    for host in site.hosts:
+        assert leftovers(site, host, *LEFT) == []
 
 
 WRONG = {
@@ -129,10 +183,8 @@ def test_a_bad_snapshot_is_refused(site, backup, case):
     assert run.code != 0 and re.search(text, run.output), run.output
     assert running_since(site) == before
     assert count(site, "etcd-1", "/after/") == 3
-    assert "none" in site.on(
-        "etcd-3",
-        "ls -d /var/lib/etcd/*restor* /etc/etcd/restoring /var/tmp/headroom-restore-* 2>/dev/null || echo none",
-    )
+    for host in site.hosts:
+        assert leftovers(site, host, *LEFT) == []
 
 
 @pytest.mark.parametrize("case", SAME_TASK)
@@ -150,7 +202,8 @@ def test_check_mode_shows_every_change_and_makes_none(site, backup):
     run = play(site, "restore", "--check", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
     assert run.code == 0 and min(run.changed[host] for host in site.hosts) > 0, run.output
     assert running_since(site) == before
-    assert "none" in site.on("etcd-2", "ls -d /var/lib/etcd/*restore* /etc/etcd/restoring 2>/dev/null || echo none")
+    for host in site.hosts:
+        assert leftovers(site, host, *LEFT) == []
 
 
 def start_after_reboot(site, host):
@@ -179,9 +232,8 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     run = play(site, "restore", **asked)
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
-    assert "none" in site.on(
-        "etcd-3", "ls -d /etc/systemd/system/etcd.service.d /run/headroom-restore-* 2>/dev/null || echo none"
-    )
+    for host in site.hosts:
+        assert leftovers(site, host, *LEFT) == []
     assert start_after_reboot(site, "etcd-3") == ["active", "yes"]
     again = play(site, "restore", **asked)
     assert again.code != 0 and "etcd_restore_again=true" in again.output, again.output
@@ -213,10 +265,6 @@ def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
     back = site.play()
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
-
-
-def unwrapped(run):
-    return re.sub(r"\s+", " ", run.output)
 
 
 def test_restore_after_the_loss_of_all_data(site, backup):
@@ -259,4 +307,4 @@ def test_drill_on_a_host(site):
         "ansible", "etcd-3", "-b", "-m", "etcdops.headroom.etcd_restore_drill", "-a", "src=/var/backups"
     )
     assert drill.code == 0 and "compared: hash" in drill.output, drill.output
-    assert "none" in site.on("etcd-3", "ls -d /var/tmp/.headroom-* 2>/dev/null || echo none")
+    assert leftovers(site, "etcd-3", "/var/tmp/.headroom-*") == []

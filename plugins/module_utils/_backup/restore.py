@@ -14,14 +14,13 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_space, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import Runner
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import (
     Restore,
@@ -29,10 +28,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
     check_id,
     read_json,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import GROWTH_BYTES, WAL_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
 _PART = ".part"
@@ -73,27 +70,6 @@ def read_marker(marker: str) -> dict[str, Any] | None:
     return found
 
 
-def check_free_space(restore: Restore, size: int, reserve: int) -> None:
-    """Raise RestoreError if the folders cannot be swapped, or ``size`` more bytes do not fit next to the old data."""
-    for swap in restore.swaps:
-        parent = os.path.dirname(swap.live)
-        if os.path.ismount(swap.live):
-            raise RestoreError(
-                f"{swap.live} is a mount point and cannot be renamed: set etcd_data_dir to a folder below it"
-            )
-        if not os.path.isdir(parent):
-            raise RestoreError(f"{parent} does not exist: mount its volume, or create it")
-        is_data = swap.live == restore.data_dir
-        needed = (size + GROWTH_BYTES if is_data else 0) + (WAL_BYTES if not is_data or len(restore.swaps) == 1 else 0)
-        filesystem = os.statvfs(parent)
-        free = filesystem.f_bavail * filesystem.f_frsize
-        if free < needed + reserve:
-            raise RestoreError(
-                f"{parent} has {format_size(free)} free, but the new data needs {format_size(needed)} next to the old, and "
-                f"{format_size(reserve)} must stay free: move older data (*.before-*) elsewhere, or lower reserve"
-            )
-
-
 def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
     """Verify the snapshot and create the new data next to the old. Returns whether anything changed, and the metadata.
 
@@ -109,8 +85,9 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
                 f"the restore {restore.id} was started with another snapshot than {request.path}: finish it with that snapshot"
             )
         return False, metadata
-    _remove_unfinished(restore)
-    check_free_space(restore, metadata.size, request.reserve)
+    for path in restore_space.leftovers(restore):
+        shutil.rmtree(path, ignore_errors=True)
+    restore_space.check_free_space(restore, metadata.size, request.reserve)
     with _translate_os_errors(restore.data_dir):
         _make(restore, request, run)
         record = {"id": restore.id, "snapshot": metadata.as_dict(), "source": request.source}
@@ -120,16 +97,6 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
             os.rename(swap.prepared + _PART, swap.prepared)
             sync_path(os.path.dirname(swap.prepared))
     return True, metadata
-
-
-def _remove_unfinished(restore: Restore) -> None:
-    """Remove new data of earlier restores that was never activated, which is only copies of snapshots."""
-    for swap in restore.swaps:
-        parent, name = os.path.split(swap.live)
-        pattern = re.compile(re.escape(name) + r"\.restore-[0-9]{8}T[0-9]{6}Z(?:\.part)?")
-        for entry in os.listdir(parent) if os.path.isdir(parent) else ():
-            if pattern.fullmatch(entry):
-                shutil.rmtree(os.path.join(parent, entry), ignore_errors=True)
 
 
 def _make(restore: Restore, request: Request, run: Runner) -> None:

@@ -207,6 +207,21 @@ def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], t
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_space_is_checked_before_the_snapshot_is_copied(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    fits = step(capsys, asked, "checked", snapshot_size=1 << 20, copy_dirs=[str(tmp_path / "staging")])
+    assert (fits["changed"], fits["msg"]) == (False, "There is enough space for the new data.")
+    full = step(capsys, asked, "checked", snapshot_size=1 << 52, copy_dirs=[str(tmp_path / "staging")])
+    assert re.search(
+        rf"^{tmp_path} has \S+ \SiB free, but the restore needs 8\.0 PiB there: 4\.0 PiB for a copy of the snapshot, "
+        r"4\.0 PiB for the new database, 128\.0 MiB for the new log, and 1\.0 MiB that must stay free\. Move",
+        full["msg"],
+    ), full["msg"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 @pytest.mark.parametrize(
     ("state", "change", "text"),
     [
@@ -218,7 +233,7 @@ def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], t
         ),
         ("prepared", {"bump_revision": -1}, "bump_revision is -1, but revisions cannot fall: write 0 or more"),
         ("prepared", {"path": "/nowhere.db"}, "/nowhere.db is not a file on this host"),
-        ("prepared", {"reserve": "1PB"}, "free, but the new data needs"),
+        ("prepared", {"reserve": "1PB"}, "free, but the restore needs"),
         ("prepared", {"reserve": "much"}, "reserve is 'much', which is not a valid size"),
         ("prepared", {"etcdutl_path": "/nowhere/etcdutl"}, "/nowhere/etcdutl is not an executable program"),
         ("activated", {}, "does not exist: prepare the restore first"),

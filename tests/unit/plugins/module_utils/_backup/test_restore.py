@@ -202,14 +202,3 @@ def test_invalid_marker(tmp_path: Path, content: str) -> None:
     with pytest.raises(RestoreError, match="is not the marker of a restore: check the folders next to the data dir"):
         backup_restore.read_marker(str(tmp_path / "restoring"))
     assert backup_restore.read_marker(str(tmp_path / "none")) is None
-
-
-def test_too_little_free_space(tmp_path: Path) -> None:
-    restore = Restore(ID, str(tmp_path / "data"), "")
-    backup_restore.check_free_space(restore, 1 << 20, 0)
-    with pytest.raises(RestoreError, match=r"PiB must stay free: move older data"):
-        backup_restore.check_free_space(restore, 1 << 20, 1 << 55)
-    with pytest.raises(RestoreError, match="none does not exist: mount its volume, or create it"):
-        backup_restore.check_free_space(Restore(ID, str(tmp_path / "none" / "data"), ""), 0, 0)
-    with pytest.raises(RestoreError, match="/proc is a mount point and cannot be renamed"):
-        backup_restore.check_free_space(Restore(ID, "/proc", ""), 0, 0)
