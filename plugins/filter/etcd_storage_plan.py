@@ -12,7 +12,16 @@ from ansible.errors import AnsibleFilterError
 
 # Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
-SETTINGS = ("erase", "quota", "snapshot_count", "entry_size", "scheduler", "fsync_p99_max_ms", "check_seconds")
+SETTINGS = (
+    "erase",
+    "restoring",
+    "quota",
+    "snapshot_count",
+    "entry_size",
+    "scheduler",
+    "fsync_p99_max_ms",
+    "check_seconds",
+)
 
 
 def etcd_storage_plan(
@@ -30,7 +39,14 @@ def etcd_storage_plan(
     if unknown:
         raise AnsibleFilterError(f"etcd_storage_plan has no argument {unknown[0]}: use {', '.join(SETTINGS)}.")
     try:
-        planned = volume_plans.plan_volumes(host, volumes, data_dir, wal_dir, settings.get("erase") or ())
+        planned = volume_plans.plan_volumes(
+            host,
+            volumes,
+            data_dir,
+            wal_dir,
+            settings.get("erase") or (),
+            restoring=bool(settings.get("restoring")),
+        )
         return {**planned, **advice.advise(host, volumes, planned, settings)}
     except KeyError as missing:
         raise AnsibleFilterError(

@@ -92,6 +92,13 @@ revision:
   type: int
   returned: success
   sample: 8123
+unusable:
+  description:
+    - Whether it failed because of the data - the database or the log is lost, or etcd does not start on them. False for reasons that can be
+      corrected, such as a full volume.
+  type: bool
+  returned: failure
+  version_added: 0.4.0
 metadata:
   description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict
@@ -147,8 +154,8 @@ def main() -> None:
     exit_on_signals()
     try:
         rescue(module)
-    except ValueError as error:
-        module.fail_json(msg=str(error))
+    except (ValueError, OSError) as error:
+        module.fail_json(msg=str(error), unusable=isinstance(error, backup_rescue.UnusableDataError))
 
 
 if __name__ == "__main__":

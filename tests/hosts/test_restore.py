@@ -299,6 +299,39 @@ def test_restore_after_the_loss_of_quorum(site, backup):
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
 
 
+def lose_log(site, host):
+    site.on(host, "systemctl stop etcd; find /var/lib/etcd-wal -mindepth 1 -delete")
+
+
+def test_lost_logs(site, backup):
+    """The data of a member whose log is lost is not used, and a snapshot needs no log at all."""
+    put(site, "etcd-1", "/newest/")
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd")
+    lose_log(site, "etcd-2")
+    replace_host(site, "etcd-3")
+    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert run.code == 0, run.output
+    text = r"Using the data of etcd-1\. Not used: etcd-2: /var/lib/etcd-wal/member/wal/\*\.wal does not exist.*; etcd-3: no data\."
+    assert re.search(text, unwrapped(run)), run.output
+    assert members_healthy(site) == 3
+    assert count(site, "etcd-3", "/newest/") == KEYS
+
+    for host in site.hosts:
+        lose_log(site, host)
+    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert refused.code != 0 and "No host has data that etcd can use: etcd-1: /var" in unwrapped(refused), (
+        refused.output
+    )
+    restored = play(
+        site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup, etcd_restore_other_cluster=True
+    )
+    assert restored.code == 0, restored.output
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/newest/"), members_healthy(site)) == (KEYS, 0, 3)
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
 def test_drill_on_a_host(site):
     run = site.ansible("ansible", "etcd-3", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", "dest=/var/backups")
     assert run.code == 0, run.output

@@ -22,7 +22,7 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_folders, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_folders, scratch_member, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
@@ -341,6 +341,25 @@ def failure(member: Member, *words: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode != 0, done.stdout
     return done.stderr
+
+
+def test_a_damaged_log_is_unusable_data_and_a_missing_folder_is_not(saved: Saved, tmp_path: Path) -> None:
+    """The playbook goes on with the data of other members only in the first case."""
+    member = copies(saved, tmp_path)[0]
+    (log, *_more) = sorted((tmp_path / "m0" / "member" / "wal").glob("*.wal"))
+    with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
+        with pytest.raises(scratch_member.DrillError, match="scratch_dir /nowhere is not a directory") as other:
+            backup_rescue.rescue_snapshot(rescue_request(member, Path("/nowhere")), rescue_tools(saved.version))
+        assert not isinstance(other.value, backup_rescue.UnusableDataError)
+        with log.open("r+b") as stream:
+            stream.seek(200)
+            stream.write(b"damaged" * 100)
+        with pytest.raises(backup_rescue.UnusableDataError, match=r"no snapshot was made from .*: etcd does not start"):
+            backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(saved.version))
+        for path in log.parent.glob("*.wal"):
+            path.unlink()
+        with pytest.raises(backup_rescue.UnusableDataError, match=r"wal/\*\.wal does not exist on this host"):
+            backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(saved.version))
 
 
 def test_nothing_to_rescue(saved: Saved, tmp_path: Path) -> None:

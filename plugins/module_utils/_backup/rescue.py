@@ -11,6 +11,8 @@ the next entry; etcd then omits that write.
 
 from __future__ import annotations
 
+import errno
+import glob
 import hashlib
 import json
 import os
@@ -26,6 +28,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 _PREFIX = "rescued"
 _CHUNK = 1 << 20
+
+
+# What a broken disk or a damaged filesystem answers.
+_BROKEN = (errno.EIO, errno.EUCLEAN, errno.ENODATA)
+
+
+class UnusableDataError(SnapshotError):
+    """Data that no snapshot can be made from: part of it is lost, or etcd does not start on it."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +69,24 @@ class Source:
 
 
 def find_data(request: Request) -> Source:
-    """Find the member's data. Raises SnapshotError without data, RestoreError while etcd runs on it."""
+    """Find the member's data. Raises UnusableDataError without a database or a log, RestoreError while etcd runs on it."""
     snap = os.path.join(request.data_dir, "member", "snap")
     wal = request.wal_dir or os.path.join(request.data_dir, "member", "wal")
-    missing = [path for path in (os.path.join(snap, "db"), wal) if not os.path.exists(path)]
+    missing = [path for path in (os.path.join(snap, "db"), os.path.join(wal, "*.wal")) if not _exists(path)]
     if missing:
-        raise SnapshotError(f"{' and '.join(missing)} do not exist on this host: correct data_dir or wal_dir")
+        raise UnusableDataError(
+            f"{' and '.join(missing)} {'do' if len(missing) > 1 else 'does'} not exist on this host: mount the volume, correct data_dir or "
+            "wal_dir, or use the data of another member"
+        )
     restore.check_stopped(request.data_dir)
     size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
     return Source(snap, wal, size)
+
+
+def _exists(path: str) -> bool:
+    """Return whether a file exists, or any file if the name is a pattern."""
+    folder, name = os.path.split(path)
+    return any(glob.iglob(os.path.join(glob.escape(folder), name)))
 
 
 def required_bytes(source: Source) -> int:
@@ -76,7 +95,10 @@ def required_bytes(source: Source) -> int:
 
 
 def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
-    """Make a snapshot of the member's data. Returns its path and metadata. Raises SnapshotError, RestoreError, DrillError or EtcdctlError."""
+    """Make a snapshot of the member's data. Returns its path and metadata.
+
+    Raises UnusableDataError, SnapshotError, RestoreError, DrillError or EtcdctlError.
+    """
     check.check_timeout(request.timeout)
     source = find_data(request)
     limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
@@ -101,10 +123,13 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
             )
             path = store.new_path(request.directory, _PREFIX, now)
             store.publish(database, path, metadata)
+    except scratch.StartError as error:
+        raise UnusableDataError(f"no snapshot was made from {request.data_dir}: {error}") from error
     except DrillError as error:
         raise DrillError(f"no snapshot was made from {request.data_dir}: {error}") from error
     except OSError as error:
-        raise SnapshotError(f"{error.filename or request.directory}: {error.strerror}; no snapshot was made") from error
+        kind = UnusableDataError if error.errno in _BROKEN else SnapshotError
+        raise kind(f"{error.filename or request.directory}: {error.strerror}; no snapshot was made") from error
     return path, metadata
 
 

@@ -63,6 +63,10 @@ class DrillError(ValueError):
     """A backup that cannot be restored, or a drill that cannot run."""
 
 
+class StartError(DrillError):
+    """etcd ended on the data, and not because of a limit: the data is damaged, or of another release."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits of the scratch member: ``memory`` in bytes, ``deadline`` on the clock of time.monotonic()."""
@@ -228,7 +232,9 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
     """Wait until the member leads and has applied all committed entries. Reads no keys, because auth may be enabled."""
     while True:
         if process.poll() is not None:
-            raise DrillError(f"etcd does not start with it: {exit_reason(folder, limits.memory)}")
+            limits.seconds_left()
+            kind = DrillError if _is_out_of_memory(_log_lines(folder)) else StartError
+            raise kind(f"etcd does not start with it: {exit_reason(folder, limits.memory)}")
         if os.path.exists(os.path.join(folder, _SOCKET)):
             if _serves(link, folder):
                 return
@@ -263,9 +269,13 @@ def identify(folder: str) -> dict[str, str]:
 def exit_reason(folder: str, memory: int) -> str:
     """Return in one line why the scratch member failed, from its log."""
     lines = _log_lines(folder)
-    if any("out of memory" in line or "cannot allocate memory" in line for line in lines):
+    if _is_out_of_memory(lines):
         return f"it needs more than {format_size(memory)} of memory, raise memory_max"
     return systemd.cause([systemd.readable(line) for line in lines]) or (lines[-1] if lines else "its log is empty")
+
+
+def _is_out_of_memory(lines: list[str]) -> bool:
+    return any("out of memory" in line or "cannot allocate memory" in line for line in lines)
 
 
 def _log_lines(folder: str) -> list[str]:

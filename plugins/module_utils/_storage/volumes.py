@@ -86,12 +86,14 @@ def plan_volumes(
     data_dir: str,
     wal_dir: str = "",
     erase: Sequence[str] = (),
+    *,
+    restoring: bool = False,
 ) -> dict[str, Any]:
     """Plan the volumes and return all problems that forbid the plan.
 
     ``host`` is the result of etcd_host_info for each volume's device and mount point. Each volume has name, device (empty:
     format and mount nothing), mount, directory, label, fstype, options (list) and min_size (bytes, or with a unit). ``erase``
-    names devices whose content may be destroyed.
+    names devices whose content may be destroyed. With ``restoring``, the member's log does not matter, because a restore replaces it.
     Returns ``problems`` (sentences); ``volumes``, those with a device and without problems, with format, grow, attach and
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
     and mkfs_options; and ``wal_move``, as pending_wal_move returns it.
@@ -122,10 +124,10 @@ def plan_volumes(
             if not problem:
                 planned.append(_volume_plan(volume, device, mount, erase))
         problems.append(problem)
-    if not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
+    if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
         problems.append(volume_problems.wal_problem(host, data_dir, wal_dir))
     return {
         "problems": [problem for problem in problems if problem],
         "volumes": planned,
-        "wal_move": pending_wal_move(host, data_dir, wal_dir),
+        "wal_move": {} if restoring else pending_wal_move(host, data_dir, wal_dir),
     }

@@ -330,6 +330,16 @@ def test_database_without_its_log_is_refused() -> None:
     assert "it would start without its history" in problem and OWN_LOG in problem
 
 
+@pytest.mark.parametrize("logs", [[], [DATA_LOG, OWN_LOG], [DATA_LOG]])
+def test_a_restore_needs_no_log(logs: list[str]) -> None:
+    """It replaces the log: neither a lost one nor two are a problem, and none has to move."""
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": logs}}
+    restored = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG, restoring=True)
+    assert (restored["problems"], restored["wal_move"]) == ([], {})
+    plan = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)
+    assert plan["problems"] or plan["wal_move"]
+
+
 def test_log_on_an_unmounted_volume_is_not_missing() -> None:
     volume = a_volume(name="wal", mount="/var/lib/etcd-wal", directory="/var/lib/etcd-wal/member", label="etcd-wal")
     host = {
