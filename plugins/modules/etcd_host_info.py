@@ -530,7 +530,8 @@ member:
     - RV(ignore:present) is true if the data dir or the WAL dir contains a member; RV(ignore:db_size) in bytes (none without a database);
       RV(ignore:wal_files) and RV(ignore:wal_size) are number and bytes of the WAL segments, RV(ignore:wal_dirs) the folders that they are in (below
       the data dir, O(wal_dir), the one in O(config_file), or several).
-    - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it.
+    - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it,
+      RV(ignore:wal_links) those that are links to another folder, as it leaves one.
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
       O(data_dir) and contains a member. Both are none otherwise.
     - RV(ignore:corruption_checks) are the feature gates of etcd's corruption checks that O(config_file) enables.
@@ -545,6 +546,7 @@ member:
     wal_size: 64000000
     wal_dirs: [/var/lib/etcd-wal/member/wal]
     wal_asides: []
+    wal_links: []
     identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
     corruption_checks: [InitialCorruptCheck, CompactHashCheck]

@@ -8,6 +8,8 @@ Source: server/storage/wal/{encoder,decoder,wal}.go and walpb/record.proto, 3.5 
 
 from __future__ import annotations
 
+import os
+import re
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -16,11 +18,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import prot
 
 # SegmentSizeBytes. etcd allocates one segment ahead of need.
 SEGMENT_BYTES = 64_000_000
-METADATA, ENTRY = 1, 2  # types of records
+METADATA, ENTRY, SNAPSHOT = 1, 2, 5  # types of records
 # The length of a record in the lower 56 bits; the highest byte is 0x80 plus the number of bytes that pad it.
 _FRAME = struct.Struct("<Q")
 # The fields before an entry's data and the beginning of the data; a metadata record is shorter.
 _PREFIX = 96
+# The number of a segment and the index of its first entry.
+_SEGMENT = re.compile(r"[0-9a-f]{16}-([0-9a-f]{16})\.wal")
 # Files are preallocated, so zeros follow the last record; no record is larger.
 _MAX_RECORD = 1 << 32
 
@@ -42,6 +46,20 @@ def read_records(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
         log.seek(length - len(start) + padding, 1)
         record = parse_fields(start)
         yield number_field(record, 1), bytes_field(record, 3)
+
+
+def last_index(folder: str) -> int:
+    """Return the raft index of the last entry or snapshot that a log records, 0 without a log. Raises OSError."""
+    names = sorted(name for name in os.listdir(folder) if _SEGMENT.fullmatch(name))
+    if not names:
+        return 0
+    last = max(0, int(names[-1][17:33], 16) - 1)
+    with open(os.path.join(folder, names[-1]), "rb") as log:
+        for kind, data in read_records(log):
+            if kind in (ENTRY, SNAPSHOT):
+                # raftpb.Entry: type 1, term 2, index 3. walpb.Snapshot: index 1.
+                last = max(last, number_field(parse_fields(data, 3), 3 if kind == ENTRY else 1))
+    return last
 
 
 def parse_fields(data: bytes, last: int = 0) -> dict[int, int | bytes]:

@@ -152,24 +152,6 @@ def setting_problem(volume: Mapping[str, Any]) -> str | None:
     return None
 
 
-def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:
-    """Return why the member cannot start with the logs found, None if it can. Without its log it would lose its history."""
-    member = host.get("member", {})
-    dirs, target = member.get("wal_dirs", []), wal_dir or f"{data_dir}/member/wal"
-    if len(dirs) > 1:
-        return (
-            f"the member has write-ahead logs in {' and '.join(dirs)}: find the newest "
-            "(ls -l --time-sort), and move the others away."
-        )
-    if member.get("db_size") is not None and not dirs and not member.get("wal_asides"):
-        return (
-            f"the member has a database in {data_dir}, but no write-ahead log in {target}: it would start without its "
-            "history. Mount the volume of the log; if the log is lost, remove the member from the cluster, empty "
-            f"{data_dir}, and add the member again."
-        )
-    return None
-
-
 def has_unmounted_content(host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a volume with content is not mounted yet, so that its files cannot be seen."""
     return any(

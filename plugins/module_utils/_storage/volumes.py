@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan etcd's volumes: format, grow, mount, and move the write-ahead log. Pure."""
+"""Plan etcd's volumes: format, grow and mount. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import ERASED_MARK
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, volume_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, volume_problems, wal_plan
 
 # mkfs.xfs refuses less than 300 MiB since xfsprogs 5.19.
 MKFS_OPTIONS = {
@@ -66,20 +66,6 @@ def _volume_plan(
     }
 
 
-def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> dict[str, Any]:
-    """Return the move of the member's log during the rolling update, or the clean-up after one.
-
-    The keys are source, target and pending (whether the log still has to move); empty if there is nothing to do.
-    """
-    member = host.get("member", {})
-    target = wal_dir or f"{data_dir}/member/wal"
-    dirs, asides = member.get("wal_dirs", []), [path for path in member.get("wal_asides", []) if path != target]
-    sources = [path for path in dirs if path != target] or asides[:1]
-    if not sources or (len(dirs) > 1 and target in dirs):
-        return {}
-    return {"source": sources[0], "target": target, "pending": target not in dirs}
-
-
 def plan_volumes(
     host: Mapping[str, Any],
     volumes: Sequence[Mapping[str, Any]],
@@ -96,7 +82,7 @@ def plan_volumes(
     names devices whose content may be destroyed. With ``restoring``, the member's log does not matter, because a restore replaces it.
     Returns ``problems`` (sentences); ``volumes``, those with a device and without problems, with format, grow, attach and
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
-    and mkfs_options; and ``wal_move``, as pending_wal_move returns it.
+    and mkfs_options; and ``wal_move``, as wal_plan.pending_wal_move returns it.
     """
     problems = [erase_list.list_problem(erase)]
     planned = []
@@ -125,9 +111,9 @@ def plan_volumes(
                 planned.append(_volume_plan(volume, device, mount, erase))
         problems.append(problem)
     if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
-        problems.append(volume_problems.wal_problem(host, data_dir, wal_dir))
+        problems.append(wal_plan.wal_problem(host, data_dir, wal_dir))
     return {
         "problems": [problem for problem in problems if problem],
         "volumes": planned,
-        "wal_move": {} if restoring else pending_wal_move(host, data_dir, wal_dir),
+        "wal_move": {} if restoring else wal_plan.pending_wal_move(host, data_dir, wal_dir),
     }

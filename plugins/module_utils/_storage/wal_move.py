@@ -10,7 +10,8 @@ Each step leaves a state from which the next run continues:
 3. Rename TARGET.moving to TARGET.
 4. Link SOURCE to TARGET, so that an etcd started with its old configuration finds its log instead of creating a new one.
 
-Once the member serves, clean_up() removes SOURCE.moved and the link.
+Once the member serves, clean_up() removes SOURCE.moved and then the link. The link proves that step 3 was complete: the member may have
+written to TARGET, so SOURCE.moved is outdated, and is not used again even if TARGET is empty (a replaced disk).
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
     sync_path,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
 
 # For the current segment and the one that etcd allocates ahead.
-RESERVE_BYTES = 2 * SEGMENT_BYTES
+RESERVE_BYTES = 2 * wal.SEGMENT_BYTES
 
+_SNAPSHOT = re.compile(r"[0-9a-f]{16}-([0-9a-f]{16})\.snap")
 _CONFIG_KEY = re.compile(r"^wal-dir:\s*(['\"]?)(/.*?)\1\s*(?:#.*)?$", re.MULTILINE)
 
 
@@ -112,6 +114,7 @@ def member_facts(data_dir: str, wal_dir: str | None, config: str = "") -> dict[s
         "wal_size": sum(log_bytes(folder) for folder in dirs),
         "wal_dirs": dirs,
         "wal_asides": [folder for folder in folders if os.path.isdir(aside_path(folder))],
+        "wal_links": [folder for folder in folders if os.path.islink(folder)],
     }
 
 
@@ -122,10 +125,12 @@ def next_step(source: str, target: str) -> Step:
             raise WalMoveError(
                 f"{name} is {path!r}: write an absolute path, for example /var/lib/etcd/data/member/wal."
             )
-    if os.path.realpath(source) == os.path.realpath(target) and not log_files(aside_path(source)):
+    if _is_same(source, target):
         raise WalMoveError(f"source and target are the same folder, {os.path.realpath(target)}: set different folders.")
     unmoved = log_files(source) if holds_log(source) else []
-    arrived, set_aside = log_files(target), log_files(aside_path(source))
+    # A link from an earlier move in the other direction is not a log.
+    arrived = [] if _links_to(target, source) else log_files(target)
+    set_aside = log_files(aside_path(source))
     if unmoved and arrived:
         raise WalMoveError(
             f"{source} and {target} both hold a log: find the newest (ls -l --time-sort), and move the other one away."
@@ -140,10 +145,50 @@ def next_step(source: str, target: str) -> Step:
     if arrived:
         return Step("link" if set_aside and not os.path.lexists(source) else "done", tuple(arrived), log_bytes(target))
     if set_aside:
+        _refuse_outdated(source, target)
         return Step("swap", tuple(set_aside), log_bytes(aside_path(source)))
     raise WalMoveError(
         f"{source} holds no log (*.wal), and there is no interrupted move to continue: correct the path."
     )
+
+
+def _links_to(link: str, folder: str) -> bool:
+    return os.path.islink(link) and os.path.realpath(link) == os.path.realpath(folder)
+
+
+def _is_same(source: str, target: str) -> bool:
+    """Return whether both are one folder, and not because a move left a link."""
+    if os.path.realpath(source) != os.path.realpath(target):
+        return False
+    return not (log_files(aside_path(source)) or _links_to(target, source))
+
+
+def _refuse_outdated(source: str, target: str) -> None:
+    """Raise WalMoveError if the member may have written to the target since its old log was set aside."""
+    aside = aside_path(source)
+    remedy = (
+        "Mount the volume of the log. If the log is lost, remove the member from the cluster, empty its data directory, "
+        "and add the member again."
+    )
+    if os.path.islink(source):
+        raise WalMoveError(
+            f"{target} holds no log, and {aside} is older than the log that was there: {source} is a link, so the move "
+            f"was complete, and the member may have written since. {remedy}"
+        )
+    last = wal.last_index(aside)
+    for parent in (os.path.dirname(source), os.path.dirname(target)):
+        snapshot = newest_snapshot(os.path.join(parent, "snap"))
+        if snapshot > last:
+            raise WalMoveError(
+                f"{aside} ends with raft entry {last}, but the member has a snapshot at entry {snapshot} in {parent}/snap: "
+                f"the log is older than the member's data. {remedy}"
+            )
+
+
+def newest_snapshot(folder: str) -> int:
+    """Return the raft index of the newest snapshot in a member's snap folder, 0 without one. Source: snap/snapshotter.go."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return max((int(found.group(1), 16) for found in map(_SNAPSHOT.fullmatch, names) if found), default=0)
 
 
 def move_problem(source: str, target: str, step: Step) -> str | None:
@@ -155,7 +200,7 @@ def move_problem(source: str, target: str, step: Step) -> str | None:
     parent = os.path.dirname(target.rstrip("/"))
     if not os.path.isdir(parent):
         return f"{parent} does not exist: mount the volume and create the folder first."
-    if os.path.isdir(target) and os.listdir(target):
+    if os.path.isdir(target) and not os.path.islink(target) and os.listdir(target):
         if step.name in ("begin", "swap"):
             return f"{target} is not empty ({len(os.listdir(target))} entries): move them away first."
     if step.name != "begin":
@@ -193,7 +238,9 @@ def move_log(source: str, target: str, step: Step) -> None:
     if step.name == "swap" and not _equal(aside_path(source), staging_path(target)):
         _copy(aside_path(source), staging_path(target))
     if step.name in ("begin", "swap"):
-        if os.path.isdir(target):
+        if os.path.islink(target):
+            os.unlink(target)
+        elif os.path.isdir(target):
             os.rmdir(target)
         os.rename(staging_path(target), target)
         sync_path(os.path.dirname(target))
@@ -203,9 +250,10 @@ def move_log(source: str, target: str, step: Step) -> None:
 
 
 def leftovers(source: str, target: str) -> list[str]:
-    """Return the leftovers of a finished move: the old log and the link."""
-    left = [aside_path(source)] if os.path.isdir(aside_path(source)) else []
-    if os.path.islink(source) and os.path.realpath(source) == os.path.realpath(target):
+    """Return the leftovers of a finished move: old logs and the link, which is removed last because it proves that they are outdated."""
+    # TARGET.moved is of an earlier move in the other direction.
+    left = [path for path in dict.fromkeys((aside_path(source), aside_path(target))) if os.path.isdir(path)]
+    if _links_to(source, target):
         left.append(source)
     return left
 
@@ -221,6 +269,7 @@ def clean_up(source: str, target: str) -> None:
             os.unlink(path)
         else:
             shutil.rmtree(path)
+            sync_path(os.path.dirname(path))
 
 
 def _digest(path: str) -> str:

@@ -62,3 +62,15 @@ def test_fields_after_the_last_that_is_needed_are_not_read():
 def test_a_field_of_another_type_counts_as_absent():
     fields = wal.parse_fields(b"\x08\x01\x12\x01a")
     assert (wal.number_field(fields, 2), wal.bytes_field(fields, 1)) == (0, b"")
+
+
+def test_last_index_of_a_log(tmp_path):
+    folder = str(tmp_path)
+    assert wal.last_index(folder) == 0
+    (tmp_path / f"{0:016x}-{0:016x}.wal").write_bytes(framed(wal.ENTRY, b"\x08\x00\x10\x02\x18\x07") + bytes(64))
+    assert wal.last_index(folder) == 7
+    (tmp_path / f"{1:016x}-{9:016x}.wal").write_bytes(framed(wal.METADATA, b"id"))
+    assert wal.last_index(folder) == 8  # a new segment begins with the entry after the last one
+    snapshot = framed(wal.SNAPSHOT, b"\x08\xac\x02\x10\x02")
+    (tmp_path / f"{1:016x}-{9:016x}.wal").write_bytes(framed(wal.ENTRY, b"\x08\x00\x10\x02\x18\x0b") + snapshot)
+    assert wal.last_index(folder) == 300

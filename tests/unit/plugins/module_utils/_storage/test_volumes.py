@@ -291,43 +291,7 @@ def test_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -
     assert volume["gain"] == (10 * GIB - filesystem if filesystem else 0)
 
 
-DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
-
-
-@pytest.mark.parametrize(
-    ("found", "wal_dir", "move"),
-    [
-        ({}, OWN_LOG, {}),
-        ({"wal_dirs": [OWN_LOG]}, OWN_LOG, {}),
-        ({"wal_dirs": [DATA_LOG]}, "", {}),
-        ({"wal_dirs": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
-        ({"wal_dirs": [OWN_LOG]}, "", {"source": OWN_LOG, "target": DATA_LOG, "pending": True}),
-        # Interrupted after the old log was set aside, and after the move.
-        ({"wal_asides": [DATA_LOG]}, OWN_LOG, {"source": DATA_LOG, "target": OWN_LOG, "pending": True}),
-        (
-            {"wal_dirs": [OWN_LOG], "wal_asides": [DATA_LOG]},
-            OWN_LOG,
-            {"source": DATA_LOG, "target": OWN_LOG, "pending": False},
-        ),
-    ],
-)
-def test_log_in_another_folder_is_moved(found: dict[str, Any], wal_dir: str, move: dict[str, Any]) -> None:
-    result = volumes.plan_volumes(
-        {"member": {"present": True, "db_size": 1, **found}}, [], "/var/lib/etcd/data", wal_dir
-    )
-    assert result["wal_move"] == move and bool(result["problems"]) is not bool(found)
-
-
-def test_two_logs_are_refused() -> None:
-    host = {"member": {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG, OWN_LOG]}}
-    result = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)
-    assert "find the newest" in result["problems"][0] and result["wal_move"] == {}
-
-
-def test_database_without_its_log_is_refused() -> None:
-    host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
-    (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
-    assert "it would start without its history" in problem and OWN_LOG in problem
+OWN_LOG = "/var/lib/etcd-wal/member/wal"
 
 
 @pytest.mark.parametrize("logs", [[], [DATA_LOG, OWN_LOG], [DATA_LOG]])

@@ -98,6 +98,48 @@ def test_move_back_into_the_data_dir(log: Log) -> None:
     assert log.move() == "begin" and log.held(log.target) == FILES
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_move_back_before_the_clean_up(log: Log, cut: bool) -> None:
+    log.move()
+    newer = {name: content + b"and more" for name, content in FILES.items()}
+    for name, content in newer.items():
+        Path(log.target, name).write_bytes(content)
+    log.source, log.target = log.target, log.source
+    if cut:  # killed before the link was replaced by the copy
+        os.rename(log.source, aside_path(log.source))
+    assert log.move() == ("swap" if cut else "begin")
+    assert log.held(log.target) == newer and not os.path.islink(log.target) and os.path.islink(log.source)
+    assert wal_move.leftovers(log.source, log.target) == [aside_path(log.source), aside_path(log.target), log.source]
+
+
+def test_blank_disk_after_the_move_is_not_filled_with_the_outdated_log(log: Log) -> None:
+    log.move()
+    shutil.rmtree(log.target)
+    with pytest.raises(WalMoveError, match="was complete, and the member may have written since"):
+        log.move()
+    assert log.held(aside_path(log.source)) == FILES and not os.path.exists(log.target)
+
+
+def test_blank_disk_before_the_move_was_complete_is_filled_again(log: Log) -> None:
+    os.rename(log.source, aside_path(log.source))
+    assert log.move() == "swap" and log.held(log.target) == FILES
+
+
+@pytest.mark.parametrize(("snapshot", "refused"), [(0x41, False), (0x42, True)])
+def test_log_that_ends_before_the_newest_snapshot(log: Log, snapshot: int, refused: bool) -> None:
+    snap = Path(log.source).parent / "snap"
+    snap.mkdir()
+    (snap / f"{2:016x}-{snapshot:016x}.snap").touch()
+    (snap / f"{2:016x}-{0x99:016x}.snap.broken").touch()
+    os.rename(log.source, aside_path(log.source))
+    if refused:
+        with pytest.raises(WalMoveError, match="ends with raft entry 65, but the member has a snapshot at entry 66 in"):
+            log.move()
+        assert not os.path.exists(log.target)
+    else:
+        assert log.move() == "swap"
+
+
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
@@ -155,7 +197,15 @@ def test_configured_wal_dir(text: str, folder: str | None) -> None:
 
 def test_member_facts_find_the_log_inside_and_outside_the_data_dir(tmp_path: Path) -> None:
     data, wal = tmp_path / "data", tmp_path / "wal"
-    nothing = {"present": False, "db_size": None, "wal_files": 0, "wal_size": 0, "wal_dirs": [], "wal_asides": []}
+    nothing = {
+        "present": False,
+        "db_size": None,
+        "wal_files": 0,
+        "wal_size": 0,
+        "wal_dirs": [],
+        "wal_asides": [],
+        "wal_links": [],
+    }
     assert wal_move.member_facts(str(data), None) == nothing
     wal.mkdir()
     assert wal_move.member_facts(str(data), str(wal)) == nothing
@@ -178,4 +228,4 @@ def test_link_of_a_move_is_not_a_second_log(log: Log) -> None:
     log.move()
     data = log.source[: -len("/member/wal")]
     found = wal_move.member_facts(data, log.target)
-    assert found["wal_dirs"] == [log.target] and found["wal_asides"] == [log.source]
+    assert found["wal_dirs"] == [log.target] and found["wal_asides"] == found["wal_links"] == [log.source]

@@ -1,0 +1,70 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plan the move of a member's write-ahead log, and refuse a log that is missing, ambiguous or outdated. Pure.
+
+``host`` is the result of etcd_host_info. A link at the old folder proves that a move was complete: wal_move creates it last, so the member
+may have written to the new folder since, and the old log is outdated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def _target(data_dir: str, wal_dir: str) -> str:
+    return wal_dir or f"{data_dir}/member/wal"
+
+
+def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> dict[str, Any]:
+    """Return the move of the member's log during the rolling update, or the clean-up after one.
+
+    The keys are source, target and pending (whether the log still has to move); empty if there is nothing to do.
+    """
+    member, target = host.get("member", {}), _target(data_dir, wal_dir)
+    dirs, asides, links = (member.get(name, []) for name in ("wal_dirs", "wal_asides", "wal_links"))
+    others = [path for path in dirs if path != target]
+    if target not in dirs:
+        sources = others or [path for path in asides if path != target and path not in links]
+        return {"source": sources[0], "target": target, "pending": True} if sources else {}
+    # An old log next to the target is left over from the move away from it.
+    left = sorted({*asides, *links} - ({target} - set(asides)), key=lambda path: path == target)
+    if others or not left:
+        return {}
+    unlinked = left[0] != target and left[0] not in links
+    # The link is missing if the move was interrupted before its last step; a running member shows that it was not.
+    return {"source": left[0], "target": target, "pending": unlinked and not _runs(host)}
+
+
+def _runs(host: Mapping[str, Any]) -> bool:
+    return bool(host.get("unit", {}).get("active_state") == "active")
+
+
+def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:
+    """Return why the member cannot start with the logs found, None if it can. Without its log it would lose its history."""
+    member, target = host.get("member", {}), _target(data_dir, wal_dir)
+    dirs, asides, links = (member.get(name, []) for name in ("wal_dirs", "wal_asides", "wal_links"))
+    if len(dirs) > 1:
+        return (
+            f"the member has write-ahead logs in {' and '.join(dirs)}: find the newest "
+            "(ls -l --time-sort), and move the others away."
+        )
+    if member.get("db_size") is None or dirs or pending_wal_move(host, data_dir, wal_dir):
+        return None
+    if target in asides and target not in links:
+        return (
+            f"the member's write-ahead log is in {target}.moved, because its move to another folder was interrupted: set "
+            "etcd_wal_dir and etcd_storage_wal_device to that folder again to finish the move, or rename "
+            f"{target}.moved to {target}."
+        )
+    outdated = "".join(
+        f" {path}.moved is older: the member has written elsewhere since its log moved from there."
+        for path in asides
+        if path in links
+    )
+    return (
+        f"the member has a database in {data_dir}, but no write-ahead log in {target}: it would start without its "
+        f"history.{outdated} Mount the volume of the log; if the log is lost, remove the member from the cluster, empty "
+        f"{data_dir}, and add the member again."
+    )
