@@ -168,7 +168,8 @@ def test_an_altered_snapshot_is_refused(live: Member, keys: Keys, tmp_path: Path
 
 
 def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
-    save(live, asked(tmp_path / "a", keys))
+    saved = save(live, asked(tmp_path / "a", keys))
+    record = Path(saved.plan.path + store.DRILL)
     put(live, "later")
     put(live, "later still")
     with tempfile.TemporaryDirectory(prefix="drill", dir="/var/tmp") as scratch_dir:
@@ -181,6 +182,17 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
             drill.run_drill(replace(request, identity_file=keys.other), programs, [live.endpoint])
         report = drill.run_drill(replace(request, identity_file=keys.identity), programs, [live.endpoint])
         assert report.finding.compared == "hash"
+        # A wrong key does not disprove the drill that the backup passed; altered content does.
+        passed = record.read_text()
+        with pytest.raises(drill.DrillError, match=f"failed its drill: {keys.program} cannot decrypt"):
+            drill.run_drill(replace(request, identity_file=keys.other), programs, [live.endpoint])
+        assert record.read_text() == passed
+        body = bytearray(Path(saved.plan.path).read_bytes())
+        body[len(body) // 2] ^= 1
+        Path(saved.plan.path).write_bytes(body)
+        with pytest.raises(drill.DrillError, match=r"failed its drill: .* was altered"):
+            drill.run_drill(replace(request, identity_file=keys.identity), programs, [live.endpoint])
+        assert not record.exists()
         assert os.listdir(scratch_dir) == []
     assert in_the_clear(tmp_path) == []
 

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +20,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import (
+    DamagedError,
+    Metadata,
+    SnapshotError,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
@@ -32,6 +37,10 @@ DIGEST_BYTES = 32
 _SECTOR = 512
 _CHUNK = 1 << 20
 _MAX_TIMEOUT = 86400
+# Errors of etcdutl that say nothing about the snapshot.
+_HOST_PROBLEM = re.compile(
+    "out of memory|cannot allocate memory|no space left|permission denied|too many open files|resource temporarily"
+)
 
 
 @dataclass(frozen=True)
@@ -69,11 +78,11 @@ def verify_digest(path: str) -> tuple[int, str]:
     """Verify the digest that etcd appends to a snapshot. Returns the snapshot's size in bytes and its SHA-256.
 
     ``etcdutl snapshot status`` does not verify that digest, only ``restore`` does.
-    Raises SnapshotError for a truncated or altered snapshot, OSError if it cannot be read.
+    Raises DamagedError for a truncated or altered snapshot, OSError if it cannot be read.
     """
     size = os.stat(path).st_size
     if size % _SECTOR != DIGEST_BYTES:
-        raise SnapshotError(
+        raise DamagedError(
             f"{path} is truncated or not a snapshot: its size of {size} bytes does not include etcd's SHA-256. Use another snapshot"
         )
     running, left = hashlib.sha256(), size - DIGEST_BYTES
@@ -81,12 +90,12 @@ def verify_digest(path: str) -> tuple[int, str]:
         while left:
             chunk = stream.read(min(_CHUNK, left))
             if not chunk:
-                raise SnapshotError(f"{path} became shorter while it was read: use another snapshot")
+                raise DamagedError(f"{path} became shorter while it was read: use another snapshot")
             running.update(chunk)
             left -= len(chunk)
         content, recorded = running.digest(), stream.read(DIGEST_BYTES)
     if content != recorded:
-        raise SnapshotError(
+        raise DamagedError(
             f"{path} was altered: the SHA-256 of its content is {content.hex()}, but etcd recorded {recorded.hex()}. Use another snapshot"
         )
     running.update(recorded)
@@ -94,7 +103,7 @@ def verify_digest(path: str) -> tuple[int, str]:
 
 
 def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Status:
-    """Check a snapshot's pages with etcdutl and return its status. Raises SnapshotError or EtcdctlError."""
+    """Check a snapshot's pages with etcdutl and return its status. Raises DamagedError, SnapshotError or EtcdctlError."""
     answer = run([etcdutl_path, "snapshot", "status", path, "-w", "json"], float(timeout), "etcdutl")
     if answer.returncode != 0:
         # etcdutl may panic on a damaged file: the first line has the cause, the last one the location.
@@ -102,7 +111,10 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
         cause = panic or failure_reason(answer)
         if answer.returncode is None:
             cause = f"etcdutl did not finish within {timeout} s, raise timeout"
-        raise SnapshotError(f"{path} is damaged: {cause}")
+        # A negative status is a signal, for example of the OOM killer.
+        if answer.returncode is None or answer.returncode < 0 or _HOST_PROBLEM.search(answer.stderr):
+            raise SnapshotError(f"{path} cannot be checked: {cause}")
+        raise DamagedError(f"{path} is damaged: {cause}")
     try:
         data: dict[str, Any] = json.loads(answer.stdout)
         return Status(
@@ -119,7 +131,7 @@ def verify_snapshot(path: str, etcdutl_path: str, timeout: int, *, run: Runner =
     """Verify a snapshot against its records and with etcdutl. Returns its metadata.
 
     etcdutl checked an encrypted snapshot before its encryption; only its SHA-256 is verified here.
-    Raises SnapshotError or EtcdctlError if the snapshot cannot be trusted.
+    Raises DamagedError for a bad snapshot, SnapshotError or EtcdctlError if it cannot be checked.
     """
     check_timeout(timeout)
     check_etcdutl(etcdutl_path)
@@ -129,13 +141,13 @@ def verify_snapshot(path: str, etcdutl_path: str, timeout: int, *, run: Runner =
         metadata, recorded = store.read_metadata(path), store.read_checksum(path)
         size = os.stat(path).st_size
         if size != metadata.file_size:
-            raise SnapshotError(
+            raise DamagedError(
                 f"{path} is truncated or altered: it has {size} bytes, but {metadata.file_size} according to its record. Use another snapshot"
             )
         _size, sha256 = crypt.sync_and_hash(path) if metadata.encryption else verify_digest(path)
     for record, value in ((store.CHECKSUM, recorded), (store.METADATA, metadata.file_sha256)):
         if value != sha256:
-            raise SnapshotError(
+            raise DamagedError(
                 f"{path} was altered: its SHA-256 is {sha256}, but {value} in {path + record}. Use another snapshot"
             )
     if not metadata.encryption:
@@ -159,12 +171,12 @@ def decrypt(
 ) -> Metadata:
     """Decrypt a verified snapshot to ``target`` and verify the result. Returns the metadata of the decrypted file.
 
-    Raises SnapshotError.
+    Raises DamagedError for a bad result, SnapshotError if it cannot be decrypted, for example without the right key.
     """
     crypt.decrypt(metadata.encryption, identity_file, path, target, timeout)
     _size, sha256 = verify_digest(target)
     if sha256 != metadata.sha256:
-        raise SnapshotError(
+        raise DamagedError(
             f"{path} decrypts to a file with the SHA-256 {sha256}, but its record has {metadata.sha256}. Use another snapshot"
         )
     read_status(target, etcdutl_path, timeout, run_etcd_tool)

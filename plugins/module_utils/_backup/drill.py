@@ -177,7 +177,8 @@ def run_drill(
 ) -> Report:
     """Restore the backup, compare it with the cluster, and record that it passed.
 
-    Raises DrillError, SnapshotError or EtcdctlError, and removes an earlier record if the backup itself failed.
+    Raises DrillError, SnapshotError or EtcdctlError. Removes an earlier record only if the backup is proved to be bad, not if the
+    drill could not be carried out, for example with a wrong key.
     """
     planned = plan_drill(request, tools, endpoints)
     began = time.monotonic()
@@ -198,7 +199,7 @@ def run_drill(
                     live = compare.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
                     finding = compare.compare_with_cluster(copy, live, planned.metadata, finding, limits)
     except (DrillError, store.SnapshotError) as error:
-        if isinstance(error, (compare.ContradictionError, store.SnapshotError)):
+        if isinstance(error, (compare.ContradictionError, store.DamagedError)):
             _record(planned.path, None)
         raise DrillError(f"{planned.path} failed its drill: {error}") from error
     report = Report(planned, finding, seconds, int(clock()))

@@ -46,6 +46,10 @@ class SnapshotError(ValueError):
     """A snapshot that cannot be taken, or that differs from its records."""
 
 
+class DamagedError(SnapshotError):
+    """A snapshot whose content is proved to be bad, as opposed to one that could not be checked."""
+
+
 @dataclass(frozen=True)
 class Metadata:
     """The record of a snapshot, which a restore needs without opening the snapshot.

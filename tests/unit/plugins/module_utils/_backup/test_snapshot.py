@@ -147,17 +147,29 @@ def unsign(path: Path) -> None:
         (flip, "was altered: the SHA-256 of its content is "),
         (forge, "was altered: its SHA-256 is "),
         (unsign, "was altered: its SHA-256 is "),
-        (lambda path: Path(f"{path}.json").unlink(), "is not a complete backup, or was copied without its records"),
-        (lambda path: Path(f"{path}.sha256").unlink(), "is not a complete backup, or was copied without its records"),
-        (lambda path: path.unlink(), "is not a file on this host"),
     ],
 )
 def test_damaged_snapshots_are_refused(snapshot: Path, damage: Any, text: str) -> None:
     damage(snapshot)
-    with pytest.raises(store.SnapshotError) as error:
+    with pytest.raises(store.DamagedError) as error:
         check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
     assert text in str(error.value)
     assert str(snapshot) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".json", "is not a complete backup, or was copied without its records"),
+        (".sha256", "is not a complete backup, or was copied without its records"),
+        ("", "is not a file on this host"),
+    ],
+)
+def test_incomplete_snapshots_are_refused(snapshot: Path, suffix: str, text: str) -> None:
+    Path(f"{snapshot}{suffix}").unlink()
+    with pytest.raises(store.SnapshotError, match=text) as error:
+        check.verify_snapshot(str(snapshot), sys.executable, 10, run=answering())
+    assert str(snapshot) in str(error.value) and not isinstance(error.value, store.DamagedError)
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 33, 512, 8191])
@@ -165,24 +177,37 @@ def test_invalid_sizes(tmp_path: Path, size: int) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(b"x" * size)
     with pytest.raises(
-        store.SnapshotError, match=f"is truncated or not a snapshot: its size of {size} bytes does not include"
+        store.DamagedError, match=f"is truncated or not a snapshot: its size of {size} bytes does not include"
     ):
         check.verify_digest(str(path))
 
 
 @pytest.mark.parametrize(
-    ("runner", "text"),
+    ("runner", "text", "damaged"),
     [
-        (answering(stderr="Error: snapshot file integrity check failed", returncode=1), "integrity check failed"),
-        (answering(returncode=None), "etcdutl did not finish within 10 s"),
-        (answering(stdout="null"), "etcdutl did not print the status of"),
-        (answering(stdout='{"hash": 1}'), "etcdutl did not print the status of"),
-        (answering(stdout="Usage:"), "etcdutl did not print the status of"),
+        (answering(stderr="Error: snapshot file integrity check failed", returncode=1), "integrity check failed", True),
+        (
+            answering(stderr="panic: page 4 already freed\n\ngoroutine 1", returncode=2),
+            "is damaged: panic: page 4",
+            True,
+        ),
+        (answering(returncode=None), "cannot be checked: etcdutl did not finish within 10 s", False),
+        (answering(returncode=-9), "cannot be checked: ", False),
+        (
+            answering(stderr="fatal error: runtime: out of memory", returncode=2),
+            "cannot be checked: fatal error",
+            False,
+        ),
+        (answering(stderr="Error: open x: permission denied", returncode=1), "cannot be checked: ", False),
+        (answering(stdout="null"), "etcdutl did not print the status of", False),
+        (answering(stdout='{"hash": 1}'), "etcdutl did not print the status of", False),
+        (answering(stdout="Usage:"), "etcdutl did not print the status of", False),
     ],
 )
-def test_snapshots_that_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str) -> None:
-    with pytest.raises(store.SnapshotError, match=text):
+def test_snapshots_that_etcdutl_refuses(snapshot: Path, runner: check.Runner, text: str, damaged: bool) -> None:
+    with pytest.raises(store.SnapshotError, match=text) as error:
         check.verify_snapshot(str(snapshot), sys.executable, 10, run=runner)
+    assert isinstance(error.value, store.DamagedError) is damaged
 
 
 def test_missing_etcdutl(snapshot: Path) -> None:
