@@ -199,7 +199,7 @@ def test_killed_while_the_snapshot_arrives(cluster: list[Member], tmp_path: Path
             [sys.executable, "-c", KILLED, json.dumps(argument)], stdout=subprocess.DEVNULL, start_new_session=True
         )
         deadline = time.monotonic() + 20
-        while process.poll() is None and not list(tmp_path.glob(".headroom-snapshot-*/*")):
+        while process.poll() is None and not list(tmp_path.glob(".headroom-snapshot-*/snapshot*")):
             assert time.monotonic() < deadline
             time.sleep(0.001)
         time.sleep(chance.random() * 0.1)

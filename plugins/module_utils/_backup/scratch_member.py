@@ -10,17 +10,15 @@ memory, time and priority are limited, and it ends with the process that started
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages, owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
@@ -37,7 +35,6 @@ OVERHEAD = WAL_BYTES + GROWTH_BYTES
 MIN_MEMORY = 128 << 20
 
 _PREFIX = ".headroom-drill-"
-_LOCK = "lock"
 _LOG = "etcd.log"
 _SOCKET = "client"
 _PEER = "peer"
@@ -89,14 +86,8 @@ def scratch_folder(parent: str, needed: int) -> Iterator[str]:
     Removes the folders of killed drills first. Raises DrillError without enough free space.
     """
     check_scratch_dir(parent, needed)
-    folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
-    handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with owned_folder.owned_folder(parent, _PREFIX) as folder:
         yield folder
-    finally:
-        os.close(handle)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_scratch_dir(parent: str, needed: int) -> None:
@@ -110,7 +101,7 @@ def check_scratch_dir(parent: str, needed: int) -> None:
         raise DrillError(
             f"scratch_dir {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
         )
-    _remove_leftovers(parent)
+    owned_folder.remove_abandoned(parent, _PREFIX)
     filesystem = os.statvfs(parent)
     free = filesystem.f_bavail * filesystem.f_frsize
     if free < needed:
@@ -119,24 +110,6 @@ def check_scratch_dir(parent: str, needed: int) -> None:
             f"scratch_dir {parent} has {has} free, but the temporary member needs {needs}: "
             "free some space, or set scratch_dir to a larger volume"
         )
-
-
-def _remove_leftovers(parent: str) -> None:
-    for name in os.listdir(parent):
-        folder = os.path.join(parent, name)
-        if not name.startswith(_PREFIX) or os.path.islink(folder):
-            continue
-        try:
-            handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # another user's folder, or a drill that is starting
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(handle)
 
 
 def socket_url(folder: str) -> str:

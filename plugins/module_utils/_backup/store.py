@@ -18,13 +18,12 @@ import itertools
 import json
 import os
 import re
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 
 METADATA = ".json"
@@ -233,29 +232,25 @@ def lock_directory(directory: str) -> Iterator[None]:
 
 
 def remove_leftovers(directory: str, prefix: str) -> None:
-    """Remove the leftovers of killed backups: hidden directories, and records without a snapshot.
+    """Remove the leftovers of killed backups: hidden folders, and records without a snapshot.
 
-    Call it only while the directory is locked.
+    Call it only while the directory is locked. Records may belong to a fetch or a decryption that is about to rename its snapshot,
+    so they stay while another process owns a hidden folder.
     """
+    if owned_folder.remove_abandoned(directory, _HIDDEN):
+        return
     ours = name_pattern(prefix)
     for name in os.listdir(directory):
-        path = os.path.join(directory, name)
-        if name.startswith(_HIDDEN):
-            shutil.rmtree(path, ignore_errors=True)
-            continue
         start, suffix = os.path.splitext(name)
         if suffix in _SIDECARS and ours.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
-            os.unlink(path)
+            os.unlink(os.path.join(directory, name))
 
 
 @contextlib.contextmanager
 def staging_folder(directory: str) -> Iterator[str]:
     """Yield a hidden folder on the same filesystem, accessible to this user only; remove it afterwards."""
-    path = tempfile.mkdtemp(prefix=_HIDDEN, dir=directory)
-    try:
+    with owned_folder.owned_folder(directory, _HIDDEN) as path:
         yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def render_records(metadata: Metadata, name: str) -> dict[str, str]:

@@ -222,6 +222,19 @@ def test_leftovers(tmp_path: Path) -> None:
     assert good.exists()
 
 
+def test_leftovers_of_a_living_owner_stay(tmp_path: Path) -> None:
+    """A decryption that is about to rename its snapshot: its folder and its records stay while it lives."""
+    record = tmp_path / "etcd-20261121T101501Z.db.json"
+    with store.staging_folder(str(tmp_path)) as folder:
+        Path(folder, "snapshot.db").touch()
+        record.touch()
+        with store.lock_directory(str(tmp_path)):
+            store.remove_leftovers(str(tmp_path), "etcd")
+        assert Path(folder, "snapshot.db").exists() and record.exists()
+    store.remove_leftovers(str(tmp_path), "etcd")
+    assert [item.name for item in tmp_path.iterdir()] == [".headroom-snapshot.lock"]
+
+
 def test_lock_allows_one_backup_at_a_time(tmp_path: Path) -> None:
     with store.lock_directory(str(tmp_path)):
         with pytest.raises(store.SnapshotError, match=f"another backup into {tmp_path} is running: wait for it"):
