@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # What may stand before a command: the end of another one, a keyword, a shell's -c or a window of tmux.
-_BEGINS = r"(?:^|[;&|{!]|(?<!\$)\(|\b(?:then|do|else)\s|\s-\w*c\s+[\"']|\btmux\s(?:.*\s)?send-keys\s.*?[\"'](?=etcd)|\b(?:tmux|screen)\s.*[\"'](?=\S*/))\s*"
+_BEGINS = r"(?:^|[;&|!]|(?<!\$)[({]|\b(?:then|do|else)\s|\s-\w*c\s+[\"']|\btmux\s(?:.*\s)?send-keys\s.*?[\"'](?=etcd)|\b(?:tmux|screen)\s.*[\"'](?=\S*/))\s*"
 _PREFIX = r"(?:(?:sudo|doas)(?:\s+(?:-[ugh]\s+\S+|-[A-Za-z]+))*|exec|nohup|setsid|time|env|command|\w+=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*))\s+"
 _PATH = r"[\"']?(?:[\w.~*@:$+(){}\[\]\"/-]*/)?"
 _BARE = re.compile(
@@ -26,13 +26,15 @@ _PROGRAM = re.compile(r"(\S*/)?etcd(\.exe)?$")
 # The time of the pattern grows with the square of the length.
 _LONGEST = 2_000
 _QUOTES = ("'", '"')
+# The text of a message, in which (etcd | etcdctl) runs nothing.
+_MESSAGE = re.compile(r"\b(echo|printf)((?:\s+-\w+)*)\s+(?:\"[^\"]*\"|'[^']*')")
 
 
 def is_start(text: str) -> bool:
     """Tell whether a command of a script runs etcd without flags."""
     if "etcd" not in text or len(text) > _LONGEST:
         return False
-    text = _SUBSTITUTION.sub("$(command)", text)
+    text = _MESSAGE.sub(r"\1 text", _SUBSTITUTION.sub("$(command)", text))
     for found in _BARE.finditer(text):
         is_pattern = _PATTERN.match(text, found.end()) and "(" not in text[: found.end()]
         if not is_pattern:

@@ -229,9 +229,11 @@ def _in_container(words: list[str]) -> Command | None:
     if not rest:
         return None
     image, arguments = rest[0], _until_end(rest[1:])
-    entrypoints = [value for name, value in options if name == "--entrypoint"]
+    entrypoints = [word for name, value in options if name == "--entrypoint" for word in split_words(value)]
     inner = find_etcd([*entrypoints, *arguments])
-    if _IMAGE.match(image) and (not arguments or arguments[0].startswith("-")) and (not entrypoints or inner is None):
+    is_other = runs_another_tool(entrypoints) or any(map(_SHELL.match, entrypoints[:1]))
+    is_of_image = _IMAGE.match(image) and (not arguments or arguments[0].startswith("-")) and not is_other
+    if is_of_image and (not entrypoints or inner is None):
         inner = Command(("etcd", *arguments))
     if inner is None:
         return None
