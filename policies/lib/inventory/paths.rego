@@ -68,7 +68,13 @@ _ignored := sprintf(`(^|/)(\.[^/]*|group_vars|host_vars|vars_plugins|[^/]*%s)(/|
 _inventory_paths := {path |
 	some path in (object.keys(_placed) - _vars_paths)
 	not regex.match(_ignored, _placed[path].rest)
+	_may_be_inventory(path)
 }
+
+# headroom-lint translates inventories of other forms. What else it passes has another purpose, such as a state of Salt with an id called etcd.
+_may_be_inventory(_) if not files.reader.files
+
+_may_be_inventory(path) if _has_yaml_ending(path)
 
 # Ansible's YAML plugin accepts these in lower case only. headroom-lint translates inventories of other formats.
 _has_yaml_ending(path) if regex.match(`\.(yml|yaml|json)$`, path)
