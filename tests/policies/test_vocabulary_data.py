@@ -28,6 +28,7 @@ OPTIONAL = {
     "replicas",
     "members",
     "empty_dir",
+    "workloads",
     "kubernetes",
     "sets",
     "defaults",
@@ -42,8 +43,10 @@ def test_fields(name: str) -> None:
         for pattern in signs.values():
             re.compile(pattern)
     for setting in vocabulary["settings"]:
-        assert {"at", "form"} <= set(setting) <= {"at", "form", "spelling", "type"}
+        assert {"at", "form"} <= set(setting) <= {"at", "form", "spelling", "type", "within"}
         assert setting["form"] in ("flag", "env", "key")
+    for place in vocabulary.get("workloads", []):
+        assert {"at"} <= set(place) <= {"at", "within"}
 
 
 @pytest.mark.parametrize("name", [name for name in VOCABULARIES if "defaults" in VOCABULARIES[name]])

@@ -96,12 +96,17 @@ _members(size, statement) := statement.members if {
 
 _nodes(document, vocabulary) := [node |
 	some node in _at(document, vocabulary.members.at)
-	vocabulary.members.value in node[vocabulary.members.field]
+	_is_member(node[vocabulary.members.field], vocabulary.members.value)
 ]
 
+_is_member(value, value)
+
+_is_member(roles, value) if value in roles
+
 # What else a node is.
-_groups(document, vocabulary, number) := _nodes(document, vocabulary)[number - 1][vocabulary.members.field] if {
-	vocabulary.members
+_groups(document, vocabulary, number) := roles if {
+	roles := _nodes(document, vocabulary)[number - 1][vocabulary.members.field]
+	is_array(roles)
 } else := []
 
 _statement(id, vocabulary, document) := statement_builder.build(id, object.union_n([
@@ -114,13 +119,34 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 	_release(document, vocabulary),
 	_limit(document, vocabulary),
 	_volume(document, vocabulary),
+	_workloads(document, vocabulary),
 ])) if {
 	given := [entry |
 		some setting in vocabulary.settings
-		value := _at(document, setting.at)
+		some value in _values_at(document, setting)
 		some entry in _entries(setting, value)
 	]
 }
+
+# The value at a path, or the values within the patches of a list.
+_values_at(document, place) := [value |
+	some patch in _at(document, place.at)
+	value := _at(_parsed(patch), place.within)
+] if {
+	place.within
+} else := [value | value := _at(document, place.at)]
+
+# The name of another file is no patch.
+_parsed(patch) := patch if is_object(patch)
+
+_parsed(patch) := document if {
+	is_string(patch)
+	yaml.is_valid(patch)
+	document := yaml.unmarshal(patch)
+	is_object(document)
+}
+
+_path(place) := object.get(place, "within", place.at)
 
 # One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
 _entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
@@ -136,7 +162,7 @@ _spelling("flag", name) := replace(name, "_", "-")
 
 _spelling("env", name) := name
 
-_entry_name(setting, name) := sprintf("%s[%q]", [setting.at, name])
+_entry_name(setting, name) := sprintf("%s[%q]", [_path(setting), name])
 
 _is_etcd("flag", _)
 
@@ -189,4 +215,14 @@ _limit(document, vocabulary) := {"limit": {"name": vocabulary.limit, "bytes": by
 
 _volume(document, vocabulary) := {"facts": {"data_fstype": {"name": vocabulary.empty_dir, "value": "emptyDir"}}} if {
 	is_object(_at(document, vocabulary.empty_dir))
+} else := {}
+
+# Where the file lets Kubernetes run workloads on the members' hosts.
+_workloads(document, vocabulary) := {"facts": {"workloads": {"name": names[0], "value": true}}} if {
+	names := [_path(place) |
+		some place in object.get(vocabulary, "workloads", [])
+		some value in _values_at(document, place)
+		_text(value) == "true"
+	]
+	count(names) > 0
 } else := {}

@@ -14,6 +14,7 @@ import data.headroom.clusters
 import data.headroom.effective_thresholds.threshold
 import data.headroom.inventory
 import data.headroom.result
+import data.headroom.settings
 
 warn contains finding if some finding in result.findings("placement/shared_host", problems)
 
@@ -30,6 +31,13 @@ problems contains problem if {
 		"about": group,
 		"text": sprintf("also in group %q, whose workload competes with etcd for memory and disk", [group]),
 	}
+}
+
+# A file of Kubernetes that lets it run workloads on these hosts.
+problems contains result.problem(place, place.names.workloads, text) if {
+	some place in clusters.host_profiles
+	settings.is_true(place.facts.workloads)
+	text := sprintf("Kubernetes may run workloads on its host (%s is true), and they compete with etcd for memory and disk", [place.names.workloads])
 }
 
 _heavy := {group | some group in threshold.heavy_groups}

@@ -47,6 +47,18 @@ cases := [
 		{"client_cert_auth": true, "peer_client_cert_auth": true, "listen_metrics_urls": "http://a,http://b"},
 	],
 	[
+		"talhelper",
+		{
+			"clusterName": "a",
+			"endpoint": "https://10.0.0.1:6443",
+			"nodes": [{"ipAddress": "10.0.0.1", "controlPlane": true}, {"ipAddress": "10.0.0.2", "controlPlane": true}, {"ipAddress": "10.0.0.3"}],
+			"patches": ["@./patches/a.yaml", "machine: {}", {"cluster": {"etcd": {"extraArgs": {"snapshot-count": "7"}}}}],
+			"controlPlane": {"patches": ["cluster:\n  etcd:\n    extraArgs:\n      heartbeat-interval: 5\n", "patches/b.yaml"]},
+		},
+		{"etcd-0", "etcd-1"},
+		{"snapshot_count": 7, "heartbeat_interval": 5, "client_cert_auth": true, "peer_client_cert_auth": true},
+	],
+	[
 		"container linux",
 		{"coreos": {"etcd2": {"name": "n1", "listen-client-urls": "http://0.0.0.0:2379"}}},
 		{"n1"},
