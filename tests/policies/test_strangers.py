@@ -70,6 +70,19 @@ CASES: dict[str, Case] = {
         {"version/end_of_life": "kv: etcd 3.4.3", "topology/single_member": 'cluster "etcd" has one member, kv'},
         {"disk/unfit_filesystem"},
     ),
+    "a set of pets": Case(
+        {"kv.yaml": STATEFUL_SET.replace("apps/v1", "apps/v1alpha1").replace("kind: StatefulSet", "kind: PetSet")},
+        {"topology/single_member": 'cluster "etcd" has one member, kv'},
+    ),
+    "a config file that Bitnami's image prefers to its environment": Case(
+        {
+            "docker-compose.yml": "services:\n  kv:\n    image: bitnami/etcd:3.5.17\n"
+            "    environment: {ETCD_ADVERTISE_CLIENT_URLS: 'http://kv:2379'}\n"
+            "    volumes: ['./etcd.yaml:/opt/bitnami/etcd/conf/etcd.yaml']\n"
+        },
+        {"version/data_corruption": "kv: etcd 3.5.17"},
+        {"security/plain_http", "topology/single_member", "compaction/off", "flags/beside_config_file"},
+    ),
     "a release at its end of life": Case(
         {"docker-compose.yml": OLD_COMPOSE},
         {

@@ -49,7 +49,7 @@ _replicated(service) := ["initial_cluster"] if {
 
 _words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
 
-_statement(service) := statement_builder.build("compose", object.union_n([
+_statement(service) := statement_builder.build("compose", container.unless_configured(object.get(service, "image", null), _targets(service), object.union_n([
 	{
 		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), _words(service), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
@@ -59,7 +59,7 @@ _statement(service) := statement_builder.build("compose", object.union_n([
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},
 	_volume(service),
-])) if {
+]))) if {
 	environment := _environment(service)
 }
 

@@ -131,6 +131,17 @@ may_set_data_dir(reference, targets) := found if {
 	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(`^/(var|default\.etcd)?(/|$)`, target)}) > 0]
 }
 
+# What a file says of a container. Bitnami's image starts etcd with a config file if one is mounted here, and etcd ignores its flags and its
+# environment then. targets: where volumes are mounted.
+unless_configured(reference, targets, found) := object.union(found, {
+	"given": [],
+	"unknown": {path: ["extra_config", "a config file there replaces flags and environment, and it is not read"]},
+	"silent": ["extra_config", "initial_cluster"],
+}) if {
+	contains(reference, "bitnami")
+	path := min({target | some target in targets; regex.match(`^/(opt/)?bitnami/etcd/conf(/|$)`, target)})
+} else := found
+
 _own_image := `(^|/)(coreos|etcd-development)/etcd(:|@|$)`
 
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])

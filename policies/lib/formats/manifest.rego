@@ -26,7 +26,7 @@ _runs_etcd(spec) if container.is_own_image(object.get(spec, "image", null), _wor
 _spec(document) := document.spec if {
 	document.kind == "Pod"
 } else := document.spec.template.spec if {
-	document.kind in {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "DeploymentConfig"}
+	document.kind in {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "DeploymentConfig", "PetSet"}
 }
 
 _name(document, candidate, containers) := sprintf("%v", [object.get(document, ["metadata", "name"], object.get(candidate, "name", "etcd"))]) if {
@@ -84,7 +84,7 @@ _config_maps_by_name[name] contains found if {
 	is_object(found)
 }
 
-_statement(document, spec) := statement_builder.build("manifest", object.union_n([
+_statement(document, spec) := statement_builder.build("manifest", container.unless_configured(object.get(spec, "image", null), _targets(spec), object.union_n([
 	{
 		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), _words(spec), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
@@ -96,13 +96,13 @@ _statement(document, spec) := statement_builder.build("manifest", object.union_n
 	container.release(object.get(spec, "image", null)),
 	_limit(spec),
 	_volume(document, spec),
-])) if {
+]))) if {
 	environment := _environment(spec)
 }
 
 # Several Deployments or Pods may find each other by a discovery service.
 _is_alone(document, spec) if {
-	document.kind in {"Deployment", "StatefulSet", "ReplicationController", "DeploymentConfig"}
+	document.kind in {"Deployment", "StatefulSet", "ReplicationController", "DeploymentConfig", "PetSet"}
 	document.spec.replicas == 1
 	not _discovers_others(document, spec)
 } else if {
@@ -111,9 +111,9 @@ _is_alone(document, spec) if {
 	not _discovers_others(document, spec)
 } else := false
 
-# Each Pod of a StatefulSet is a member.
+# Each Pod of a StatefulSet is a member. Until Kubernetes 1.5 it was called PetSet.
 _replicas(document) := document.spec.replicas if {
-	document.kind == "StatefulSet"
+	document.kind in {"StatefulSet", "PetSet"}
 	document.spec.replicas > 0
 } else := null
 
@@ -139,7 +139,9 @@ _silent(spec) := ["extra_config"] if {
 	not container.runs_etcd(object.get(spec, "image", null), _words(spec))
 } else := ["data_dir"] if {
 	spec.workingDir
-} else := container.may_set_data_dir(object.get(spec, "image", null), {mount.mountPath | some mount in spec.volumeMounts})
+} else := container.may_set_data_dir(object.get(spec, "image", null), _targets(spec))
+
+_targets(spec) := {mount.mountPath | some mount in spec.volumeMounts}
 
 _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from there, and it is not read"]} if {
 	some source in spec.envFrom

@@ -21,7 +21,7 @@ import data.headroom.releases.spelling
 import data.headroom.units
 
 # The member's name → its statement.
-statements(member) := {member.name: statement_builder.build(member.format, object.union_n([
+statements(member) := {member.name: statement_builder.build(member.format, container.unless_configured(member.image, object.get(member, "mounts", []), object.union_n([
 	{
 		"given": array.concat(
 			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.command, member.environment)),
@@ -40,7 +40,7 @@ statements(member) := {member.name: statement_builder.build(member.format, objec
 	}},
 	_limit(member.limit),
 	_memlock(member.memlock),
-]))}
+])))}
 
 # The container's volumes are known where its command is.
 _silent(member) := container.may_set_data_dir(member.image, {target | some target in member.mounts}) if {

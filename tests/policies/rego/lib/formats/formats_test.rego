@@ -360,6 +360,21 @@ test_variables_of_the_image if {
 	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given} == {"ETCD_SNAPSHOT_COUNT", "GOGC"}
 }
 
+# etcd ignores its environment if the image's scripts find a config file.
+test_config_file_of_the_image if {
+	service := {"image": "bitnami/etcd:3.5.17", "environment": {"ETCD_ADVERTISE_CLIENT_URLS": "http://a:2379"}}
+	mounted := object.union(service, {"volumes": ["./etcd.yaml:/opt/bitnami/etcd/conf/etcd.yaml:ro"]})
+	found := compose.statements({"services": {"x": mounted}}).x
+	found.given == []
+	found.version == "3.5.17"
+	{"extra_config", "initial_cluster"} == {name | some name in found.silent}
+	object.keys(found.unknown) == {"/opt/bitnami/etcd/conf/etcd.yaml"}
+	data_volume := object.union(service, {"volumes": ["data:/bitnami/etcd"]})
+	count(compose.statements({"services": {"x": data_volume}}).x.given) == 1
+	other := object.union(mounted, {"image": "quay.io/coreos/etcd:v3.5.17"})
+	count(compose.statements({"services": {"x": other}}).x.given) == 1
+}
+
 # Nor does etcd see those that the scripts of somebody's own image read, unless the command is etcd's.
 images_of_others := [
 	[{"image": "someone/etcd:latest"}, {"ETCD_SNAPSHOT_COUNT"}],
