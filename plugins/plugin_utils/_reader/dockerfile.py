@@ -112,7 +112,7 @@ def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables:
     """Return the command line of ENTRYPOINT and CMD. An image of etcd without either runs etcd."""
     words = [word for name in ("ENTRYPOINT", "CMD") if name in last for word in _words(last[name][0])]
     values = {variable.name: variable.value for variable in variables}
-    found = find_etcd(words, values)
+    found = find_etcd(words, values) or _behind_a_script(last, values)
     if found is not None:
         return found
     if image is None or runs_another_tool(words):
@@ -120,6 +120,16 @@ def _command(last: dict[str, tuple[str, Logical]], image: str | None, variables:
     if words and words[0].startswith("-"):
         return Command(("etcd", *words))
     return Command(("etcd",))
+
+
+def _behind_a_script(last: dict[str, tuple[str, Logical]], values: dict[str, str]) -> Command | None:
+    """Return the command line of CMD that an entrypoint such as docker-entrypoint.sh runs."""
+    if not {"ENTRYPOINT", "CMD"} <= set(last):
+        return None
+    [*before, script] = _words(last["ENTRYPOINT"][0]) or [""]
+    command = _words(last["CMD"][0])
+    is_script = script.endswith(".sh") and not runs_another_tool([*before, *command])
+    return find_etcd(command, values) if is_script and command and command[0].endswith("etcd") else None
 
 
 def _is_used(name: str, lines: list[Line]) -> bool:

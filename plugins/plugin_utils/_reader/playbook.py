@@ -19,6 +19,9 @@ _MODULES = {
     for name in ("systemd", "systemd_service", "service", "sysvinit")
 }
 _FILES = {f"{collection}{name}" for collection in ("", "ansible.builtin.") for name in ("copy", "file")}
+_ROLES = {f"{collection}{name}" for collection in ("", "ansible.builtin.") for name in ("include_role", "import_role")}
+# A role that installs etcd; others back it up or only install etcdctl.
+_ROLE = re.compile(r"(?:^|[/._-])etcd\d?(?:[-_](?:cluster|install|member|node|server|setup))?$")
 _UNITS = ("etcd", "etcd.service")
 _CONTAINERS = (
     *("docker_container", "community.docker.docker_container", "community.general.docker_container"),
@@ -27,9 +30,9 @@ _CONTAINERS = (
 
 
 def starts_etcd(documents: list[Any]) -> bool:
-    """Tell whether a playbook, or the tasks of a role, start etcd as a service, or install its program."""
+    """Tell whether a playbook, or the tasks of a role, start etcd as a service, install its program, or apply a role that does."""
     tasks = [task for document in documents if isinstance(document, list) for task in maps_below(document)]
-    return any(_starts(task) or _installs(task) for task in tasks) or install.of_tasks(documents)
+    return any(_starts(task) or _installs(task) or _applies(task) for task in tasks) or install.of_tasks(documents)
 
 
 def is_inventory(documents: list[Any]) -> bool:
@@ -80,6 +83,15 @@ def _starts(task: dict[str, Any]) -> bool:
     named = options.get("name", options.get("service"))
     names = _items(task) if re.fullmatch(r"\{\{\s*item\s*\}\}", str(named)) else [named]
     return wanted and any(name in _UNITS for name in names)
+
+
+def _applies(play: dict[str, Any]) -> bool:
+    """Tell whether a play, or a task, applies a role for etcd."""
+    listed_roles = play.get("roles")
+    roles = listed_roles if isinstance(listed_roles, list) else []
+    names = [role.get("role", role.get("name")) if isinstance(role, dict) else role for role in roles]
+    names.append(_options(play, _ROLES).get("name"))
+    return any(isinstance(name, str) and _ROLE.search(name) for name in names)
 
 
 def _options(task: dict[str, Any], modules: Iterable[str]) -> dict[str, Any]:

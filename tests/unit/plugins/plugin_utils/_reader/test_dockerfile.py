@@ -53,6 +53,8 @@ def test_names(path: str) -> None:
         ("FROM quay.io/coreos/etcd:v3.5.1\nCMD ['--name', 'a']\n", ["etcd", "--name", "a"]),
         (f"FROM quay.io/coreos/etcd:v3.5.1\nENV ETCD_LISTEN_CLIENT_URLS={URLS}\n", ["etcd"]),
         ('FROM alpine\nENV NODE=a\nCMD ["sh", "-c", "etcd --name $NODE"]\n', ["etcd", "--name", "a"]),
+        ('FROM alpine\nENTRYPOINT ["docker-entrypoint.sh"]\nCMD ["etcd", "--name", "a"]\n', ["etcd", "--name", "a"]),
+        ('FROM alpine\nENTRYPOINT ["/tini", "--", "/run.sh"]\nCMD ["etcd"]\n', ["etcd"]),
     ],
 )
 def test_commands(text: str, words: list[str]) -> None:

@@ -56,3 +56,20 @@ def test_a_script_that_installs_etcd(lines: str, installs: bool) -> None:
 )
 def test_a_playbook_that_unpacks_etcd(tasks: str, installs: bool) -> None:
     assert [member["release"] for member in members("etcd.yml", tasks.replace("URL", DOWNLOAD))] == ["3.4.2"] * installs
+
+
+@pytest.mark.parametrize(
+    ("roles", "installs"),
+    [
+        ("  roles: [roles/etcd]\n", True),
+        ("  roles: [{role: common}, {role: me.etcd}]\n", True),
+        ("  tasks:\n    - ansible.builtin.include_role: {name: ansible-role-etcd}\n", True),
+        ("  roles: [etcd-backup, etcdctl]\n", False),
+        ("  roles: web\n", False),
+        ("  tasks:\n    - include_role: name=etcd_client\n", False),
+    ],
+)
+def test_a_playbook_that_applies_a_role(roles: str, installs: bool) -> None:
+    """The release counts that the play passes on to the role."""
+    text = f"- hosts: all\n  vars:\n    etcd_version: v3.5.17\n{roles}"
+    assert [member["release"] for member in members("site.yml", text)] == ["3.5.17"] * installs
