@@ -667,14 +667,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners i
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_states
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import (
-    disk_check,
-    fio,
-    live_latency,
-    verdict,
-    wal_move,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, live_latency, wal_move
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.host_storage import storage_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._tls import host_certificates
 
@@ -688,8 +681,6 @@ LISTS = {
     "users": "str",
 }
 CONNECTION = ("etcdctl_path", "ca_cert", "client_cert", "client_key", "request_timeout")
-# etcd's documentation asks for less than 25 ms of backend commits.
-COMMIT_P99_MAX_MS = 25
 
 
 def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
@@ -709,33 +700,12 @@ def certificate_facts(asked: dict[str, Any], system: dict[str, Any]) -> dict[str
     return host_certificates.inspect_files({**asked, "certificates": wanted}, datetime.now(timezone.utc), missing)
 
 
-def recorded_checks(asked: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the recorded benchmark of each directory, None where there is none or the limit is invalid."""
-    found: dict[str, Any] = {}
-    for item in asked:
-        found[item["path"]] = None
-        if not os.path.isdir(item["path"]):
-            continue
-        try:
-            limits = verdict.parse_limits(float(item["fsync_p99_max_ms"]), None)
-            volume = disk_check.Volume(item["path"])
-        except (TypeError, ValueError):
-            continue  # role etcd_storage reports it, with all other problems of the host
-        stored = disk_check.recorded_check(volume, STATE_DIR, fio.PROFILES["etcd"], limits)
-        if stored:
-            limit = {"limit_us": limits.fail_us, "warn_us": limits.warn_us}
-            found[item["path"]] = {**volume.facts(), **limit, **stored}
-    return found
-
-
 def disk_latencies(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the latencies of the running member since its start, or only ``msg`` with the error."""
     endpoint = asked["endpoints"][0]
     try:
         page = live_latency.parse_metrics(http_api.fetch_metrics(connection_from_params(asked), endpoint))
-        fsync = verdict.parse_limits(float(asked["fsync_p99_max_ms"]), None)
-        commit = verdict.parse_limits(COMMIT_P99_MAX_MS, COMMIT_P99_MAX_MS, "commit")
-        return live_latency.as_result(live_latency.latency_since_start(page, time.time()), fsync, commit, endpoint)
+        return live_latency.judge_since_start(page, time.time(), float(asked["fsync_p99_max_ms"]), endpoint)
     except (ValueError, OSError) as problem:
         return {"msg": f"{endpoint}/metrics: {problem}"}
 
@@ -757,41 +727,8 @@ def etcd_facts(module: AnsibleModule, present: bool) -> dict[str, Any]:
 
 def priority_facts(asked: dict[str, Any], unit: dict[str, Any] | None) -> dict[str, Any] | None:
     """Compare every thread of the unit's process with the requested priority; None without a process."""
-    pid = unit["main_pid"] if unit else 0
     goal = host_priority.parse_priority(asked["io_class"], asked["io_priority"], asked["nice"])
-    threads = host_priority.read_threads(pid) if pid else []
-    if not threads:
-        return None
-    others = [thread for thread in threads if host_priority.differs(thread, goal)]
-    wrong = f"{len(others)} of {len(threads)} threads of process {pid} do not have {goal}: {host_priority.describe_threads(others)}."
-    return {
-        "msg": wrong if others else f"All {len(threads)} threads of process {pid} have {goal}.",
-        "threads": [host_priority.as_dict(thread) for thread in threads],
-        "differing": [host_priority.as_dict(thread) for thread in others],
-    }
-
-
-def maintenance_facts(asked: dict[str, Any]) -> dict[str, Any]:
-    """Compare the installed maintenance program with the expected one."""
-    config, problems = installation.validated_config(asked, installed=False)
-    if config is None or problems:
-        return {"problems": problems}
-    endpoints = installation.installed_endpoints(asked)
-    connection = {**asked["config"]["connection"], "endpoints": endpoints}
-    wanted = {**asked, "units": {}, "config": {**asked["config"], "connection": connection}}
-    try:
-        found = installation.compare(wanted, config, None)
-        differs = found.differs or installation.modules_digest(asked["lib_dir"]) != asked["modules_digest"]
-    except ValueError as problem:
-        return {"problems": [str(problem)]}
-    units = {name: host_facts.file_facts(os.path.join(asked["unit_dir"], name)) for name in asked["unit_names"]}
-    return {
-        "problems": [],
-        "differs": differs,
-        "endpoints": endpoints,
-        "units": {name: facts.get("sha256") for name, facts in units.items()},
-        "timers": timer_states([name for name in units if name.endswith(".timer")]),
-    }
+    return host_priority.compare(unit["main_pid"], goal) if unit and unit["main_pid"] else None
 
 
 def configured_facts(config: str, data_dir: str) -> dict[str, Any]:
@@ -815,7 +752,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         files={path: host_facts.file_facts(path) for path in asked["files"]},
         users={name: host_facts.user_facts(name) for name in asked["users"]},
         versions=host_facts.installed_versions(asked["install_dir"]),
-        disk_checks=recorded_checks(asked["disk_checks"]),
+        disk_checks=disk_check.recorded_checks(asked["disk_checks"], STATE_DIR),
     )
     if asked["data_dir"]:
         config = read_text(asked["config_file"]) if asked["config_file"] else ""
@@ -832,7 +769,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
     if asked["priority"]:
         facts["priority"] = priority_facts(asked["priority"], facts.get("unit"))
     if asked["maintenance"]:
-        facts["maintenance"] = maintenance_facts(asked["maintenance"])
+        facts["maintenance"] = installation.inspect(asked["maintenance"])
     return facts
 
 

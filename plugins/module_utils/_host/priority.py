@@ -179,6 +179,20 @@ def encode_io_priority(io_class: str, io_level: int | None) -> int:
     return number << IOPRIO_CLASS_SHIFT | (io_level or 0)
 
 
+def compare(pid: int, goal: Priority) -> dict[str, Any] | None:
+    """Compare every thread of a process with a priority; None without threads."""
+    threads = read_threads(pid)
+    if not threads:
+        return None
+    others = [thread for thread in threads if differs(thread, goal)]
+    wrong = f"{len(others)} of {len(threads)} threads of process {pid} do not have {goal}: {describe_threads(others)}."
+    return {
+        "msg": wrong if others else f"All {len(threads)} threads of process {pid} have {goal}.",
+        "threads": [as_dict(thread) for thread in threads],
+        "differing": [as_dict(thread) for thread in others],
+    }
+
+
 def describe_threads(threads: Sequence[Thread]) -> str:
     """Return the ids of threads with their priorities, shortened if there are many."""
     named = [f"{thread.tid} ({thread.priority})" for thread in threads[:MAX_NAMED]]

@@ -14,6 +14,7 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
@@ -239,3 +240,25 @@ def recorded_check(
     verdict, sentence = storage_verdict.judge(measured, limits, volume.place, network=volume.network)
     date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured_at))
     return {**measured_facts(measured, measured_at), "verdict": verdict, "msg": f"{sentence} Measured {date}."}
+
+
+def recorded_checks(asked: Sequence[Mapping[str, Any]], state_dir: str) -> dict[str, Any]:
+    """Return the recorded benchmark of each directory, None where there is none or the limit is invalid.
+
+    asked: ``path`` of each directory, and ``fsync_p99_max_ms`` as a number or its text.
+    """
+    found: dict[str, Any] = {}
+    for item in asked:
+        found[item["path"]] = None
+        if not os.path.isdir(item["path"]):
+            continue
+        try:
+            limits = storage_verdict.parse_limits(float(item["fsync_p99_max_ms"]), None)
+            volume = Volume(item["path"])
+        except (TypeError, ValueError):
+            continue  # role etcd_storage reports it, with all other problems of the host
+        stored = recorded_check(volume, state_dir, storage_fio.PROFILES["etcd"], limits)
+        if stored:
+            limit = {"limit_us": limits.fail_us, "warn_us": limits.warn_us}
+            found[item["path"]] = {**volume.facts(), **limit, **stored}
+    return found

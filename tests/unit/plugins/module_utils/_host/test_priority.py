@@ -127,11 +127,23 @@ def test_only_what_is_wanted_is_set(process: int) -> None:
     assert [thread.priority.nice for thread in after] == [thread.priority.nice for thread in before]
 
 
+def test_threads_with_another_priority_are_named(process: int) -> None:
+    own = host_priority.read_threads(process)[0].priority
+    same = host_priority.compare(process, Priority(None, None, own.nice))
+    assert same and not same["differing"]
+    assert same["msg"] == f"All {THREADS} threads of process {process} have nice {own.nice}."
+    other = 18 if own.nice != 18 else 17
+    found = host_priority.compare(process, Priority(None, None, other))
+    assert found and len(found["differing"]) == len(found["threads"]) == THREADS
+    assert found["msg"].startswith(f"{THREADS} of {THREADS} threads of process {process} do not have nice {other}: ")
+
+
 def test_a_process_that_ended() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
     assert host_priority.read_threads(child.pid) == []
     assert host_priority.set_priority(child.pid, Priority("idle", None, None)) == []
+    assert host_priority.compare(child.pid, Priority("idle", None, None)) is None
 
 
 def test_many_threads_are_named_in_short() -> None:

@@ -107,3 +107,29 @@ def test_endpoints_are_read_from_the_installed_configuration(tmp_path: Path) -> 
     assert installation.installed_endpoints(params) == []
     path.write_text('{"connection": {"endpoints": ["https://10.0.0.11:2379"]}}')
     assert installation.installed_endpoints(params) == ["https://10.0.0.11:2379"]
+
+
+def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path) -> None:
+    config = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+    config["snapshot"]["directory"] = str(tmp_path)
+    params = {
+        "config": config,
+        "bucket_keys": {"access_key": "", "secret_key": ""},
+        "lib_dir": str(tmp_path / "lib"),
+        "program": str(tmp_path / "headroom"),
+        "config_file": str(tmp_path / "maintenance.json"),
+        "credentials_file": str(tmp_path / "credentials"),
+        "unit_dir": str(tmp_path),
+        "unit_names": ["headroom-defrag.service"],
+        "modules_digest": "",
+    }
+    invalid = installation.inspect({**params, "config": {**config, "cluster": 5}})
+    assert invalid == {"problems": ["cluster is 5, which is not text"]}
+    found = installation.inspect(params)
+    assert found == {
+        "problems": [],
+        "differs": True,
+        "endpoints": [],
+        "units": {"headroom-defrag.service": None},
+        "timers": {},
+    }

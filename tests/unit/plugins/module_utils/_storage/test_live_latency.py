@@ -174,3 +174,11 @@ def test_elections_since_the_start_do_not_warn() -> None:
     verdict, sentence = live_latency.judge(seen, FSYNC, COMMIT, "etcd1")
     assert verdict == "ok" and "since it started 3600 s ago" in sentence
     assert "slow applies: 4, leader changes: 1" in sentence
+
+
+def test_a_members_latencies_since_its_start_are_judged_by_the_limits_asked_for() -> None:
+    metrics = live_latency.parse_metrics(GOOD)
+    found = live_latency.judge_since_start(metrics, 1.7e9 + 3600, 10.0, "etcd1")
+    assert (found["verdict"], found["seconds"]) == ("ok", 3600.0)
+    assert [found[name]["limit_us"] for name in ("wal_fsync", "backend_commit")] == [10000, 25000]
+    assert live_latency.judge_since_start(metrics, 1.7e9 + 3600, 0.1, "etcd1")["verdict"] == "fail"
