@@ -28,7 +28,7 @@ _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
 class FormatError(ValueError):
-    """A file that is no database, or that ends too early; the message says why."""
+    """A file that is not a database, or that ends too early; the message says why."""
 
 
 class Meta(NamedTuple):
