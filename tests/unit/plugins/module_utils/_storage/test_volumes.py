@@ -291,7 +291,7 @@ def test_filesystem_grows_with_its_device(filesystem: int | None, grows: bool) -
     assert volume["gain"] == (10 * GIB - filesystem if filesystem else 0)
 
 
-OWN_LOG = "/var/lib/etcd-wal/member/wal"
+DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
 
 
 @pytest.mark.parametrize("logs", [[], [DATA_LOG, OWN_LOG], [DATA_LOG]])
