@@ -81,6 +81,17 @@ options:
         description: The purpose of the space, for the message.
         type: str
         required: true
+  backup_dir:
+    description:
+      - With O(state=checked), the directory for the backups before the change, if this host takes them. Requires space for the backup of this step,
+        unless the release stays or an earlier run began the step and took the backup, and for those of O(later_backups).
+    type: path
+    version_added: 0.2.0
+  later_backups:
+    description: With O(state=checked), the number of later steps of the upgrade. Each takes a backup of its own.
+    type: int
+    default: 0
+    version_added: 0.2.0
   problems:
     description: With O(state=checked), problems that the caller found, to report with the others.
     type: list
@@ -177,7 +188,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_steps import check_upgrade
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
-from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import Room, room_problems
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import (
+    Room,
+    backup_rooms,
+    room_problems,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_members import (
     DatabaseError,
     read_members,
@@ -220,7 +235,10 @@ def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
     problems, found["changes"] = judge_configuration(params, running[0] if running else "")
     found["blockers"] += problems
     size = max((member.db_size or 0 for member in cluster.members), default=0)
-    found["blockers"] += room_problems([Room(**room) for room in params["room"]], size)
+    own = direction != release_change.NONE and not found["begun"]
+    rooms = [Room(**room) for room in params["room"]]
+    rooms += backup_rooms(params["backup_dir"] or "", own + params["later_backups"])
+    found["blockers"] += room_problems(rooms, size)
     if params["data_dir"] and direction == release_change.UPGRADE and not flushing:
         found["flush"], problems = replays_v2(params, begun=found["begun"])
         found["blockers"] += problems + zombies(params, running, cluster)
@@ -324,6 +342,8 @@ def main() -> None:
             "started": {"type": "dict", "default": {}},
             "configuration": {"type": "dict", "default": {}},
             "room": {"type": "list", "elements": "dict", "options": room, "default": []},
+            "backup_dir": {"type": "path"},
+            "later_backups": {"type": "int", "default": 0},
             "problems": {"type": "list", "elements": "str", "default": []},
             "data_dir": {"type": "path"},
             "wal_dir": {"type": "path"},

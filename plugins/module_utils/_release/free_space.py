@@ -22,6 +22,19 @@ class Room:
     databases: int = 0
 
 
+# A drill holds the snapshot, and restores it into a temporary member: two more copies, its log, and a reserve.
+_DRILL_BYTES = 700_000_000
+_DRILL_DATABASES = 2
+
+
+def backup_rooms(path: str, backups: int) -> list[Room]:
+    """Return the space for the backups of all steps of a change. Each snapshot stays, the drills run one after the other."""
+    if not path or backups < 1:
+        return []
+    purpose = "a backup and its drill" if backups == 1 else f"{backups} backups and their drills"
+    return [Room(path, purpose, _DRILL_BYTES, _DRILL_DATABASES + backups)]
+
+
 def room_problems(rooms: Sequence[Room], database: int) -> list[str]:
     """Return a problem for each volume with less space than all purposes on it need together."""
     volumes: dict[int, list[Room]] = {}

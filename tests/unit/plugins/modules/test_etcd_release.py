@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import json
+import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_release
 
 NOBODY = {"endpoints": ["http://127.0.0.1:1"], "timeout": 0, "request_timeout": 0.5}
@@ -54,3 +58,43 @@ def test_the_other_states_fail_without_a_cluster(state: str, capsys: pytest.Capt
 @pytest.mark.parametrize("state", ["checked", "enabled", "settled"])
 def test_the_release_is_required(state: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "release" in run(capsys, state=state)["msg"]
+
+
+@pytest.mark.parametrize(
+    ("running", "release", "later", "needed"),
+    [
+        ("3.6.16", "3.7.3", 0, "for a backup and its drill (/), 700003072 bytes"),
+        ("3.5.30", "3.6.16", 1, "for 2 backups and their drills (/), 700004096 bytes"),
+        ("3.6.16 3.7.3", "3.7.3", 0, ""),  # an earlier run took the backup before its first member changed
+        ("3.5.30 3.6.16", "3.6.16", 1, "for a backup and its drill (/), 700003072 bytes"),
+        ("3.7.3", "3.7.3", 0, ""),
+        ("3.7.2", "3.7.3", 0, ""),  # a patch release takes no backup
+        ("3.7.3", "3.6.16", 0, "for a backup and its drill (/), 700003072 bytes"),
+    ],
+)
+def test_space_is_required_for_the_backups_that_are_taken(
+    running: str,
+    release: str,
+    later: int,
+    needed: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    releases = [MemberRelease(f"m{number}", "", server=version) for number, version in enumerate(running.split())]
+    members = [
+        Member(one.name, one.name, "follower", True, "", "http://x", [], ["http://x"], one.server, db_size=1024, lag=0)
+        for one in releases
+    ]
+    cluster = Cluster("75cf", "m0", members, Quorum(1, 1, 1, True), [])
+    monkeypatch.setattr(etcd_release.Steps, "observe", lambda _self: (cluster, releases))
+    monkeypatch.setattr(etcd_release, "refusal", lambda _steps, _release: [])
+    monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_bavail=0, f_frsize=1))
+    monkeypatch.setattr(
+        "ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space.format_sizes_distinctly",
+        lambda *sizes: [f"{size} bytes" for size in sizes],
+    )
+    result = run(
+        capsys, state="checked", release=release, backup_dir="/", later_backups=later, downgrade=True, started={}
+    )
+    blockers = " ".join(result["blockers"])
+    assert needed in blockers if needed else "free" not in blockers, blockers
