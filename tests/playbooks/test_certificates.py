@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,11 @@ class Host:
         self.authority = folder / "ca"
         self.installed = folder / "etc" / "tls"
 
-    def run(self, *entry_points: str, **variables: Any) -> subprocess.CompletedProcess[str]:
-        """Run entry points of the role, by default as site.yml does: its checks, the role, and the activation of what is staged."""
+    def run(self, *entry_points: str, others: Sequence[str] = (), **variables: Any) -> subprocess.CompletedProcess[str]:
+        """Run entry points of the role, by default as site.yml does: its checks, the role, and the activation of what is staged.
+
+        ``others`` are hosts of the same cluster, each with the directory of its name.
+        """
         given = {
             "ansible_connection": "local",
             "ansible_python_interpreter": "{{ ansible_playbook_python }}",
@@ -44,7 +48,7 @@ class Host:
         plays = [
             {
                 "name": "Run the role",
-                "hosts": "n1",
+                "hosts": "etcd",
                 "gather_facts": False,
                 "become": os.geteuid() != 0,
                 "tasks": [
@@ -59,7 +63,8 @@ class Host:
             for play in entry_points or ["preflight main activate"]
         ]
         extra = {name: value for name, value in variables.items() if name.startswith("_")}
-        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given}}}))
+        own = {name: {**given, "etcd_tls_dir": str(self.folder / name / "tls")} for name in others}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given, **own}}}))
         (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
         command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml")]
         command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
@@ -75,7 +80,7 @@ class Host:
         """Run the role, which must fail without a change; return its output in one line."""
         done = self.run(*entry_points, **variables)
         assert done.returncode == 2, done.stdout + done.stderr
-        assert re.findall(r"changed=(\d+)", done.stdout) == ["0"], done.stdout
+        assert set(re.findall(r"changed=(\d+)", done.stdout)) == {"0"}, done.stdout
         return " ".join(done.stdout.split())
 
 
@@ -277,6 +282,65 @@ def test_a_lost_ca_of_the_peers_is_never_replaced(tmp_path: Path) -> None:
     (host.authority / "peer-ca.crt").unlink()
     message = host.refusal()
     assert "trusts peers by a separate CA" in message and "peer-ca.crt does not exist" in message
+
+
+def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(tmp_path: Path) -> None:
+    """No member runs: what a former deployment installed on the hosts decides."""
+    host = Host(tmp_path)
+    assert host.issue() > 0
+    before = (host.installed / "ca.crt").read_bytes()
+    shutil.rmtree(host.authority)
+    message = host.refusal(others=["n2"])
+    assert f"Cluster etcd: n1 trusts the CA of a former deployment ({host.installed}/ca.crt" in message
+    assert f"{host.authority}/ca.crt does not exist" in message and "-e etcd_tls_new_ca=etcd (it is not set)" in message
+    assert "Put the CAs of this cluster (ca.crt, ca.key, peer-ca.crt, peer-ca.key) back into" in message
+    assert message.count("fatal: [") == 1
+    assert "(it is other)" in host.refusal(etcd_tls_new_ca="other")
+    message = host.refusal(etcd_tls_new_ca="etcd", _etcd_tls_member_runs=True)
+    assert "etcd still runs on n1: stop it there first" in message
+    assert not host.authority.exists() and (host.installed / "ca.crt").read_bytes() == before
+    assert not (tmp_path / "n2").exists()
+    assert host.issue(etcd_tls_new_ca="etcd") > 0
+    assert (host.installed / "ca.crt").read_bytes() != before
+    assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "server") == {"ca"}
+    assert host.issue() == 0
+
+
+def test_hosts_of_another_cluster_are_refused(tmp_path: Path) -> None:
+    """The CA on the controller may be right; then the confirmed run gives the host certificates of it."""
+    host, other = Host(tmp_path), Host(tmp_path / "other")
+    other.folder.mkdir()
+    assert host.issue() > 0 and other.issue() > 0
+    host.authority = other.authority
+    message = host.refusal()
+    assert f"{host.authority}/ca.crt is another CA" in message and "belonged to another cluster" in message
+    assert host.issue(etcd_tls_new_ca="etcd") > 0
+    assert signed_by(host, "server") == {"ca"} and signed_by(host, "peer") == {"peer-ca"}
+    assert host.issue() == 0
+
+
+def test_certificates_without_their_ca_are_those_of_a_former_deployment(tmp_path: Path) -> None:
+    host = Host(tmp_path)
+    assert host.issue() > 0
+    shutil.rmtree(host.authority)
+    for name in ("ca", "peer-ca"):
+        (host.installed / f"{name}.crt").unlink()
+    assert f"({host.installed}/server.crt, {host.installed}/peer.crt, {host.installed}/client.crt)" in host.refusal()
+
+
+def test_a_first_deployment_that_died_starts_again(tmp_path: Path) -> None:
+    """Interrupted after the CA was made, after certificates were staged, and after some hosts had them."""
+    host = Host(tmp_path)
+    assert host.issue("preflight main") > 0
+    # Nothing uses what is only staged, so a lost CA does no harm.
+    shutil.rmtree(host.authority)
+    assert host.issue() > 0
+    first = (host.authority / "ca.crt").read_bytes()
+    host.issue(others=["n2"])
+    assert (tmp_path / "n2" / "tls" / "ca.crt").read_bytes().strip() == first.strip()
+    shutil.rmtree(host.installed)
+    assert host.issue(others=["n2"]) > 0
+    assert (host.authority / "ca.crt").read_bytes() == first
 
 
 def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:

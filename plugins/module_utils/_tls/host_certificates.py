@@ -176,9 +176,13 @@ def _unread_result(
         )
         for item in asked["certificates"]
     }
-    unknown = {"installed": False, "replaces": False, "expired": False, "parts": [], "trusted_keys": []}
+    unknown = {"installed": False, "expired": False, "parts": [], "trusted_keys": []}
+    # Only equal texts are known to be the same CA; without a CA on the controller, no library is needed to see the difference.
     found = [
-        (inspection.CertificateFinding([] if trust.wanted else ["it does not exist"]), unknown)
+        (
+            inspection.CertificateFinding([] if trust.wanted else ["it does not exist"]),
+            {**unknown, "replaces": bool(trust.installed) and not trust.wanted},
+        )
         for trust in (clients, peers)
         if trust
     ]

@@ -120,6 +120,15 @@ def test_without_the_library(
     assert any("cryptography" in problem for problem in result["problems"]) is present
 
 
+def test_a_lost_ca_is_seen_without_the_library(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setattr(inspection, "IMPORT_ERROR", "ImportError")
+    asked = {"ca_file": str(folder / "ca.crt"), "certificates": [server(folder)]}
+    assert run(capsys, ca="", **asked)["ca"]["replaces"]
+    assert not run(capsys, ca="a certificate", **asked)["ca"]["replaces"]
+
+
 def test_mode_and_owner_of_the_key_are_no_reason_for_a_new_certificate(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
