@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
+# A pre-release counts as its release, whose defects it has.
+_PRE = r"(?:-(?:rc|alpha|beta)\.?\d+)?"
 _ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
 # A variable for the release of the server, such as etcd_server_version, k8s_etcd_version or etcd::version of Puppet. Others, such as
 # min_etcd_version or etcd_operator_version, are about something else.
@@ -20,18 +22,18 @@ _VARIABLE = rf"{_BEFORE}(?:ETCD|ECTD)3?(?:_|::)?{_BETWEEN}(?:VER|VERSION|RELEASE
 _IMAGE = rf"{_BEFORE}ETCD3?_?(?:container|docker|server)?_?IMAGE(?:_NAME|_URL)?"
 # In a shell or a template of Jinja, the value unless another one is set.
 _DEFAULT = r"(?:\$\{\w+:?[-=][\"']?|\{\{\s*\w+\s*\|\s*(?:default|d)\(\s*[\"'])?(?:etcd[-_])?"
-_CLOSED = r"(?:-(?:rc|alpha|beta)\.?\d+)?(?:[\"']\s*(?:,\s*true\s*)?\)\s*\}\})?"
+_CLOSED = _PRE + r"(?:[\"']\s*(?:,\s*true\s*)?\)\s*\}\})?"
 _END = r"\s*(?:\s#.*|;.*|&&.*)?$"
 _KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
 _STATED = re.compile(
-    rf"etcd/releases/download/{_NUMBER}/"
+    rf"etcd/releases/download/{_NUMBER}{_PRE}/"
     rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}{_CLOSED}[\"']?\}}?[\"']?,?{_END}"
     rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
 # The name of an archive or a package, which may also be that of an old one.
 _ARCHIVE = re.compile(
-    rf"\betcd-{_NUMBER}(?:/|-linux|-darwin|-windows|\.tar|\.tgz|\.zip|-\d+[\w.]*\.rpm)|\betcd(?:-server)?[=_]{_NUMBER}[+~-]"
+    rf"\betcd-{_NUMBER}{_PRE}(?:/|-linux|-darwin|-windows|\.tar|\.tgz|\.zip|-\d+[\w.]*\.rpm)|\betcd(?:-server)?[=_]{_NUMBER}[+~-]"
     rf"|\bgit\s+clone\s.*(?:-b|--branch)[\s=]{_NUMBER}\s.*/etcd(?:\.git)?\b|go\.etcd\.io/etcd(?:/server)?(?:/v3)?@{_NUMBER}",
     re.IGNORECASE,
 )

@@ -14,21 +14,27 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _PREFIX = r"^(?:\w*_)?etcd[23]?_"
+
+
+def _urls(names: str) -> re.Pattern[str]:
+    """Return the pattern of variables for URLs. In the plural, no other program has them."""
+    return re.compile(rf"(?:(?:{_PREFIX}|^)(?:{names})_urls?|^\w+_(?:{names})_urls)$")
+
+
 # Names of variables → the setting. Those without a prefix are spelled as etcd does.
 _URLS = [
-    (re.compile(rf"(?:{_PREFIX}|^)(?:listen_client|client_listen)_urls?$"), "ETCD_LISTEN_CLIENT_URLS"),
-    (re.compile(rf"(?:{_PREFIX}|^)(?:listen_peer|peer_listen)_urls?$"), "ETCD_LISTEN_PEER_URLS"),
-    (re.compile(rf"(?:{_PREFIX}|^)(?:advertise_client|client_advertise)_urls?$"), "ETCD_ADVERTISE_CLIENT_URLS"),
-    (
-        re.compile(rf"(?:{_PREFIX}|^)(?:(?:initial_)?advertise_peer|peer_advertise)_urls?$"),
-        "ETCD_INITIAL_ADVERTISE_PEER_URLS",
-    ),
+    (_urls("listen_client|client_listen"), "ETCD_LISTEN_CLIENT_URLS"),
+    (_urls("listen_peer|peer_listen"), "ETCD_LISTEN_PEER_URLS"),
+    (_urls("advertise_client|client_advertise"), "ETCD_ADVERTISE_CLIENT_URLS"),
+    (_urls("(?:initial_)?advertise_peer|peer_advertise"), "ETCD_INITIAL_ADVERTISE_PEER_URLS"),
     (re.compile(rf"{_PREFIX}listen_metrics_urls?$"), "ETCD_LISTEN_METRICS_URLS"),
 ]
 _METRICS = re.compile(rf"{_PREFIX}metrics_urls?$")
 _CLUSTER = re.compile(
     rf"^initial_cluster$|{_PREFIX}(?:initial_cluster(?:_urls?|_members|_peers|_nodes)?|cluster_urls)$"
 )
+# A member with etcd's port for peers, in a variable of any name.
+_PEER = re.compile(r"[\w.{}-]+=https?://[^\s,=]+:2380/?")
 _NUMBERS = re.compile(
     rf"{_PREFIX}(snapshot_count|auto_compaction_retention|quota_backend_bytes|heartbeat_interval|election_timeout|max_request_bytes)$"
 )
@@ -129,14 +135,15 @@ def _url(name: str, value: Any, constants: Mapping[str, str]) -> Setting | None:
 
 def _members(name: str, value: Any, constants: Mapping[str, str]) -> Setting | None:
     """Return the members of a cluster. Of a list in a loop or an expression, the number is unknown."""
-    if not _CLUSTER.match(_normal(name)):
+    is_named = _CLUSTER.match(_normal(name)) is not None
+    if not is_named and ":2380" not in str(value):
         return None
     texts = [jinja.certain(text, constants) for text in _texts(value)]
     known = [text for text in texts if text]
     if len(known) < len(texts) or not known:
         return None
     members = [part.strip() for text in known for part in text.value.split(",") if part.strip()]
-    if not members or not all("=http" in part for part in members):
+    if not members or not all("=http" in part if is_named else _PEER.fullmatch(part) for part in members):
         return None
     is_partial = isinstance(value, dict) or any(text.is_repeated for text in known)
     return Setting(name, "ETCD_INITIAL_CLUSTER", ",".join(members), is_partial)

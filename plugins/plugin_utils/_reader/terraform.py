@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release i
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)")
+_IMAGE = re.compile(r"(?:[\w.-]+(?::\d+)?/)*etcd:v?(\d+\.\d+\.\d+)(?:-\d+)?")
 
 
 def scripts_of(root: Block, lines: list[Line]) -> Iterator[list[Line]]:
@@ -94,7 +95,7 @@ def charts_of(root: Block) -> Iterator[dict[str, Any]]:
 
 
 def release_of(root: Block) -> tuple[str, int] | None:
-    """Return the only release of etcd that a variable has as its default, or that a file sets for one, with its line."""
+    """Return the only release of etcd that a variable has as its default, or that a file sets for one, perhaps in an image, with its line."""
     stated = [
         ("".join(block.labels), block.attributes["default"])
         for block in root.blocks
@@ -105,6 +106,12 @@ def release_of(root: Block) -> tuple[str, int] | None:
         (release[1], line)
         for name, (value, line) in stated
         if is_of_server(name) and (release := _RELEASE.fullmatch(str(value)))
+    ]
+    found += [
+        (release[1], line)
+        for name, (value, line) in stated
+        for key, item in [(name, value), *(pair for inner in maps_below(value) for pair in inner.items())]
+        if re.search(r"(?i)etcd", key) and (release := _IMAGE.fullmatch(str(item)))
     ]
     return found[0] if len({release for release, _line in found}) == 1 else None
 

@@ -51,12 +51,15 @@ _names_etcd(command) if command_line.executable(command) >= 0
 
 _published := `(^|/)(coreos|etcd-development|google_containers|google-containers)/etcd|^(k8s\.gcr\.io|registry\.k8s\.io)/`
 
-# Name → [canonical name, why its value is unknown].
-inherited(variables) := {name: [statement_builder.canonical_name({"form": "env", "spelling": name}), "it is passed on from where this file is used"] |
-	some name, value in variables
-	spelling.is_etcd_variable(name)
-	value == null
-}
+# Name → [canonical name, why its value is unknown]. A placeholder for a name, as in a loop of a template, may become any variable.
+inherited(variables) := object.union(
+	{name: [statement_builder.canonical_name({"form": "env", "spelling": name}), "it is passed on from where this file is used"] |
+		some name, value in variables
+		spelling.is_etcd_variable(name)
+		value == null
+	},
+	{name: ["extra_config", statement_builder.filled_in] | some name, _ in variables; regex.match(`\{\{|\$[({]`, name)},
+)
 
 # Placeholders that may become any flags: word → [canonical name, why its value is unknown]. After a flag, one is the flag's value.
 placeholders(command) := {word: ["extra_config", statement_builder.filled_in] |

@@ -360,6 +360,14 @@ test_variables_of_the_image if {
 	{entry.spelling | some entry in compose.statements({"services": {"x": service}}).x.given} == {"ETCD_SNAPSHOT_COUNT", "GOGC"}
 }
 
+# A loop of a template may add any variable.
+test_names_of_a_loop if {
+	service := {"image": "quay.io/coreos/etcd:v3.5.17", "environment": {"{{$k}}": "{{$v}}", "ETCD_MAX_WALS": "5"}}
+	found := compose.statements({"services": {"x": service}}).x
+	found.unknown == {"{{$k}}": ["extra_config", "filled in at deployment"]}
+	[entry.spelling | some entry in found.given] == ["ETCD_MAX_WALS"]
+}
+
 # etcd ignores its environment if the image's scripts find a config file.
 test_config_file_of_the_image if {
 	service := {"image": "bitnami/etcd:3.5.17", "environment": {"ETCD_ADVERTISE_CLIENT_URLS": "http://a:2379"}}

@@ -44,6 +44,12 @@ def test_a_script_that_installs_etcd(lines: str, installs: bool) -> None:
     assert members("install.sh", f"#!/bin/sh\nETCD_VER=3.4.2\n{lines}\n") == []
 
 
+@pytest.mark.parametrize("text", [f"curl -L {DOWNLOAD} -o a.tgz", "curl -O https://x/etcd-v3.4.2-linux-amd64.tar.gz"])
+def test_a_pre_release(text: str) -> None:
+    script = f"#!/bin/sh\n{text}\ntar xzf a.tgz -C /bin --strip-components=1\n".replace("3.4.2", "3.6.0-rc.0")
+    assert [found["release"] for found in members("install.sh", script)] == ["3.6.0"]
+
+
 @pytest.mark.parametrize(
     ("tasks", "installs"),
     [

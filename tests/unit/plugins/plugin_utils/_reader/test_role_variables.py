@@ -72,6 +72,18 @@ def test_what_is_certain_of_a_template(text: str, value: str | None) -> None:
             {"etcd_initial_cluster": {"dev": "a=http://a:1", "prod": "b=http://b:1"}},
             {"ETCD_INITIAL_CLUSTER": "a=http://a:1,b=http://b:1"},
         ),
+        ({"kv_listen_client_urls": "http://a:1"}, {"ETCD_LISTEN_CLIENT_URLS": "http://a:1"}),
+        ({"kv_listen_client_url": "http://a:1"}, {}),
+        (
+            {"NODES": "a=http://a:2380,b={{ s }}://b:2380", "s": "https"},
+            {"ETCD_INITIAL_CLUSTER": "a=http://a:2380,b=https://b:2380"},
+        ),
+        (
+            {"nodes": ["a=http://a:2380", "b=http://b:2380"]},
+            {"ETCD_INITIAL_CLUSTER": "a=http://a:2380,b=http://b:2380"},
+        ),
+        ({"nodes": ["http://a:2380"]}, {}),
+        ({"nodes": "a=http://a:2380,b=http://b:2379"}, {}),
         ({"etcd_initial_cluster": ""}, {}),
         ({"etcd_initial_cluster": "{{ others }}"}, {}),
         ({"etcd_initial_cluster": "a.example.com"}, {}),

@@ -99,3 +99,21 @@ def test_expressions() -> None:
     }
     assert [(block.type, block.labels, block.value("l")) for block in root.blocks] == [("i", ("j", "k"), "m\n")]
     assert hcl.parse(lines_of("main.tf", "a {" * 200)).blocks
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        (
+            'locals {\n  images = {\n    dns = "a/dns:v1.9.0"\n    etcd = "quay.io/coreos/etcd:v3.1.8"\n  }\n}\n',
+            "3.1.8",
+        ),
+        ('variable "etcd_image" {\n  default = "r:5000/etcd:3.4.3-0"\n}\n', "3.4.3"),
+        ('locals {\n  etcd_image = "a/etcd:v3.4.3"\n  etcd_version = "3.5.1"\n}\n', None),
+        # A job with the image, such as one for backups.
+        ('locals {\n  backup = "quay.io/coreos/etcd:v3.1.8"\n}\n', None),
+    ],
+)
+def test_release_of_an_image(text: str, release: str | None) -> None:
+    found = [entry["headroom_member"]["release"] for entry in contents(text)]
+    assert found == ([release] if release else [])
