@@ -80,7 +80,8 @@ FAST = [
     ),
     pytest(
         "policy conventions",
-        "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_examples.py",
+        "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_examples.py "
+        "tests/policies/test_reader_tables.py tests/policies/test_vocabulary_data.py",
     ),
     Check("yamllint", "yamllint --strict ."),
     Check("ruff", "ruff check . && ruff format --check ."),

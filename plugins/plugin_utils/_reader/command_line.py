@@ -42,7 +42,8 @@ _OTHER_COMMANDS = re.compile(
     r"|cp|mv|rm|ln|cd|ls|install|which|pkill|killall|pgrep|echo|printf|grep|git|make"
     r"|etcdctl|etcdutl)$"
 )
-_SCRIPT_FOLLOWS = re.compile(r"^-\w*c[aefhilmnuvx]*$")
+# As in formats.command_line of the policies; tests/policies/test_reader_tables.py compares both.
+SCRIPT_FOLLOWS = re.compile(r"^-[a-z]*c[aefhilmnuvx]*$")
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # With the value that counts if the variable is not set.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
@@ -123,7 +124,7 @@ def expand(words: list[str], variables: Mapping[str, str]) -> list[str]:
     for before, word in zip(["", *words], words):
         alone = re.fullmatch(r"\$\{?(\w+)(?:\[[@*]\])?\}?", word)
         # A shell takes its script as one word.
-        if alone and alone[1] in variables and not _SCRIPT_FOLLOWS.match(before):
+        if alone and alone[1] in variables and not SCRIPT_FOLLOWS.match(before):
             expanded += split_words(variables[alone[1]])
         else:
             expanded.append(fill(word, variables))
@@ -144,7 +145,7 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
             return next(filter(None, (_in_container(words[start:]) for start in starts)), None)
         if _ROCKET.match(word):
             return _in_pod(words[position + 1 :])
-        if _SHELL.match(word) and any(_SCRIPT_FOLLOWS.match(item) for item in words[position + 1 : position + 3]):
+        if _SHELL.match(word) and any(SCRIPT_FOLLOWS.match(item) for item in words[position + 1 : position + 3]):
             return find_etcd(split_words(words[-1]), variables)
         if _RUNNERS.match(word):
             inner = (

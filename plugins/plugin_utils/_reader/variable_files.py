@@ -25,18 +25,24 @@ _KEY = re.compile(r"[\"']?([\w.:-]+?)[\"']?\s*:(?=\s|$)")
 # Sections of etcd's config file.
 _SECTIONS = ("client-transport-security", "peer-transport-security")
 # Variables that only a role with a reader in the policies has.
-_OF_KNOWN_ROLES = re.compile(
+OF_KNOWN_ROLES = re.compile(
     r"etcd_(seq|settings|deployment_type|kubeadm_enabled|secure_client|peer_client_auth|memory_limit|extra_vars|storage_|maintenance_|extra_config"
     r"|workload|memory_|lint_)|kube_network_plugin$|patroni_cluster_name$"
 )
-# The groups whose variables the policies judge without an inventory.
-_READ_GROUP = re.compile(
-    r"(?i)(^|/)group_vars/(all|etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?)([./]|$)"
+# What the policies know of inventories, too; tests/policies/test_reader_tables.py compares both. The members' group (settings.detect) …
+MEMBER_GROUP = r"etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?"
+# … and the variables with the release, or with an image of it (settings.other_roles).
+RELEASE_NAMES = (
+    *("etcd_version", "etcd_ver", "etcd_release", "etcd_server_version", "etcd_release_version", "etcd_binary_version"),
+    *("etcd_image_tag", "etcd_image", "etcd_docker_image"),
 )
+_NUMBERS = "|".join(name for name in RELEASE_NAMES if "image" not in name)
+_IMAGES = "|".join(name for name in RELEASE_NAMES if "image" in name)
+# The groups whose variables the policies judge without an inventory.
+_READ_GROUP = re.compile(rf"(?i)(^|/)group_vars/(all|{MEMBER_GROUP})([./]|$)")
 # The variables in which the policies find a release.
 _READ_RELEASE = re.compile(
-    r"(?i)(\s+\w+|[\"']?etcd_(version|ver|release|server_version|release_version|binary_version))[\"']?\s*:\s*[\"']?v?\d+\.[\d.]+[\"']?\s*(#.*)?$"
-    r"|[\"']?etcd_(image_tag|image|docker_image)[\"']?\s*:"
+    rf"(?i)(\s+\w+|[\"']?({_NUMBERS}))[\"']?\s*:\s*[\"']?v?\d+\.[\d.]+[\"']?\s*(#.*)?$|[\"']?({_IMAGES})[\"']?\s*:"
 )
 # Keys of manifests, Compose files, cloud-configs and Ignition.
 _OTHER_DOCUMENTS = {"apiVersion", "kind", "services", "coreos", "ignition", "systemd", "write_files", "runcmd"}
@@ -76,7 +82,7 @@ def _is_of_a_stranger(
     path: str, names: set[str], settings: list[role_variables.Setting], release: tuple[str, Line] | None
 ) -> bool:
     """Tell whether the policies do not read what a file of group_vars states: URLs, a release in another variable, or variables of another group."""
-    if any(map(_OF_KNOWN_ROLES.match, names)):
+    if any(map(OF_KNOWN_ROLES.match, names)):
         return False
     is_read = release is None or _READ_RELEASE.match(release[1].text) is not None
     return any("://" in setting.value for setting in settings) or not (is_read and _READ_GROUP.search(path))

@@ -31,10 +31,12 @@ _commands(items, index, item) := replace(replace(item, "\\\n", " "), "\n", " ; "
 	regex.match(_script_follows, items[index - 1])
 } else := item
 
-_shell_command := `^((?:\S*/)?(?:ba|da|a)?sh)\s+(-[a-z]*c[aefhilmnuvx]*)\s+(["'])((?s:.*))["']$`
+_shell_command := sprintf(`^((?:\S*/)?(?:ba|da|a)?sh)\s+(%s)\s+(["'])((?s:.*))["']$`, [_option])
 
-# Such as -c, -ec and -ecx.
-_script_follows := `^-[a-z]*c[aefhilmnuvx]*$`
+# Such as -c, -ec and -ecx. headroom-lint has the same pattern.
+_script_follows := sprintf("^%s$", [_option])
+
+_option := `-[a-z]*c[aefhilmnuvx]*`
 
 # The words after `etcd` up to the shell's next command; all words if the first is a flag. Undefined for other commands.
 arguments(command) := _arguments_after(command, executable(command)) if {

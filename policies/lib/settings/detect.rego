@@ -30,9 +30,12 @@ _vars_groups := {root: groups |
 # The group of members among the groups of an inventory: etcd, or the only one with a name such as etcd_cluster or etcd-nodes.
 _alike(groups) := min(alike) if {
 	not "etcd" in groups
-	alike := {group | some group in groups; regex.match(`^(?i)etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?$`, group)}
+	alike := {group | some group in groups; regex.match(sprintf("^(?i)%s$", [_member_group]), group)}
 	count(alike) == 1
 } else := "etcd"
+
+# headroom-lint has the same pattern.
+_member_group := `etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?`
 
 _names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some name, found in _examples}
 

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What headroom-lint's reader and the policies both know: each stands in Python and in Rego, and must be the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SCRIPT_FOLLOWS
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.variable_files import (
+    MEMBER_GROUP,
+    OF_KNOWN_ROLES,
+    RELEASE_NAMES,
+)
+
+from .tools import REPOSITORY, SOURCES, tool
+
+KUBESPRAY = ["etcd", "k8s_cluster", "kube_node"]
+AUTOBASE = ["etcd_cluster", "master"]
+# Groups, variables, and the role whose inventory they are.
+ROLES = [
+    ([], ["etcd_seq"], "pigsty"),
+    ([], ["etcd_settings"], "githubixx.etcd"),
+    (KUBESPRAY, ["etcd_deployment_type"], "kubespray"),
+    (KUBESPRAY, ["etcd_kubeadm_enabled"], "kubespray"),
+    (KUBESPRAY, ["kube_network_plugin"], "kubespray"),
+    ([], ["etcd_secure_client", "etcd_peer_client_auth"], "kubespray"),
+    ([], ["etcd_memory_limit", "etcd_deployment_type"], "kubespray"),
+    (AUTOBASE, ["patroni_cluster_name"], "autobase"),
+    ([], ["etcd_storage_device"], "headroom"),
+    ([], ["etcd_maintenance_calendar"], "headroom"),
+    ([], ["etcd_extra_config"], "headroom"),
+    ([], ["etcd_workload"], "headroom"),
+    ([], ["etcd_memory_budget"], "headroom"),
+    ([], ["etcd_of_somebody"], "unrecognised"),
+]
+VARIABLES = [
+    *("ETCD_LISTEN_CLIENT_URLS", "ETCD_ADVERTISE_CLIENT_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_SNAPSHOT_COUNT"),
+    *("ETCD_AUTO_COMPACTION_MODE", "ETCD_QUOTA_BACKEND_BYTES", "ETCD_HEARTBEAT_INTERVAL", "ETCD_ELECTION_TIMEOUT"),
+    *("ETCD_MAX_REQUEST_BYTES", "ETCD_ENDPOINTS", "ETCD_CERT_FILE", "ETCD_NAME", "ETCDCTL_API", "OTHER_LISTEN"),
+]
+
+
+def evaluate(expression: str) -> Any:
+    """The value of an expression over the policies and their data."""
+    data = [word for source in SOURCES for word in ("--data", source)]
+    command = [tool("opa"), "eval", "--format", "json", *data, expression]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, cwd=REPOSITORY)
+    return json.loads(done.stdout)["result"][0]["expressions"][0]["value"]
+
+
+def test_patterns_and_names() -> None:
+    rules = [
+        "settings.detect._member_group",
+        "settings.other_roles._release_names",
+        "formats.command_line._script_follows",
+    ]
+    assert evaluate(f"[{', '.join(f'data.headroom.{rule}' for rule in rules)}]") == [
+        MEMBER_GROUP,
+        list(RELEASE_NAMES),
+        SCRIPT_FOLLOWS.pattern,
+    ]
+
+
+def test_roles() -> None:
+    """The variables by which the reader leaves a file to the policies are those by which they recognize a role."""
+    formats = [
+        f"data.headroom.settings.detect._format({{{_set(groups)}}}, {{{_set(names)}}}, set())"
+        for groups, names, _format in ROLES
+    ]
+    assert evaluate(f"[{', '.join(formats)}]".replace("{}", "set()")) == [
+        expected for _groups, _names, expected in ROLES
+    ]
+    for _groups, names, expected in ROLES:
+        assert all(OF_KNOWN_ROLES.match(name) for name in names) is (expected != "unrecognised"), names
+
+
+def test_variables_of_a_server() -> None:
+    """The data directory and the config file are the reader's alone: a file that conftest reads may be a client's."""
+    found = evaluate(
+        f"[name | some name in {json.dumps(VARIABLES)}; data.headroom.releases.spelling.is_server_variable(name)]"
+    )
+    assert found == [name for name in VARIABLES if SERVER_VARIABLE.match(name)]
+
+
+def _set(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
