@@ -32,6 +32,21 @@ _MOST_VALUES = 20
 _LONGEST = 3_000
 
 
+def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
+    """Parse a file as YAML, with what was not read of a broken one, empty for others. Raises Unparsed if nothing is certain."""
+    try:
+        return outline.parse(file, is_cloud_config), ""
+    except Unparsed as problem:
+        mended = parse(file, problem) if "etcd" in file.text else None
+        if mended:
+            return mended
+        beginning = outline.parse_beginning(file)
+        if beginning is None:
+            raise
+    parsed, number = beginning
+    return parsed, f"line {number} is not YAML; only the lines before it were checked"
+
+
 def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
     """Parse a file that is not YAML, and say what was not read; None if nothing is certain."""
     if len(file.lines) > _LONGEST:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
-    drop_ins,
     hcl,
     ini,
     makefile,
@@ -25,7 +24,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     nix,
     nix_options,
     notes,
-    outline,
     playbook,
     quadlet,
     script,
@@ -39,8 +37,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     wrapped,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
@@ -48,7 +44,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     Text,
     begins_as_manifest,
     begins_as_playbook,
-    has_server_keys,
     is_about_etcd,
     is_complete,
     is_configuration,
@@ -58,7 +53,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     mention,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
 # Ansible passes over a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)
@@ -69,12 +66,8 @@ _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 
 # Why a file that was read counts for nothing.
-_NO_SETTINGS, _NO_UNIT, _NO_IMAGE = (
-    "it configures no etcd",
-    "it starts no etcd",
-    "its image does not start etcd by itself",
-)
-WITHOUT_ETCD = (_NO_SETTINGS, _NO_UNIT, _NO_IMAGE)
+_NO_SETTINGS, _NO_IMAGE = "it configures no etcd", "its image does not start etcd by itself"
+WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, _NO_IMAGE)
 
 
 class Reading(NamedTuple):
@@ -86,76 +79,43 @@ class Reading(NamedTuple):
 
 def read(texts: Mapping[str, str]) -> Reading:
     """Read files, given as path → text."""
-    reader = _Reader(alone=len(texts) == 1)
+    state = State(alone=len(texts) == 1)
+    reader = _Reader(state)
     for path, text in texts.items():
         reader.add(path, text)
-    reader.add_units()
-    return Reading(reader.document(), reader.passed_over)
+    add_units(state)
+    return Reading(state.document(), state.passed_over)
 
 
 class _Reader:
-    """The state of one reading. Units come last, because they need the environment files."""
+    """Dispatches each text by its form, also those inside other files."""
 
-    def __init__(self, alone: bool) -> None:
-        # Among other files, a role's default may be overridden by them.
-        self._alone = alone
-        self.files: list[dict[str, Any]] = []
-        self.lines: dict[str, dict[str, Any]] = {}
-        self.unparsed: dict[str, str] = {}
-        self.translated: dict[str, bool] = {}
-        self.passed_over: dict[str, str] = {}
-        self._releases: dict[str, tuple[str, Line]] = {}
-        self._units: list[Text] = []
-        self._environments: list[Text] = []
-
-    def document(self) -> dict[str, Any]:
-        for entry in self.files:
-            self._state_release(entry["path"], entry["contents"])
-        return {
-            "files": self.files,
-            "lines": self.lines,
-            "unparsed": self.unparsed,
-            "translated": self.translated,
-        }
-
-    def _state_release(self, path: str, contents: Any) -> None:
-        """Add the release that the member's own file downloads, also to a config file inside a script."""
-        if path not in self._releases or not isinstance(contents, dict):
-            return
-        release, line = self._releases[path]
-        found = contents.get("headroom_member")
-        if isinstance(found, dict) and found.get("image") is None:
-            found["release"] = release
-            found["where"]["etcd_version"] = [line.path, line.number]
-        elif has_server_keys(contents):
-            contents["headroom_release"] = release
+    def __init__(self, state: State) -> None:
+        self._state = state
 
     def add(self, path: str, text: str) -> None:
         """Read a file, or keep it for its unit."""
-        before = self._number_of_texts()
+        before = self._state.size()
         lines = lines_of(path, text)
         release = find_release(windows.shell_lines(path, lines) if windows.is_script(path) else lines)
         if release:
-            self._releases[path] = release
+            self._state.releases[path] = release
         try:
             self._add(Text(path, path, lines))
         except Unparsed as problem:
             about_etcd = mention(text) or is_configuration(Text(path, path, lines))
-            (self.unparsed if about_etcd else self.passed_over)[path] = str(problem)
+            (self._state.unparsed if about_etcd else self._state.passed_over)[path] = str(problem)
             return
-        if release and self._alone and before == self._number_of_texts() and _VAGRANTFILE.search(path):
+        if release and self._state.alone and before == self._state.size() and _VAGRANTFILE.search(path):
             # Its scripts are other files.
-            self.files.append(_member(path, member.elsewhere("variables")))
-        if before == self._number_of_texts():
+            self._state.add_members(path, [member.elsewhere("variables")])
+        if before == self._state.size():
             # Of a Dockerfile it is certain that it starts something else.
             mentioned = "" if dockerfile.is_dockerfile(path, text) else scripts.mentioned_in(path, text)
-            if mentioned and path not in self.unparsed:
-                self.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
-            elif path not in self.unparsed:
-                self.passed_over.setdefault(path, _NO_SETTINGS)
-
-    def _number_of_texts(self) -> int:
-        return len(self.files) + len(self._units) + len(self._environments)
+            if mentioned and path not in self._state.unparsed:
+                self._state.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
+            elif path not in self._state.unparsed:
+                self._state.passed_over.setdefault(path, _NO_SETTINGS)
 
     def _add(self, file: Text) -> None:
         text = file.text
@@ -184,13 +144,11 @@ class _Reader:
         elif file.target.endswith(".nix"):
             self._add_nix(file)
         elif makefile.is_makefile(file.target):
-            self.files += [_member(file.path, found) for found in script.members_of(makefile.shell_lines(file.lines))]
+            self._state.add_members(file.path, script.members_of(makefile.shell_lines(file.lines)))
         elif windows.is_script(file.target):
             members = script.members_of(windows.shell_lines(file.target, original.lines))
             # Branches may start the same member in the foreground and in the background.
-            self.files += [
-                _member(file.path, found) for found in {str(one["command"]): one for one in members}.values()
-            ]
+            self._state.add_members(file.path, {str(one["command"]): one for one in members}.values())
         elif hcl.FILE.search(file.target):
             self._add_terraform(file)
         # A script may contain a whole unit, so it is recognized first.
@@ -199,11 +157,11 @@ class _Reader:
         elif file.target == COMMAND or scripts.starts_etcd(file):
             self._add_script(file)
         elif unit.is_unit(text) or quadlet.is_container(text) or unit.unit_of(file.target) != file.target:
-            self._units.append(file)
+            self._state.units.append(file)
         elif scripts.has_commands(text) and file.target != script.PRINTED:
             self._add_script(file)
         elif is_environment(file):
-            self._environments.append(file)
+            self._state.environments.append(file)
         elif is_configuration(file) or (TEMPLATE.search(file.target) and is_manifest(file.text)):
             self._add_documents(original)
         elif file.path == file.target and not _PROSE.search(file.path):
@@ -212,7 +170,11 @@ class _Reader:
 
     def _add_example(self, file: Text) -> None:
         """Read variables or a playbook in a file whose name is not that of YAML, such as pillar.example."""
-        if self.files or not self._alone or not (is_about_etcd(file.text) or begins_as_playbook(file.text)):
+        if (
+            self._state.files
+            or not self._state.alone
+            or not (is_about_etcd(file.text) or begins_as_playbook(file.text))
+        ):
             return
         try:
             documents = self._parse(file).documents
@@ -221,8 +183,8 @@ class _Reader:
         if begins_as_playbook(file.text):
             self._add_documents(file)
             return
-        roles = variable_files.members_of(self._releases.get(file.path), documents, file)
-        self.files += [_member(file.path, found) for found in roles]
+        roles = variable_files.members_of(self._state.releases.get(file.path), documents, file)
+        self._state.add_members(file.path, roles)
 
     def _add_documents(self, file: Text) -> None:
         try:
@@ -238,75 +200,68 @@ class _Reader:
                 self._add_script(file)
             return
         parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
-        roles = variable_files.members_of(self._releases.get(file.path), parsed.documents, file) if self._alone else []
+        roles = (
+            variable_files.members_of(self._state.releases.get(file.path), parsed.documents, file)
+            if self._state.alone
+            else []
+        )
         # Variables of a group that the reader has read are not read again.
         if not (roles and variable_files.is_of_group(file.path)):
-            self.files += [{"path": file.path, "contents": document} for document in parsed.documents]
+            self._state.add_documents(file.path, parsed.documents)
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
             # Ansible would pass it over by its name.
-            self.translated[file.path] = True
+            self._state.translated[file.path] = True
         started = [*playbook.containers(parsed.documents)]
-        if file.path in self._releases and playbook.starts_etcd(parsed.documents):
+        if file.path in self._state.releases and playbook.starts_etcd(parsed.documents):
             started.append(member.elsewhere("playbook"))
-        self.files += [_member(file.path, found) for found in [*started, *([] if started else roles)]]
-        self._index(file, parsed)
+        self._state.add_members(file.path, started or roles)
+        self._state.index(file, parsed)
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))
 
     def _parse(self, file: Text) -> Parsed:
-        try:
-            return outline.parse(file, bool(_CLOUD_CONFIG.match(file.text)))
-        except Unparsed as problem:
-            mended = mend.parse(file, problem) if "etcd" in file.text else None
-            beginning = None if mended else outline.parse_beginning(file)
-            if mended is None and beginning is None:
-                raise
-        if mended:
-            parsed, why = mended
-        elif beginning:
-            parsed, number = beginning
-            why = f"line {number} is not YAML; only the lines before it were checked"
-        if mention(file.text) or is_configuration(file) or is_manifest(file.text):
-            self.unparsed[file.path] = why
+        parsed, why = mend.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))
+        if why and (mention(file.text) or is_configuration(file) or is_manifest(file.text)):
+            self._state.unparsed[file.path] = why
         return parsed
 
     def _add_script(self, file: Text) -> None:
         written, own = script.split_script(file.lines)
-        before = self._number_of_texts()
+        before = self._state.size()
         for inner in written:
             self._add_inner(Text(file.path, inner.target, inner.lines))
         configured = {inner.target for inner in written if is_configuration(Text(file.path, inner.target, inner.lines))}
         # The config file itself is the member that a start with --config-file runs.
         members = [found for found in script.members_of(own) if member.config_file(found) not in configured]
         # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
-        is_release_alone = before == self._number_of_texts() and not members and file.path not in self.unparsed
-        service = script.served_elsewhere(own) if file.path in self._releases and is_release_alone else None
+        is_release_alone = before == self._state.size() and not members and file.path not in self._state.unparsed
+        service = script.served_elsewhere(own) if file.path in self._state.releases and is_release_alone else None
         exported = shell_variables.exported_variables(own)
         # A file for the scripts that read it.
         settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
-        self.files += [_member(file.path, found) for found in [*members, *settings, *([service] if service else [])]]
+        self._state.add_members(file.path, [*members, *settings, *([service] if service else [])])
 
     def _add_dockerfile(self, file: Text) -> None:
         found = dockerfile.member_of(file.lines)
         if found is None:
-            self.passed_over[file.path] = _NO_IMAGE
+            self._state.passed_over[file.path] = _NO_IMAGE
         else:
-            self.files.append(_member(file.path, found))
+            self._state.add_members(file.path, [found])
 
     def _add_terraform(self, file: Text) -> None:
-        before = self._number_of_texts()
+        before = self._state.size()
         lines = [line._replace(text=line.text.replace("$${", "${")) for line in file.lines]
         for inner in script.split_script(lines)[0]:
             self._add_inner(Text(file.path, inner.target, inner.lines))
         root = hcl.parse(file.lines)
         for commands_of in terraform.scripts_of(root, file.lines):
             self._add_inner(Text(file.path, script.SCRIPT, commands_of))
-        self.files += [_member(file.path, found) for found in terraform.containers_of(root)]
-        self.files += [{"path": file.path, "contents": chart} for chart in terraform.charts_of(root)]
+        self._state.add_members(file.path, terraform.containers_of(root))
+        self._state.add_documents(file.path, terraform.charts_of(root))
         release = terraform.release_of(root)
-        if release and self._alone and before == self._number_of_texts():
-            self._releases.setdefault(file.path, (release[0], Line(file.path, release[1], "")))
-            self.files.append(_member(file.path, member.elsewhere("variables")))
+        if release and self._state.alone and before == self._state.size():
+            self._state.releases.setdefault(file.path, (release[0], Line(file.path, release[1], "")))
+            self._state.add_members(file.path, [member.elsewhere("variables")])
 
     def _add_nix(self, file: Text) -> None:
         """Read the texts in a module of NixOS, such as cloud-config, and the options that are written out."""
@@ -314,9 +269,9 @@ class _Reader:
             self._add_inner(Text(file.path, "", lines))
         found = nix_options.member_of(file.lines) if nix.has_options(file.text) else None
         if found:
-            self.files.append(_member(file.path, found))
+            self._state.add_members(file.path, [found])
         elif nix.has_options(file.text):
-            self.unparsed[file.path] = (
+            self._state.unparsed[file.path] = (
                 "headroom-lint does not evaluate options of NixOS; lint the unit that they become"
             )
 
@@ -336,49 +291,17 @@ class _Reader:
         is_packed = len(inner.lines) > 1 and len({line.number for line in inner.lines}) == 1
         release = find_release(inner.lines) if is_packed else None
         if release:
-            self._releases.setdefault(inner.path, release)
+            self._state.releases.setdefault(inner.path, release)
 
     def _add_inventory(self, file: Text) -> None:
         if not re.search(r"^\[[^\]]+\]", file.text, re.MULTILINE):
             return
         try:
-            groups = ini.groups_of(file.lines, self._releases.get(file.path))
+            groups = ini.groups_of(file.lines, self._state.releases.get(file.path))
         except Unparsed as problem:
             # Any file with sections comes here.
-            self.passed_over[file.path] = f"not an inventory: {problem}"
+            self._state.passed_over[file.path] = f"not an inventory: {problem}"
             return
-        self.files.append({"path": file.path, "contents": groups})
-        self.translated[file.path] = True
-        self._index(file, Parsed([], {}, []))
-
-    def _index(self, file: Text, parsed: Parsed) -> None:
-        words = index_words(file.text, file.lines[0].number if file.lines else 1)
-        if file.path not in self.lines:
-            self.lines[file.path] = {"words": words, "scopes": parsed.scopes}
-
-    def add_units(self) -> None:
-        """Read the units with their drop-ins and environment files, then the environment files that no unit names."""
-        used: set[int] = set()
-        for parts in drop_ins.by_unit(self._units):
-            directives = unit.merge(unit.read_directives(part.lines) for part in parts)
-            reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
-            found = reader(directives, lambda named, path: self._find(named, path, used))
-            if found is not None:
-                self.files.append(_member(parts[0].path, found))
-            else:
-                # A unit inside another file says nothing about the rest of that file.
-                self.passed_over.update({part.path: _NO_UNIT for part in parts if part.path == part.target})
-        for file in self._environments:
-            if id(file) not in used:
-                self.files.append(_member(file.path, member.from_environment(read_environment(file.lines))))
-
-    def _find(self, named: str, unit_path: str, used: set[int]) -> list[Line] | None:
-        """Return the lines of an environment file, and mark it as used."""
-        file = drop_ins.find_environment(self._environments, named, unit_path)
-        if file is not None:
-            used.add(id(file))
-        return file.lines if file else None
-
-
-def _member(path: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {"path": path, "contents": {"headroom_member": found}}
+        self._state.add_documents(file.path, [groups])
+        self._state.translated[file.path] = True
+        self._state.index(file, Parsed([], {}, []))

@@ -1,0 +1,38 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the units of a reading with their drop-ins and environment files, then the environment files that no unit names."""
+
+from __future__ import annotations
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import drop_ins, member, quadlet, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+
+NO_UNIT = "it starts no etcd"
+
+
+def add_units(state: State) -> None:
+    """Add the members that units and environment files describe."""
+    used: set[int] = set()
+
+    def find(named: str, unit_path: str) -> list[Line] | None:
+        """Return the lines of an environment file, and mark it as used."""
+        file = drop_ins.find_environment(state.environments, named, unit_path)
+        if file is not None:
+            used.add(id(file))
+        return file.lines if file else None
+
+    for parts in drop_ins.by_unit(state.units):
+        directives = unit.merge(unit.read_directives(part.lines) for part in parts)
+        reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
+        found = reader(directives, find)
+        if found is not None:
+            state.add_members(parts[0].path, [found])
+        else:
+            # A unit inside another file says nothing about the rest of that file.
+            state.passed_over.update({part.path: NO_UNIT for part in parts if part.path == part.target})
+    for file in state.environments:
+        if id(file) not in used:
+            state.add_members(file.path, [member.from_environment(read_environment(file.lines))])

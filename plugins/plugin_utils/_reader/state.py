@@ -1,0 +1,71 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collect what the files of one reading contain, and build the document for the policies from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+
+
+class State:
+    """The state of one reading. ``alone``: among other files, a role's default may be overridden by them."""
+
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
+        self.files: list[dict[str, Any]] = []
+        self.lines: dict[str, dict[str, Any]] = {}
+        self.unparsed: dict[str, str] = {}
+        self.translated: dict[str, bool] = {}
+        self.passed_over: dict[str, str] = {}
+        # Path → the release that the file names, and its line.
+        self.releases: dict[str, tuple[str, Line]] = {}
+        # They are read last, because units need the environment files.
+        self.units: list[Text] = []
+        self.environments: list[Text] = []
+
+    def document(self) -> dict[str, Any]:
+        """Return the document for the policies."""
+        for entry in self.files:
+            self._state_release(entry["path"], entry["contents"])
+        return {
+            "files": self.files,
+            "lines": self.lines,
+            "unparsed": self.unparsed,
+            "translated": self.translated,
+        }
+
+    def _state_release(self, path: str, contents: Any) -> None:
+        """Add the release that the member's own file downloads, also to a config file inside a script."""
+        if path not in self.releases or not isinstance(contents, dict):
+            return
+        release, line = self.releases[path]
+        found = contents.get("headroom_member")
+        if isinstance(found, dict) and found.get("image") is None:
+            found["release"] = release
+            found["where"]["etcd_version"] = [line.path, line.number]
+        elif has_server_keys(contents):
+            contents["headroom_release"] = release
+
+    def size(self) -> int:
+        """Return how many texts were found so far, to tell whether a file added any."""
+        return len(self.files) + len(self.units) + len(self.environments)
+
+    def add_members(self, path: str, members: Iterable[dict[str, Any]]) -> None:
+        """Add members of a file."""
+        self.add_documents(path, ({"headroom_member": found} for found in members))
+
+    def add_documents(self, path: str, documents: Iterable[Any]) -> None:
+        """Add documents of a file that the policies read themselves."""
+        self.files += [{"path": path, "contents": document} for document in documents]
+
+    def index(self, file: Text, parsed: Parsed) -> None:
+        """Keep where the words and names of a file are. Of several texts in one file, the first counts."""
+        words = index_words(file.text, file.lines[0].number if file.lines else 1)
+        self.lines.setdefault(file.path, {"words": words, "scopes": parsed.scopes})
