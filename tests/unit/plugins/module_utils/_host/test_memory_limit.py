@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
 
-COLLECTIONS = str(Path(memory_limit.__file__).parents[5])
+COLLECTIONS = str(Path(memory_limit.__file__).parents[6])
 
 # Keeps the properties of the unit in a file, and leaves the files below /run that the real one leaves.
 SYSTEMCTL = """#!{python}
