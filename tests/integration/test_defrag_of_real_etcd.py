@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import rolling
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import is_defragmenting
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member as Described
@@ -217,6 +218,23 @@ def test_all_members_from_one_host(cluster: list[Member]) -> None:
     outcomes = rolling.run_defrag(asked(cluster, cluster[0], all_members=True), link_to(cluster))
     assert [outcome.result for outcome in outcomes] == ["done"] * 3, outcomes
     assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
+
+
+def test_metrics_say_how_long_a_defragmentation_takes(cluster: list[Member]) -> None:
+    """Also once its client is gone: the memory limit stays raised until then."""
+    link, member = link_to(cluster), cluster[0]
+    assert not is_defragmenting(link, member.endpoint)
+    for _number in range(40):
+        etcdctl(member, "put", "key", text=VALUE)
+    command = [link.etcdctl_path, f"--endpoints={member.endpoint}", "defrag"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+        while not is_defragmenting(link, member.endpoint):
+            assert client.poll() is None, "it was over before the metrics showed it"
+        client.kill()
+    deadline = time.monotonic() + 30
+    while is_defragmenting(link, member.endpoint):
+        assert time.monotonic() < deadline
+    assert not is_defragmenting(replace(link, timeout=0.5), "http://127.0.0.1:1")
 
 
 def test_defragmentation_clears_nospace(cluster: list[Member]) -> None:

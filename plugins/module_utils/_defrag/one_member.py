@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision 
     Verdict,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import read_host_capacity
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import is_defragmenting
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
@@ -130,7 +131,7 @@ def _defragment(request: Request, connection: Connection, this: Member, limit: i
     argv = [*command_line(patient, [this.endpoint]), "defrag"]
     began = time.monotonic()
     try:
-        with raised(request.unit, limit) if limit else contextlib.nullcontext(Raised()) as raising:
+        with _raised_limit(request, connection, this, limit) as raising:
             answer = run_etcd_tool(argv, request.timeout + 1.0, "etcdctl")
             outcome.defrag_seconds = round(time.monotonic() - began, 3)
     except LimitError as error:
@@ -146,6 +147,14 @@ def _defragment(request: Request, connection: Connection, this: Member, limit: i
     else:
         outcome.reason = f"{this.name} was not defragmented: {failure_reason(answer)}"
     return outcome
+
+
+def _raised_limit(
+    request: Request, connection: Connection, this: Member, limit: int | None
+) -> contextlib.AbstractContextManager[Raised]:
+    if limit is None:
+        return contextlib.nullcontext(Raised())
+    return raised(request.unit, limit, lambda: is_defragmenting(connection, this.endpoint))
 
 
 def _wait_until_it_serves(request: Request, connection: Connection, name: str, outcome: Outcome) -> ClusterView:

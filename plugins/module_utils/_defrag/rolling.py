@@ -19,6 +19,7 @@ from dataclasses import replace
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import DefragError, Verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import (
     Outcome,
     Request,
@@ -36,7 +37,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
     view_cluster,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
 
 OPERATION = "defragmentation"
 # How long a member waits for each member that is earlier in the order.
@@ -63,7 +63,7 @@ def run_defrag(request: Request, connection: Connection, *, check: bool = False)
     """
     validate_request(request)
     if not check:
-        restore(request.unit)
+        restore_limit(request.unit, connection, request.endpoints[0])
     if request.all_members:
         return _defrag_all(request, connection, check)
     name = request.member or local_member_name(connection, request.endpoints)

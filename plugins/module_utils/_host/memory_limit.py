@@ -9,6 +9,8 @@ service when it ends, calls ``restore``, which reads that file.
 
 The process that raises a limit owns it: it holds a lock until it has restored the limit, and ``restore`` of another process
 does nothing. The kernel releases the lock when the process ends, however it ends.
+
+The work that needs the limit may outlive the process that started it: ``busy`` tells whether it is still under way.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import contextlib
 import fcntl
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +49,7 @@ class Raised:
 
 
 @contextlib.contextmanager
-def raised(unit: str, limit: int) -> Iterator[Raised]:
+def raised(unit: str, limit: int, busy: Callable[[], bool]) -> Iterator[Raised]:
     """Set MemoryMax to ``limit`` bytes, and no MemoryHigh below it, while the block runs.
 
     Raises LimitError, also while another process owns the limit.
@@ -65,18 +67,18 @@ def raised(unit: str, limit: int) -> Iterator[Raised]:
             _set(unit, dict.fromkeys(PROPERTIES, str(limit)))
             yield result
         finally:
-            result.problem = _restore_owned(unit)
+            result.problem = _restore_owned(unit, busy)
 
 
-def restore(unit: str) -> str:
-    """Restore the limit that a run raised, once the process is below it. Returns the reason if that failed.
+def restore(unit: str, busy: Callable[[], bool]) -> str:
+    """Restore the limit that a run raised, once the process is below it and not busy. Returns the reason if that failed.
 
     Does nothing if no limit is saved, or if the process that raised it is still running: it restores the limit itself.
     """
     if _read_limits(_saved_limits(unit)) is None:
         return ""
     with _own_limit(unit) as owned:
-        return _restore_owned(unit) if owned else ""
+        return _restore_owned(unit, busy) if owned else ""
 
 
 def _saved_limits(unit: str) -> Path:
@@ -99,12 +101,12 @@ def _own_limit(unit: str) -> Iterator[bool]:
             yield True
 
 
-def _restore_owned(unit: str) -> str:
+def _restore_owned(unit: str, busy: Callable[[], bool]) -> str:
     saved = _saved_limits(unit)
     before = _read_limits(saved)
     if before is None:
         return ""
-    problem = _wait_below(unit, before.get("MemoryMax", ""))
+    problem = _wait_below(unit, before.get("MemoryMax", ""), busy)
     if problem:
         return problem
     try:
@@ -136,18 +138,22 @@ def _write_limits(path: Path, limits: dict[str, str]) -> None:
     fresh.replace(path)
 
 
-def _wait_below(unit: str, limit: str) -> str:
-    """Wait until RssAnon is below the limit, or the process is gone."""
+def _wait_below(unit: str, limit: str, busy: Callable[[], bool]) -> str:
+    """Wait until RssAnon is below the limit and the process is not busy, or until the process is gone."""
     if not limit.isdigit():
         return ""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         pid = systemd.show(unit, 3.0).pid
         used = (read_process(Path("/"), pid) or {}).get("rss_anon") if pid else None
-        if used is None or used + _SPARE <= int(limit):
+        if used is None:
+            return ""
+        working = busy()
+        if not working and used + _SPARE <= int(limit):
             return ""
         if time.monotonic() >= deadline:
-            return f"the limit of {unit} stays raised: the process still has {used} bytes of heap, the limit is {limit}"
+            reason = "is still at work" if working else f"still has {used} bytes of heap, and the limit is {limit}"
+            return f"the limit of {unit} stays raised until the next run: the process {reason}"
         time.sleep(1.0)
 
 

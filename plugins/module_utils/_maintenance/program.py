@@ -19,8 +19,8 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import (
     configuration,
     defrag,
@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("".join(f"{line}\n" for line in describe_status(config)))
         return 0
     if arguments.command == "settle":
-        problem = restore(config.unit)
+        problem = restore_limit(config.unit, config.connection, config.endpoints[0])
         if problem:
             sys.stderr.write(f"headroom: {problem}\n")
         return 1 if problem else 0

@@ -45,7 +45,7 @@ def cluster_with_free_space(free: int) -> ClusterView:
 @pytest.mark.parametrize("check", [False, True])
 def test_every_member_that_is_skipped_is_named(monkeypatch: pytest.MonkeyPatch, check: bool) -> None:
     monkeypatch.setattr(rolling, "view_cluster", lambda *_arguments: cluster_with_free_space(100 * MIB))
-    monkeypatch.setattr(rolling, "restore", lambda _unit: "")
+    monkeypatch.setattr(rolling, "restore_limit", lambda *_arguments: "")
     monkeypatch.setattr(rolling, "_lock_holder", lambda *_arguments: "")
     outcomes = rolling.run_defrag(REQUEST, NOWHERE, check=check)
     assert [outcome.reason for outcome in outcomes] == [
@@ -70,7 +70,7 @@ def test_the_rest_is_skipped_by_name_once_the_lock_is_lost(monkeypatch: pytest.M
         return Outcome(name, "done", f"{name}: 2.0 MiB became 1.0 MiB", settled=True)
 
     monkeypatch.setattr(rolling, "view_cluster", lambda *_arguments: cluster_with_free_space(700 * MIB))
-    monkeypatch.setattr(rolling, "restore", lambda _unit: "")
+    monkeypatch.setattr(rolling, "restore_limit", lambda *_arguments: "")
     monkeypatch.setattr(rolling, "_hold_lock", held_lock)
     monkeypatch.setattr(rolling, "defragment_member", defragment)
     outcomes = rolling.run_defrag(REQUEST, NOWHERE)

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
@@ -47,7 +48,7 @@ from pathlib import Path
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
 home = Path(sys.argv[1])
 memory_limit.CONTROL, memory_limit.SAVED_LIMITS = home / "control", home / "saved"
-with memory_limit.raised("etcd.service", 5000):
+with memory_limit.raised("etcd.service", 5000, lambda: False):
     print("raised", flush=True)
     sys.stdin.readline()
 """
@@ -84,11 +85,15 @@ def limits(home: Path) -> dict[str, str]:
     return found
 
 
+def idle() -> bool:
+    return False
+
+
 BEFORE = {"MemoryMax": "1000", "MemoryHigh": "900"}
 
 
 def test_raised_and_put_back(home: Path) -> None:
-    with memory_limit.raised("etcd.service", 5000) as raising:
+    with memory_limit.raised("etcd.service", 5000, idle) as raising:
         assert limits(home) == {"MemoryMax": "5000", "MemoryHigh": "5000"}
         assert json.loads((home / "saved" / "etcd.service.limit.json").read_text()) == BEFORE
     assert (raising.problem, limits(home)) == ("", BEFORE)
@@ -98,40 +103,40 @@ def test_raised_and_put_back(home: Path) -> None:
 
 
 def test_put_back_after_an_error(home: Path) -> None:
-    with pytest.raises(KeyError), memory_limit.raised("etcd.service", 5000):
+    with pytest.raises(KeyError), memory_limit.raised("etcd.service", 5000, idle):
         raise KeyError("the defragmentation")
     assert limits(home) == BEFORE
 
 
 def test_put_back_by_the_next_process(home: Path) -> None:
-    assert memory_limit.restore("etcd.service") == ""
+    assert memory_limit.restore("etcd.service", idle) == ""
     assert not (home / "told").exists()  # nobody left a note: systemd is not even asked
     with other_run(home) as killed:
         killed.kill()
     assert limits(home)["MemoryMax"] == "5000"
-    assert memory_limit.restore("etcd.service") == ""
+    assert memory_limit.restore("etcd.service", idle) == ""
     assert limits(home) == BEFORE
     with other_run(home) as killed:
         killed.kill()
-    with memory_limit.raised("etcd.service", 6000):
+    with memory_limit.raised("etcd.service", 6000, idle):
         assert limits(home)["MemoryMax"] == "6000"
     assert limits(home) == BEFORE
 
 
 def test_only_the_process_that_raised_the_limit_restores_it(home: Path) -> None:
     with other_run(home) as first:
-        assert memory_limit.restore("etcd.service") == ""
+        assert memory_limit.restore("etcd.service", idle) == ""
         assert limits(home)["MemoryMax"] == "5000", "the first run is not over"
         with (
             pytest.raises(memory_limit.LimitError, match="another defragmentation on this host has raised the limit"),
-            memory_limit.raised("etcd.service", 6000),
+            memory_limit.raised("etcd.service", 6000, idle),
         ):
             pytest.fail("the block must not run")
         assert limits(home)["MemoryMax"] == "5000"
         first.communicate("\n", timeout=60)
         assert first.returncode == 0
     assert limits(home) == BEFORE
-    with memory_limit.raised("etcd.service", 6000):
+    with memory_limit.raised("etcd.service", 6000, idle):
         assert limits(home)["MemoryMax"] == "6000"
 
 
@@ -139,18 +144,41 @@ def test_a_limit_that_stays_raised_is_not_taken_for_the_original_one(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(memory_limit, "_wait_below", lambda _unit, _limit: "the process still has 2000 bytes of heap")
-        with memory_limit.raised("etcd.service", 5000) as first:
+        patched.setattr(memory_limit, "_wait_below", lambda *_arguments: "the process still has 2000 bytes of heap")
+        with memory_limit.raised("etcd.service", 5000, idle) as first:
             pass
         assert first.problem and limits(home)["MemoryMax"] == "5000"
-        with memory_limit.raised("etcd.service", 6000):
+        with memory_limit.raised("etcd.service", 6000, idle):
             assert json.loads((home / "saved" / "etcd.service.limit.json").read_text()) == BEFORE
-    assert memory_limit.restore("etcd.service") == ""
+    assert memory_limit.restore("etcd.service", idle) == ""
     assert limits(home) == BEFORE
+
+
+def test_the_limit_stays_while_the_work_continues_without_the_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """etcd continues a defragmentation whose client timed out or was killed."""
+    answers = [True, True, False]
+    monkeypatch.setattr(memory_limit, "read_process", lambda *_arguments: {"rss_anon": 1})
+    monkeypatch.setattr(memory_limit.systemd, "show", lambda *_arguments: SimpleNamespace(pid=1))
+    monkeypatch.setattr(memory_limit.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(memory_limit, "_SPARE", 0)
+
+    def busy() -> bool:
+        assert limits(home)["MemoryMax"] == "5000"
+        return answers.pop(0)
+
+    with memory_limit.raised("etcd.service", 5000, busy):
+        pass
+    assert (answers, limits(home)) == ([], BEFORE)
+    monkeypatch.setattr(memory_limit, "PATIENCE_SECONDS", 0.0)
+    with memory_limit.raised("etcd.service", 5000, lambda: True) as raising:
+        pass
+    assert raising.problem == "the limit of etcd.service stays raised until the next run: the process is still at work"
+    assert limits(home)["MemoryMax"] == "5000"
+    assert memory_limit.restore("etcd.service", idle) == "" and limits(home) == BEFORE
 
 
 def test_systemd_refuses(home: Path) -> None:
     (home / "refuse").touch()
-    with pytest.raises(memory_limit.LimitError, match="Access denied"), memory_limit.raised("etcd.service", 5000):
+    with pytest.raises(memory_limit.LimitError, match="Access denied"), memory_limit.raised("etcd.service", 5000, idle):
         pytest.fail("the block must not run")
     assert limits(home) == BEFORE
