@@ -53,7 +53,7 @@ options:
     default: 1800
 attributes:
   check_mode:
-    description: Checks that there is data, that no etcd runs on it, and that there is enough space.
+    description: Checks that there is data and enough space. If etcd still runs on the data, it says so and does not fail.
     support: full
   diff_mode:
     description: There is no content to compare.
@@ -108,6 +108,8 @@ metadata:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import check_stopped
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 
@@ -126,13 +128,22 @@ def rescue(module: AnsibleModule) -> None:
     if module.check_mode:
         source = backup_rescue.find_data(request)
         scratch_member.check_scratch_dir(request.directory, backup_rescue.required_bytes(source))
-        message = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}."
+        message = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}{still_runs(request.data_dir)}."
         module.exit_json(changed=True, msg=message, path="", revision=0)
     etcd_path = params["etcd_path"] or drill.etcd_next_to(params["etcdutl_path"])
     tools = backup_rescue.Tools(etcd_path, params["etcdctl_path"], params["etcdutl_path"])
     path, metadata = backup_rescue.rescue_snapshot(request, tools)
     message = f"Rescued {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {path}."
     module.exit_json(changed=True, msg=message, path=path, revision=metadata.revision, metadata=metadata.as_dict())
+
+
+def still_runs(data_dir: str) -> str:
+    """Return the end of the sentence if etcd still runs on the data."""
+    try:
+        check_stopped(data_dir)
+    except RestoreError:
+        return ", once etcd on it is stopped"
+    return ""
 
 
 def main() -> None:

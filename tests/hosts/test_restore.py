@@ -310,6 +310,15 @@ def test_lost_logs(site, backup):
         site.on(host, "systemctl stop etcd")
     lose_log(site, "etcd-2")
     replace_host(site, "etcd-3")
+    site.on("etcd-1", "systemctl start --no-block etcd; sleep 2")
+    before = running_since(site)
+    checked = play(site, "restore_lost_quorum", "--check", etcd_restore_confirm=CLUSTER)
+    assert checked.code == 0 and "snapshot of the data of etcd-1, and restore the one" in unwrapped(checked), (
+        checked.output
+    )
+    assert "Would use the data of etcd-1. Not used: etcd-2: /var" in unwrapped(checked), checked.output
+    assert all(checked.changed[host] > 0 for host in site.hosts)
+    assert running_since(site) == before and [leftovers(site, host, *LEFT) for host in site.hosts] == [[], [], []]
     run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
     assert run.code == 0, run.output
     text = r"Using the data of etcd-1\. Not used: etcd-2: /var/lib/etcd-wal/member/wal/\*\.wal does not exist.*; etcd-3: no data\."

@@ -69,7 +69,7 @@ class Source:
 
 
 def find_data(request: Request) -> Source:
-    """Find the member's data. Raises UnusableDataError without a database or a log, RestoreError while etcd runs on it."""
+    """Find the member's data. Raises UnusableDataError without a database or a log."""
     snap = os.path.join(request.data_dir, "member", "snap")
     wal = request.wal_dir or os.path.join(request.data_dir, "member", "wal")
     missing = [path for path in (os.path.join(snap, "db"), os.path.join(wal, "*.wal")) if not _exists(path)]
@@ -78,7 +78,6 @@ def find_data(request: Request) -> Source:
             f"{' and '.join(missing)} {'do' if len(missing) > 1 else 'does'} not exist on this host: mount the volume, correct data_dir or "
             "wal_dir, or use the data of another member"
         )
-    restore.check_stopped(request.data_dir)
     size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
     return Source(snap, wal, size)
 
@@ -101,6 +100,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     """
     check.check_timeout(request.timeout)
     source = find_data(request)
+    restore.check_stopped(request.data_dir)
     limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
     now = int(time.time())
     try:

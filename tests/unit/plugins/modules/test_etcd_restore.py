@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import grp
 import hashlib
 import json
@@ -307,3 +308,9 @@ def test_rescue_in_check_mode_and_without_data(
     assert "/nowhere is not a directory" in short["msg"] and not short["unusable"]
     would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
     assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
+    with (tmp_path / "data" / "member" / "snap" / "db").open() as database:
+        fcntl.flock(database, fcntl.LOCK_EX)
+        would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
+        assert would["msg"].endswith(f"in {asked['data_dir']}, once etcd on it is stopped.")
+        refused = run(capsys, etcd_rescue, **arguments)
+        assert "stop every member of the cluster first" in refused["msg"] and not refused["unusable"]
