@@ -93,7 +93,7 @@ FAST = [
     ),
     Check("import layers", "lint-imports --no-cache", r"(\d+) kept", r"(\d+) broken"),
     pytest("model", "tests/model"),
-    pytest("playbooks", "tests/playbooks/test_targets.py"),
+    pytest("playbooks", "tests/playbooks/test_targets.py tests/playbooks/test_restore.py"),
     pytest("set-up", "tests/setup"),
     pytest("generators", "tests/tools"),
     Check("architecture", "python -m tools.architecture --check"),

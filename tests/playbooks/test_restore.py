@@ -1,0 +1,166 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts role etcd_restore prepares, which snapshot it chooses, and whose data it rescues; tests/hosts restores real clusters."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+ROLE = PROJECT / "roles" / "etcd_restore"
+ID, OTHER_ID = "20261121T101500Z", "20261122T101500Z"
+SNAPSHOT = {"member": "m2", "revision": 8123, "sha256": "ab12" * 16}
+FACTS = {"files": {"/usr/local/bin/etcdctl": {"exists": False}}, "unit": {"load_state": "not-found"}}
+
+
+def run(folder: Path, tasks: list[dict[str, Any]], *options: str, **variables: Any) -> str:
+    """Run tasks with the variables of the role on three hosts, each with its own folder; return the output with single blanks."""
+    hosts = {
+        name: {
+            "etcd_host_data_dir": str(folder / name / "data"),
+            "etcd_host_restoring_file": str(folder / name / "restoring"),
+            "etcd_name": name,
+            "etcd_member": {"has_data": (folder / name / "data").exists()},
+        }
+        for name in ("h1", "h2", "h3")
+    }
+    given = {
+        **yaml.safe_load((ROLE / "defaults" / "main.yml").read_text(encoding="utf-8")),
+        "ansible_connection": "local",
+        "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+        "etcd_host_cluster_name": "example",
+        "etcd_restore_confirm": "example",
+        "etcd_host_wal_dir": "",
+        "etcd_host_unit_file": "/none.service",
+        "etcd_host_facts": FACTS,
+        **variables,
+    }
+    for name in hosts:
+        (folder / name).mkdir(exist_ok=True)
+    (folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": given}}))
+    play = {
+        "name": "Run the tasks",
+        "hosts": "etcd",
+        "gather_facts": False,
+        "any_errors_fatal": True,
+        "vars_files": [str(ROLE / "vars" / "main.yml")],
+        "tasks": tasks,
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-i", str(folder / "hosts.yml"), str(folder / "play.yml"), *options]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    return re.sub(r"\s+", " ", done.stdout + done.stderr)
+
+
+def preflight(folder: Path, **variables: Any) -> str:
+    """Run the preflight checks and print what they found."""
+    found = (
+        "prepares {{ _etcd_restore_unprepared | join(' ') }} from {{ etcd_restore_snapshot }} of {{ _etcd_restore_source }}, "
+        "{{ 'resumed' if _etcd_restore_resumed else 'new' }}."
+    )
+    tasks = [
+        {"name": "Check", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "preflight.yml")},
+        {"name": "Print", "ansible.builtin.debug": {"msg": found}, "run_once": True},
+    ]
+    return run(folder, tasks, **variables)
+
+
+def begun(folder: Path, host: str, name: str, restore: str, marked: bool = True) -> None:
+    """Create new data of a restore on a host, in its data dir or prepared next to it, and the marker of a restore that replaces data."""
+    member = folder / host / name / "member"
+    member.mkdir(parents=True)
+    record = {"id": restore, "snapshot": SNAPSHOT, "source": {"host": "h2", "path": str(folder / "etcd.db")}}
+    (member / "headroom-restore.json").write_text(json.dumps(record))
+    if marked:
+        (folder / host / "restoring").write_text(json.dumps({"id": restore}))
+
+
+def save_snapshot(folder: Path) -> Path:
+    for name in ("etcd.db", "etcd.db.json", "etcd.db.sha256"):
+        (folder / name).write_text("")
+    return folder / "etcd.db"
+
+
+def test_a_new_restore_prepares_all_hosts(tmp_path: Path) -> None:
+    path = save_snapshot(tmp_path)
+    said = preflight(tmp_path, etcd_restore_snapshot=str(path))
+    assert f"prepares h1 h2 h3 from {path} of h1, new." in said, said
+
+
+def test_an_interrupted_restore_prepares_only_the_hosts_that_lack_its_data(tmp_path: Path) -> None:
+    """One host has activated its data, one has only prepared it, and one was replaced. The record names the snapshot."""
+    begun(tmp_path, "h1", "data", ID)
+    begun(tmp_path, "h2", f"data.restore-{ID}", ID, marked=False)
+    path = save_snapshot(tmp_path)
+    said = preflight(tmp_path)
+    assert f"prepares h3 from {path} of h2, resumed." in said, said
+
+
+def test_a_lost_snapshot_is_named(tmp_path: Path) -> None:
+    begun(tmp_path, "h1", "data", ID)
+    said = preflight(tmp_path)
+    assert (
+        f"{tmp_path}/etcd.db is neither on h1, h2, h3 nor on the controller. The interrupted restore {ID} has to prepare h2, h3 again"
+        in said
+    )
+    assert "began with (of m2 at revision 8123, SHA-256 ab12ab12ab12…)" in said, said
+    assert re.search(
+        r"If that snapshot is lost, remove \S+/restoring on every host, and restore another one\.", said
+    ), said
+
+
+def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
+    begun(tmp_path, "h1", "data", ID)
+    begun(tmp_path, "h3", "data", OTHER_ID)
+    said = preflight(tmp_path, etcd_restore_snapshot=str(save_snapshot(tmp_path)))
+    assert f"The hosts are in different restores: h1 in {ID}, h3 in {OTHER_ID}. Remove" in said, said
+
+
+def rescue(folder: Path, **variables: Any) -> str:
+    tasks = [{"name": "Rescue", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "rescue.yml")}]
+    return run(folder, tasks, "--check", _etcd_restore_id=ID, etcd_restore_rescue_dir=str(folder), **variables)
+
+
+def survivor(folder: Path, host: str, log: bool) -> None:
+    member = folder / host / "data" / "member"
+    (member / "snap").mkdir(parents=True)
+    (member / "snap" / "db").write_text("x")
+    if log:
+        (member / "wal").mkdir()
+        (member / "wal" / "0-0.wal").write_text("x")
+
+
+def test_only_usable_data_is_rescued(tmp_path: Path) -> None:
+    survivor(tmp_path, "h1", log=False)
+    survivor(tmp_path, "h2", log=True)
+    said = rescue(tmp_path)
+    assert re.search(
+        r"Would use the data of h2\. Not used: h1: \S+/h1/data/member/wal/\*\.wal does not exist.*; h3: no data\.", said
+    ), said
+    assert "take a snapshot of the data of h2, and restore the one with the highest revision on h1, h2, h3." in said, (
+        said
+    )
+
+
+def test_no_usable_data_is_refused(tmp_path: Path) -> None:
+    survivor(tmp_path, "h1", log=False)
+    said = rescue(tmp_path)
+    assert re.search(
+        r"No host has data that etcd can use: h1: \S+\*\.wal does not exist.*; h2: no data; h3: no data\. Restore", said
+    ), said
+
+
+def test_an_unmounted_volume_is_not_lost_data(tmp_path: Path) -> None:
+    """It may hold the newest data. A blank device holds none."""
+    survivor(tmp_path, "h2", log=True)
+    volume = {"mount": "/var/lib/etcd", "source": "UUID=5c14", "mounted": False, "format": False}
+    said = rescue(tmp_path, etcd_storage_plan={"volumes": [volume]})
+    assert "h1: /var/lib/etcd: not mounted" in said and "(mount UUID=5c14 /var/lib/etcd)" in said, said
+    assert "not mounted" not in rescue(tmp_path, etcd_storage_plan={"volumes": [{**volume, "format": True}]})
