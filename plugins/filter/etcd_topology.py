@@ -30,9 +30,27 @@ def etcd_update_order(members: list[dict[str, Any]]) -> dict[str, int]:
     return topology.update_order(members)
 
 
+def etcd_join_problem(
+    member: dict[str, Any],
+    join: dict[str, Any],
+    database: int,
+    data_dir: str,
+    wal_dir: str = "",
+    volume: int | None = None,
+) -> str:
+    """Check the space of a host that joins; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
+
+    return space.join_problem(member, join, int(database), data_dir, wal_dir, None if volume is None else int(volume))
+
+
 class FilterModule:
     """The filters of this file."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
-        return {"etcd_topology": etcd_topology, "etcd_update_order": etcd_update_order}
+        return {
+            "etcd_topology": etcd_topology,
+            "etcd_update_order": etcd_update_order,
+            "etcd_join_problem": etcd_join_problem,
+        }

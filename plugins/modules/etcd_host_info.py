@@ -532,6 +532,8 @@ member:
       the data dir, O(wal_dir), the one in O(config_file), or several).
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it,
       RV(ignore:wal_links) those that are links to another folder, as it leaves one.
+    - RV(ignore:available) is the number of free bytes on the volume of O(data_dir), or of its closest existing parent; RV(ignore:used) the number of
+      bytes that the files in O(data_dir) occupy. RV(ignore:wal_available) is that number for O(wal_dir); none if it shares the volume of O(data_dir).
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
       O(data_dir) and contains a member. Both are none otherwise.
     - RV(ignore:corruption_checks) are the feature gates of etcd's corruption checks that O(config_file) enables.
@@ -547,6 +549,9 @@ member:
     wal_dirs: [/var/lib/etcd-wal/member/wal]
     wal_asides: []
     wal_links: []
+    available: 9663676416
+    used: 80805888
+    wal_available: 1932735283
     identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
     corruption_checks: [InitialCorruptCheck, CompactHashCheck]
@@ -662,6 +667,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import free_space
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners import listening_elsewhere
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
@@ -758,7 +764,8 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         config = read_text(asked["config_file"]) if asked["config_file"] else ""
         member = wal_move.member_facts(asked["data_dir"], asked["wal_dir"], config)
         identity = read_identity(member["wal_dirs"])
-        facts["member"] = {**member, "identity": identity, **configured_facts(config, asked["data_dir"])}
+        space = free_space.space_facts(asked["data_dir"], asked["wal_dir"])
+        facts["member"] = {**member, **space, "identity": identity, **configured_facts(config, asked["data_dir"])}
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
         facts["listening"] = listening_elsewhere(facts["unit"]["main_pid"] if facts["unit"] else 0)

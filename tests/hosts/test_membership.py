@@ -136,6 +136,20 @@ def test_bad_requests_change_nothing(site, folder):
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
 
 
+def test_a_host_without_space_for_the_database_does_not_join(site, folder):
+    five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    site.on("etcd-4", "mkdir -p /var/lib/etcd && mount -t tmpfs -o size=100m tmpfs /var/lib/etcd")
+    try:
+        run = play(site, "scale", five, "--check", etcd_storage_data_device="")
+        text = (
+            r"etcd-4: /var/lib/etcd/data has \S+ MiB free, but a new member needs \S+ MiB there: .* Nothing was changed"
+        )
+        assert run.code != 0 and re.search(text, " ".join(run.output.split())), run.output
+    finally:
+        site.on("etcd-4", "umount /var/lib/etcd")
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+
+
 def test_a_member_whose_data_is_lost_is_replaced(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, space
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
     Join,
@@ -69,6 +69,7 @@ def plan(
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
         result.problems += integrity.record_problems(record or {}, staying, where)
+    result.database = space.largest_database(members, _going(result))
     result.lines = describe(result, view, wanted, request)
     result.lines[2:2] = integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.
@@ -212,6 +213,11 @@ def _plan_removals(
     ]
 
 
+def _going(result: Plan) -> set[str]:
+    """Return the ids of the members that are removed."""
+    return {removal.id for removal in result.removes} | {join.remove for join in result.joins.values()}
+
+
 def _cluster_problems(
     result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
 ) -> list[str]:
@@ -219,7 +225,7 @@ def _cluster_problems(
     if not (result.joins or result.removes):
         return []
     members = view["members"]
-    going = {removal.id for removal in result.removes} | {join.remove for join in result.joins.values()}
+    going = _going(result)
     voters = [member for member in members if member["role"] != "learner"]
     staying = [member for member in voters if member["id"] not in going]
     healthy = sum(bool(member["healthy"]) for member in staying)

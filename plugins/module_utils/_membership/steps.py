@@ -37,13 +37,17 @@ class Removal:
 
 @dataclass
 class Plan:
-    """Joins by host and removals, each in their order, the steps in words, and all problems."""
+    """Joins by host and removals, each in their order, the steps in words, and all problems.
+
+    database: the bytes of the database that a new member receives.
+    """
 
     joins: dict[str, Join] = field(default_factory=dict)
     removes: list[Removal] = field(default_factory=list)
     actor: str = ""
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    database: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan for a variable of Ansible."""

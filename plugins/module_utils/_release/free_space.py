@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes, existing_parent
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ def room_problems(rooms: Sequence[Room], database: int) -> list[str]:
     problems = []
     for found in volumes.values():
         needed = sum(room.size + room.databases * database for room in found)
-        volume = os.statvfs(existing_parent(found[0].path))
-        free = volume.f_bavail * volume.f_frsize
+        free = available_bytes(found[0].path)
         if free < needed:
             free_text, needed_text = format_sizes_distinctly(free, needed)
             uses = " and ".join(f"{room.purpose} ({room.path})" for room in found)
@@ -53,10 +53,3 @@ def room_problems(rooms: Sequence[Room], database: int) -> list[str]:
                 "other directories"
             )
     return problems
-
-
-def existing_parent(path: str) -> str:
-    """Return the path, or its closest parent that exists."""
-    while not os.path.exists(path) and path != os.path.dirname(path):
-        path = os.path.dirname(path)
-    return path

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import (
     Room,
-    existing_parent,
     room_problems,
 )
 
@@ -21,8 +20,3 @@ def test_room_is_added_up_for_each_volume(tmp_path: Path) -> None:
     assert "are free on the volume for a backup" in problem
     assert "the release" in problem
     assert "2.0 EiB are needed: free space" in problem or "are needed: free space" in problem
-
-
-def test_the_closest_parent_that_exists_counts(tmp_path: Path) -> None:
-    assert existing_parent(str(tmp_path / "a" / "b")) == str(tmp_path)
-    assert existing_parent("nothing") == ""

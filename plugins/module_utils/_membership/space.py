@@ -1,0 +1,60 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check whether a host that joins has space for the cluster's database. Pure.
+
+A new member receives the leader's database as a file in its snap folder and renames it to its own database, so it needs one copy. Source:
+SaveDBFrom in server/etcdserver/api/snap/db.go, and openSnapshotBackend in server/storage/backend.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
+
+# The current segment, and the one that etcd allocates ahead.
+WAL_BYTES = 2 * SEGMENT_BYTES
+# The database grows by 16 MiB at a time, and the cluster writes during the transfer.
+GROWTH_BYTES = 32 << 20
+GROWTH_DIVISOR = 10
+
+
+def largest_database(members: Iterable[Mapping[str, Any]], going: Collection[str]) -> int:
+    """Return the largest database of the healthy members in bytes, without those whose ids are in ``going``; 0 if none is known."""
+    return max((one.get("db_size") or 0 for one in members if one["healthy"] and one["id"] not in going), default=0)
+
+
+def join_problem(
+    member: Mapping[str, Any], join: Mapping[str, Any], database: int, data_dir: str, wal_dir: str, volume: int | None
+) -> str:
+    """Return why a host has too little space to join, empty if it has enough.
+
+    member: what etcd_host_info found on the host. join: of the plan. database: what ``largest_database`` returned. volume: the size of the
+    data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space.
+    """
+    held = 0 if join["aside"] else member["used"]
+    if held and (member["db_size"] or 0) >= database:
+        return ""
+    shared = member["wal_available"] is None
+    needed = database + database // GROWTH_DIVISOR + GROWTH_BYTES + (WAL_BYTES if shared else 0)
+    available = member["available"] + held if volume is None else volume
+    if available < needed:
+        has, needs = format_sizes_distinctly(available, needed)
+        own = f", including {format_size(held)} of its own files" if held and volume is None else ""
+        size = f"is on a volume of {has}" if volume is not None else f"has {has} free{own}"
+        return (
+            f"{data_dir} {size}, but a new member needs {needs} there: {format_size(database)} for the database that the "
+            f"leader sends, and the rest for its growth{' and the write-ahead log' if shared else ''}. Enlarge the volume, or "
+            "remove other files from it, such as data that was moved aside"
+        )
+    log = member["wal_available"]
+    if volume is None and log is not None and log < WAL_BYTES and not (held and member["wal_files"]):
+        has, needs = format_sizes_distinctly(log, WAL_BYTES)
+        return (
+            f"{wal_dir} has {has} free, but a new member needs {needs} there for its write-ahead log. Enlarge the volume, or "
+            "remove other files from it"
+        )
+    return ""

@@ -1,0 +1,74 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a host that joins has space for the database that the leader sends, also one whose join was interrupted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
+
+GIB = 1 << 30
+FREE = {"available": 8 * GIB, "used": 0, "db_size": None, "wal_available": None, "wal_files": 0}
+NEW = {"name": "n4", "remove": "", "aside": False, "listed": False}
+# 2 GiB, a tenth of it, 32 MiB, and two segments.
+NEEDED = 2 * GIB + 2 * GIB // 10 + (32 << 20) + 128_000_000
+
+
+def problem(member: dict[str, Any] | None = None, join: dict[str, Any] | None = None, volume: int | None = None) -> str:
+    return space.join_problem({**FREE, **(member or {})}, {**NEW, **(join or {})}, 2 * GIB, "/data", "/wal", volume)
+
+
+def test_largest_database_of_the_healthy_members_that_stay() -> None:
+    members = [
+        {"id": "1", "healthy": True, "db_size": 5},
+        {"id": "2", "healthy": True, "db_size": 7},
+        {"id": "3", "healthy": False, "db_size": 9},
+        {"id": "4", "healthy": True, "db_size": None},
+    ]
+    assert space.largest_database(members, set()) == 7
+    assert space.largest_database(members, {"2"}) == 5
+    assert space.largest_database(members[3:], set()) == 0
+
+
+@pytest.mark.parametrize(
+    ("member", "join", "volume", "text"),
+    [
+        ({"available": NEEDED}, {}, None, ""),
+        (
+            {"available": NEEDED - 1},
+            {},
+            None,
+            f"/data has {NEEDED - 1:,} bytes free, but a new member needs {NEEDED:,} bytes there: 2.0 GiB for",
+        ),
+        # An interrupted join: a part of the copy is there, then all of it.
+        ({"available": NEEDED - GIB, "used": GIB, "db_size": 4096}, {"listed": True}, None, ""),
+        (
+            {"available": GIB, "used": GIB, "db_size": 4096},
+            {"listed": True},
+            None,
+            "has 2.0 GiB free, including 1.0 GiB of its own files, but a new member needs 2.4 GiB",
+        ),
+        ({"available": 4096, "used": 2 * GIB, "db_size": 2 * GIB}, {"listed": True}, None, ""),
+        # Data that is moved aside still occupies the volume.
+        ({"available": GIB, "used": 3 * GIB, "db_size": 2 * GIB}, {"aside": True}, None, "has 1.0 GiB free, but"),
+        # The log has a volume of its own.
+        ({"available": NEEDED - 128_000_000, "wal_available": 128_000_000}, {}, None, ""),
+        (
+            {"wal_available": 127_999_999},
+            {},
+            None,
+            "/wal has 127,999,999 bytes free, but a new member needs 128,000,000 bytes there for its write-ahead log",
+        ),
+        ({"wal_available": 4096, "wal_files": 2, "used": 1, "db_size": 4096}, {"listed": True}, None, ""),
+        # The volume is not mounted yet, so what is free there now says nothing.
+        ({"available": 4096, "wal_available": 4096}, {}, 10 * GIB, ""),
+        ({"available": 10 * GIB}, {}, GIB, "/data is on a volume of 1.0 GiB, but a new member needs 2.4 GiB there"),
+    ],
+)
+def test_join_problem(member: dict[str, Any], join: dict[str, Any], volume: int | None, text: str) -> None:
+    found = problem(member, join, volume)
+    assert text in found if text else found == ""
+    assert not found or "Enlarge the volume, or remove other files" in found
