@@ -123,3 +123,17 @@ def site():
         "these tests change hosts: run them through molecule's scenarios"
     )
     return Site()
+
+
+@pytest.fixture(scope="module")
+def module_site():
+    assert os.environ.get("LAB_NAME", "").startswith("molecule-"), "these tests change hosts"
+    return Site()
+
+
+@pytest.fixture(scope="module")
+def backup(module_site):
+    """Take a snapshot on one host, with keys written before and after it; return its path."""
+    from restoring import take_backup
+
+    return take_backup(module_site)

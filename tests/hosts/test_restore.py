@@ -1,94 +1,27 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""restore.yml and restore_lost_quorum.yml on a deployed cluster: refusals, restored data, and resuming after an interruption."""
+"""restore.yml on a deployed cluster: refusals, check mode, and resuming after an interruption."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 
 import pytest
 from cluster import ETCDCTL
-
-FOLDER = "/var/backups/etcd-test"
-CLUSTER = "example"
-KEYS = 50
-BUMP = 1_000_000_000
-
-
-# What a restore creates on a host, and removes again when it is refused or finished.
-LEFT = (
-    "/var/lib/etcd/restoring",
-    "/var/lib/etcd/*.restore-*",
-    "/var/lib/etcd-wal/*.restore-*",
-    "/etc/etcd/restoring",
-    "/etc/systemd/system/etcd.service.d",
-    "/run/headroom-restore-*",
-    "/var/tmp/headroom-restore-*",
+from restoring import (
+    CLUSTER,
+    FOLDER,
+    KEYS,
+    LEFT,
+    count,
+    interrupted,
+    leftovers,
+    members_healthy,
+    play,
+    running_since,
+    unwrapped,
 )
-
-
-def play(site, playbook, *arguments, **variables):
-    """Run one of the playbooks, with extra variables."""
-    given = ["-e", json.dumps({"etcd_lint_enabled": False, **variables})]
-    return site.ansible("ansible-playbook", f"playbooks/{playbook}.yml", *given, *arguments, timeout=420)
-
-
-def interrupted(site, playbook, task, **variables):
-    """Run a playbook and kill it as soon as a task begins."""
-    site.kill_at(task, "ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables))
-
-
-def put(site, host, prefix, number=KEYS):
-    site.on(host, f"for i in $(seq {number}); do {ETCDCTL} put {prefix}$i written >/dev/null || exit 1; done")
-
-
-def count(site, host, prefix):
-    return int(
-        re.search(r'"Count" : (\d+)', site.on(host, f"{ETCDCTL} get {prefix} --prefix --count-only -w fields"))[1]
-    )
-
-
-def running_since(site):
-    return {host: site.on(host, "systemctl show -P MainPID etcd").strip() for host in site.hosts}
-
-
-def leftovers(site, host, *patterns):
-    """Return the paths on a host that match shell patterns. `ls` cannot tell: it fails as soon as one of several patterns matches nothing."""
-    loop = f'for path in {" ".join(patterns)}; do if [ -e "$path" ]; then echo "$path"; fi; done'
-    return site.on(host, loop).split()
-
-
-def unwrapped(run):
-    return re.sub(r"\s+", " ", run.output)
-
-
-def members_healthy(site):
-    return site.on("etcd-1", f"{ETCDCTL} endpoint health --cluster 2>&1").count("is healthy")
-
-
-@pytest.fixture(scope="module")
-def backup(module_site):
-    """Take a snapshot on one host, with keys written before and after it; return its path."""
-    site = module_site
-    put(site, "etcd-1", "/before/")
-    site.on("etcd-1", f"{ETCDCTL} del --prefix /after/")
-    site.on("etcd-2", f"install -d -m 0700 {FOLDER}")
-    run = site.ansible("ansible", "etcd-2", "-b", "-m", "etcdops.headroom.etcd_snapshot", "-a", f"dest={FOLDER}")
-    assert run.code == 0, run.output
-    path = re.search(r"^\s+path: (\S+\.db)$", run.output, re.M)[1]
-    put(site, "etcd-1", "/after/", 3)
-    return path
-
-
-@pytest.fixture(scope="module")
-def module_site():
-    from conftest import Site
-
-    assert os.environ.get("LAB_NAME", "").startswith("molecule-"), "these tests change hosts"
-    return Site()
 
 
 @pytest.mark.parametrize("pattern", LEFT)
@@ -238,105 +171,6 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     again = play(site, "restore", **asked)
     assert again.code != 0 and "etcd_restore_again=true" in again.output, again.output
     assert members_healthy(site) == 3
-    back = site.play()
-    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
-
-
-def replace_host(site, host):
-    """Leave on a host nothing of etcd, as on a new host with blank volumes."""
-    site.on(
-        host,
-        "systemctl stop etcd; systemctl disable etcd; find /var/lib/etcd /var/lib/etcd-wal -mindepth 1 -delete; "
-        "rm -rf /etc/etcd /etc/systemd/system/etcd.service* /usr/local/bin/etcdctl /usr/local/bin/etcdutl; systemctl daemon-reload",
-    )
-
-
-def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
-    """One host is replaced, and one loses only its log, after all have activated the new data."""
-    asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup, "etcd_restore_again": True}
-    interrupted(site, "restore", "Start the member", **asked)
-    replace_host(site, "etcd-3")
-    site.on("etcd-1", "systemctl stop etcd; find /var/lib/etcd-wal -mindepth 1 -delete")
-    checked = play(site, "restore", "--check", **asked)
-    assert checked.code == 0 and "incomplete on etcd-1, etcd-3: would prepare" in unwrapped(checked), checked.output
-    run = play(site, "restore", etcd_restore_confirm=CLUSTER)  # the interrupted restore knows its snapshot
-    assert run.code == 0 and "incomplete on etcd-1, etcd-3: preparing" in unwrapped(run), run.output
-    assert members_healthy(site) == 3
-    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
-    back = site.play()
-    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
-
-
-def test_restore_after_the_loss_of_all_data(site, backup):
-    for host in site.hosts:
-        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
-    run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
-    assert run.code == 0, run.output
-    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
-    assert members_healthy(site) == 3
-    said = re.search(r"serves (\d+) keys\s+at revision (\d+)", run.output)
-    assert int(said[1]) >= KEYS and int(said[2]) > BUMP, run.output
-
-
-def test_restore_after_the_loss_of_quorum(site, backup):
-    """All acknowledged writes are back, from the data of a survivor that was killed with SIGKILL."""
-    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
-    assert refused.code != 0 and "has its quorum (3 of 3 members are healthy)" in re.sub(r"\s+", " ", refused.output)
-    assert set(refused.changed.values()) <= {0}
-    put(site, "etcd-1", "/acknowledged/")
-    # A member records that a write is committed with the writes that follow: without these, --force-new-cluster may drop the last one.
-    put(site, "etcd-1", "/later/", 2)
-    site.on("etcd-1", "systemctl kill -s KILL etcd; systemctl stop etcd")
-    for host in ("etcd-2", "etcd-3"):
-        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
-    site.on("etcd-1", "systemctl start --no-block etcd")
-    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
-    assert run.code == 0, run.output
-    assert count(site, "etcd-3", "/before/") == count(site, "etcd-2", "/acknowledged/") == KEYS
-    assert members_healthy(site) == 3
-    assert "data.before-" in site.on("etcd-1", "ls /var/lib/etcd")
-    back = site.play()
-    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
-
-
-def lose_log(site, host):
-    site.on(host, "systemctl stop etcd; find /var/lib/etcd-wal -mindepth 1 -delete")
-
-
-def test_lost_logs(site, backup):
-    """The data of a member whose log is lost is not used, and a snapshot needs no log at all."""
-    put(site, "etcd-1", "/newest/")
-    for host in site.hosts:
-        site.on(host, "systemctl stop etcd")
-    lose_log(site, "etcd-2")
-    replace_host(site, "etcd-3")
-    site.on("etcd-1", "systemctl start --no-block etcd; sleep 2")
-    before = running_since(site)
-    checked = play(site, "restore_lost_quorum", "--check", etcd_restore_confirm=CLUSTER)
-    assert checked.code == 0 and "snapshot of the data of etcd-1, and restore the one" in unwrapped(checked), (
-        checked.output
-    )
-    assert "Would use the data of etcd-1. Not used: etcd-2: /var" in unwrapped(checked), checked.output
-    assert all(checked.changed[host] > 0 for host in site.hosts)
-    assert running_since(site) == before and [leftovers(site, host, *LEFT) for host in site.hosts] == [[], [], []]
-    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
-    assert run.code == 0, run.output
-    text = r"Using the data of etcd-1\. Not used: etcd-2: /var/lib/etcd-wal/member/wal/\*\.wal does not exist.*; etcd-3: no data\."
-    assert re.search(text, unwrapped(run)), run.output
-    assert members_healthy(site) == 3
-    assert count(site, "etcd-3", "/newest/") == KEYS
-
-    for host in site.hosts:
-        lose_log(site, host)
-    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
-    assert refused.code != 0 and "No host has data that etcd can use: etcd-1: /var" in unwrapped(refused), (
-        refused.output
-    )
-    restored = play(
-        site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup, etcd_restore_other_cluster=True
-    )
-    assert restored.code == 0, restored.output
-    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/newest/"), members_healthy(site)) == (KEYS, 0, 3)
     back = site.play()
     assert back.code == 0 and set(back.changed.values()) == {0}, back.output
 

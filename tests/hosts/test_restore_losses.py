@@ -1,0 +1,111 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""restore.yml and restore_lost_quorum.yml after the loss of hosts, of data and of logs."""
+
+from __future__ import annotations
+
+import re
+
+from restoring import (
+    BUMP,
+    CLUSTER,
+    KEYS,
+    LEFT,
+    count,
+    interrupted,
+    leftovers,
+    lose_log,
+    members_healthy,
+    play,
+    put,
+    replace_host,
+    running_since,
+    unwrapped,
+)
+
+
+def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
+    """One host is replaced, and one loses only its log, after all have activated the new data."""
+    asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup, "etcd_restore_again": True}
+    interrupted(site, "restore", "Start the member", **asked)
+    replace_host(site, "etcd-3")
+    site.on("etcd-1", "systemctl stop etcd; find /var/lib/etcd-wal -mindepth 1 -delete")
+    checked = play(site, "restore", "--check", **asked)
+    assert checked.code == 0 and "incomplete on etcd-1, etcd-3: would prepare" in unwrapped(checked), checked.output
+    run = play(site, "restore", etcd_restore_confirm=CLUSTER)  # the interrupted restore knows its snapshot
+    assert run.code == 0 and "incomplete on etcd-1, etcd-3: preparing" in unwrapped(run), run.output
+    assert members_healthy(site) == 3
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
+def test_restore_after_the_loss_of_all_data(site, backup):
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
+    run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
+    assert run.code == 0, run.output
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
+    assert members_healthy(site) == 3
+    said = re.search(r"serves (\d+) keys\s+at revision (\d+)", run.output)
+    assert int(said[1]) >= KEYS and int(said[2]) > BUMP, run.output
+
+
+def test_restore_after_the_loss_of_quorum(site, backup):
+    """All acknowledged writes are back, from the data of a survivor that was killed with SIGKILL."""
+    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert refused.code != 0 and "has its quorum (3 of 3 members are healthy)" in re.sub(r"\s+", " ", refused.output)
+    assert set(refused.changed.values()) <= {0}
+    put(site, "etcd-1", "/acknowledged/")
+    # A member records that a write is committed with the writes that follow: without these, --force-new-cluster may drop the last one.
+    put(site, "etcd-1", "/later/", 2)
+    site.on("etcd-1", "systemctl kill -s KILL etcd; systemctl stop etcd")
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
+    site.on("etcd-1", "systemctl start --no-block etcd")
+    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert run.code == 0, run.output
+    assert count(site, "etcd-3", "/before/") == count(site, "etcd-2", "/acknowledged/") == KEYS
+    assert members_healthy(site) == 3
+    assert "data.before-" in site.on("etcd-1", "ls /var/lib/etcd")
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
+
+
+def test_lost_logs(site, backup):
+    """The data of a member whose log is lost is not used, and a snapshot needs no log at all."""
+    put(site, "etcd-1", "/newest/")
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd")
+    lose_log(site, "etcd-2")
+    replace_host(site, "etcd-3")
+    site.on("etcd-1", "systemctl start --no-block etcd; sleep 2")
+    before = running_since(site)
+    checked = play(site, "restore_lost_quorum", "--check", etcd_restore_confirm=CLUSTER)
+    assert checked.code == 0 and "snapshot of the data of etcd-1, and restore the one" in unwrapped(checked), (
+        checked.output
+    )
+    assert "Would use the data of etcd-1. Not used: etcd-2: /var" in unwrapped(checked), checked.output
+    assert all(checked.changed[host] > 0 for host in site.hosts)
+    assert running_since(site) == before and [leftovers(site, host, *LEFT) for host in site.hosts] == [[], [], []]
+    run = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert run.code == 0, run.output
+    text = r"Using the data of etcd-1\. Not used: etcd-2: /var/lib/etcd-wal/member/wal/\*\.wal does not exist.*; etcd-3: no data\."
+    assert re.search(text, unwrapped(run)), run.output
+    assert members_healthy(site) == 3
+    assert count(site, "etcd-3", "/newest/") == KEYS
+
+    for host in site.hosts:
+        lose_log(site, host)
+    refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
+    assert refused.code != 0 and "No host has data that etcd can use: etcd-1: /var" in unwrapped(refused), (
+        refused.output
+    )
+    restored = play(
+        site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup, etcd_restore_other_cluster=True
+    )
+    assert restored.code == 0, restored.output
+    assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/newest/"), members_healthy(site)) == (KEYS, 0, 3)
+    back = site.play()
+    assert back.code == 0 and set(back.changed.values()) == {0}, back.output
