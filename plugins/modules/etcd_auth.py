@@ -29,6 +29,13 @@ options:
   root_password:
     description: The password of root. Required to enable authentication. If authentication is on, it must be root's current password.
     type: str
+  next_user:
+    description:
+      - The common name of another client certificate that this module's host is about to use; empty for a certificate without one.
+      - If authentication is on, the module fails unless this user has the role C(root), which all operations of this collection need. It also fails if it
+        cannot read whether authentication is on. It changes nothing.
+    type: str
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Reports what would be changed, and fails as a real run would. It can verify the access only if authentication is on.
@@ -73,7 +80,7 @@ RETURN = r"""
 enabled:
   description: Whether authentication is on after this task; in check mode, whether it would be.
   type: bool
-  returned: success
+  returned: success, without O(next_user)
 user:
   description: The user of this module, empty for none.
   type: str
@@ -82,7 +89,7 @@ user:
 members:
   description: The status at each endpoint before this task, with the revision of its users and roles.
   type: dict
-  returned: success
+  returned: success, without O(next_user)
   sample: {"https://127.0.0.1:2379": {enabled: true, revision: 12}}
 """
 
@@ -123,13 +130,20 @@ def main() -> None:
             **LOGIN_ARGUMENTS,
             "state": {"type": "str", "choices": ["enabled", "disabled"]},
             "root_password": {"type": "str", "no_log": True},
+            "next_user": {"type": "str"},
         },
+        mutually_exclusive=[("state", "next_user")],
         supports_check_mode=True,
     )
     params = module.params
     try:
         access = AccessControl(connection_from_params(params), params["endpoints"])
         user = access.identity()
+        if params["next_user"] is not None:
+            problem = auth_switch.successor_problem(access, params["next_user"])
+            if problem:
+                raise auth_switch.AuthError(problem)
+            module.exit_json(changed=False, user=user)
         members = auth_switch.read_statuses(access)
         before = all(status.enabled for status in members.values())
         after = switch(access, before, params["state"], params["root_password"] or "", module.check_mode)

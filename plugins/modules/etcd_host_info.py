@@ -115,6 +115,10 @@ options:
             description: Whether it is signed by the CA of O(certificates.peer), if there is one.
             type: bool
             default: false
+          common_name:
+            description: Common name that it must have. Empty if it does not matter.
+            type: str
+            default: ""
       host_names:
         description:
           - Names of the host itself that each certificate with usage V(server) must also contain.

@@ -62,6 +62,11 @@ options:
         type: bool
         default: false
         version_added: 0.3.0
+      common_name:
+        description: The common name that the certificate must have. Empty if it does not matter.
+        type: str
+        default: ""
+        version_added: 0.3.0
   exact_names:
     description: Whether additional names are a problem.
     type: bool

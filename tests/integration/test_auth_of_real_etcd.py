@@ -162,6 +162,26 @@ def test_enabling_is_refused_if_it_would_lock_out(run: Run) -> None:
     assert run("etcd_auth")["enabled"] is False
 
 
+def test_a_certificate_with_another_name_must_keep_the_access(run: Run, member: Member) -> None:
+    """Without authentication any name has access; with it only a user with the role root."""
+    users(run)
+    assert not run("etcd_auth", next_user="ops").get("failed")
+    assert run("etcd_auth", state="enabled", root_password=PASSWORDS["root"])["enabled"]
+    change = "authentication is on, and the common name of the client certificate would change from headroom to"
+    refused(run("etcd_auth", next_user="ops"), f"{change} ops, but user ops does not exist", "or keep headroom")
+    refused(run("etcd_auth", next_user="small"), f"{change} small, but user small lacks the role root")
+    refused(run("etcd_auth", next_user=""), f"{change} none, but the new certificate has no common name")
+    run("etcd_user", name="ops", no_password=True, roles=["root"])
+    for accepted in ("ops", "root"):
+        result = run("etcd_auth", next_user=accepted)
+        assert result["changed"] is False and result["user"] == "headroom", result
+    # A certificate without access is replaced, because that is the repair.
+    for certificate in ("nobody", "small"):
+        assert not run("etcd_auth", certificate=certificate, next_user="headroom").get("failed")
+    unreachable = run("etcd_auth", next_user="ops", endpoints=["https://127.0.0.1:1"])
+    refused(unreachable, "cannot be read whether authentication is on", "keep headroom until the members answer")
+
+
 def test_authentication(run: Run, tmp_path: Path) -> None:
     users(run)
     lines = CommandLines()

@@ -348,6 +348,34 @@ def test_a_name_that_the_certificates_need_is_not_dropped(host: Host) -> None:
     assert "etcd_tls_drop_names has 192.0.2.11, lb.example.net, which the certificates need" in message
 
 
+def subject(host: Host, name: str) -> str:
+    """Return the subject of an installed certificate."""
+    return openssl("x509", "-noout", "-subject", "-in", host.installed / f"{name}.crt").strip().replace(" ", "")
+
+
+def test_another_name_of_the_client_is_issued_alone(host: Host) -> None:
+    """Without a member there is nothing that the change could lock out of."""
+    assert host.issue() > 0 and subject(host, "client").endswith("CN=headroom")
+    server = (host.installed / "server.crt").read_bytes()
+    assert host.issue(etcd_tls_client_name="ops") > 0 and subject(host, "client").endswith("CN=ops")
+    assert (host.installed / "server.crt").read_bytes() == server
+    assert host.issue(etcd_tls_client_name="ops") == 0
+
+
+def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(host: Host) -> None:
+    """A member that does not answer may have authentication on."""
+    assert host.issue() > 0
+    provided = {"ca": str(host.authority / "ca.crt"), **provide(host, "ca", host.folder / "own")}
+    stopped = {"_etcd_tls_has_member": True}
+    for variables in ({"etcd_tls_client_name": "ops"}, {"etcd_tls_provided": provided}):
+        message = host.refusal(**variables, **stopped)
+        new = variables.get("etcd_tls_client_name", "client")
+        assert f"would change from headroom to {new}, but it cannot be read whether authentication is on" in message
+        assert "keep headroom until the members answer" in message and "Nothing was changed" in message
+    assert subject(host, "client").endswith("CN=headroom")
+    assert host.issue(**stopped) == 0
+
+
 def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, tmp_path: Path) -> None:
     shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path / "shop")}
     (tmp_path / "shop").mkdir()

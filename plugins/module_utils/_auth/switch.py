@@ -27,6 +27,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 # Seconds in which every member has applied the change.
 _SETTLE_SECONDS = 5.0
 _PAUSE = 0.3
+# Parts of the errors with which etcd refuses a user that has no access.
+_NO_ACCESS = ("user name not found", "user not found", "user name is empty", "permission denied")
 
 
 class AuthError(ValueError):
@@ -126,6 +128,36 @@ def denied_access(access: AccessControl, root_password: str) -> str:
         if answer != RIGHT:
             return "root_password is not the password of root; correct it, or set root's password with etcd_user"
     return ""
+
+
+def successor_problem(access: AccessControl, successor: str) -> str:
+    """Return why etcd would refuse ``successor``, the caller's user after its certificate changes; empty if it would not, or refuses the caller already."""
+    own = access.identity()
+    try:
+        if not access.status().enabled:
+            return ""
+        roles = access.user_roles(successor) if successor and successor in access.users() else None
+    except EtcdctlError as error:
+        if any(reason in str(error) for reason in _NO_ACCESS):
+            return ""
+        return (
+            f"the common name of the client certificate would change from {own} to {successor or 'none'}, but it cannot be read whether authentication"
+            f" is on ({error}); keep {own} until the members answer"
+        )
+    if roles is not None and (successor == ROOT or ROOT in roles):
+        return ""
+    lack = "has no common name" if not successor else "does not exist" if roles is None else "lacks the role root"
+    return (
+        f"authentication is on, and the common name of the client certificate would change from {own} to {successor or 'none'}, but "
+        + (f"user {successor} {lack}" if successor else f"the new certificate {lack}")
+        + f", so that etcd would refuse every request; {_successor_fix(own, successor)}"
+    )
+
+
+def _successor_fix(own: str, successor: str) -> str:
+    if not successor:
+        return f"use a certificate with the common name {own}"
+    return f"create user {successor} without a password and with the role root first, or keep {own}"
 
 
 def _settled_problem(access: AccessControl, root_password: str) -> str:

@@ -23,6 +23,7 @@ CERTIFICATE_OPTIONS: dict[str, dict[str, Any]] = {
     "key_mode": {"type": "str", "no_log": False},
     "key_group": {"type": "str", "no_log": False},
     "peer": {"type": "bool", "default": False},
+    "common_name": {"type": "str", "default": ""},
 }
 # Options of the separate CA of the peers.
 PEER_OPTIONS: dict[str, dict[str, Any]] = {
@@ -151,6 +152,7 @@ def _inspect_item(
         exact_names=asked["exact_names"],
         dropped_names=asked["dropped_names"],
         issuer=trust.issuer,
+        common_name=item["common_name"],
     )
     finding.fits = not finding.problems
     problem = access_problem(item)

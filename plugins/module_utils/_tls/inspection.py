@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import json
 import re
 import traceback
 from collections.abc import Iterable, Sequence
@@ -122,6 +123,12 @@ def _names(certificate: Any) -> list[str]:
     ]
 
 
+def _common_name(certificate: Any) -> str | None:
+    """Return the common name. The last one counts, as for etcd (Go)."""
+    found = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return str(found[-1].value) if found else None
+
+
 def _covers(held: Iterable[str], wanted: str) -> bool:
     """Return whether one of the names held matches the wanted one; a wildcard matches one label."""
     return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
@@ -213,8 +220,9 @@ def inspect_certificate(
     exact_names: bool,
     dropped_names: Sequence[str] = (),
     issuer: str | None = None,
+    common_name: str | None = None,
 ) -> CertificateFinding:
-    """Check a certificate: its key, its chain, its validity, its names and usages.
+    """Check a certificate: its key, its chain, its validity, its names and usages, and, if given, its common name.
 
     It must be valid for all ``names``, for none of ``dropped_names`` and, with exact_names, for no others. ``issuer`` is the
     digest of the only key that may have signed it, where several authorities are trusted.
@@ -240,7 +248,9 @@ def inspect_certificate(
     problems += validity_problems(leaf, now, renew_before)
     problems += _name_problems(held, names, dropped_names, exact_names)
     problems += _usage_problems(leaf, usages)
-    common = leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    found_name = _common_name(leaf)
+    if common_name and found_name != common_name:
+        problems.append(f"its common name is {json.dumps(found_name or '')}, not {json.dumps(common_name)}")
     return CertificateFinding(
         problems=problems,
         expired=not_after(leaf) <= now,
@@ -248,7 +258,7 @@ def inspect_certificate(
         signed_by=signed_by,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
         not_after=format_time(not_after(leaf)),
-        common_name=str(common[0].value) if common else None,
+        common_name=found_name,
         names=held,
         wanted_names=new_names if exact_names else renewed_names(held, names, dropped_names),
     )

@@ -138,6 +138,11 @@ def test_one_problem(certificate: bytes | None, key: bytes | None, demands: dict
     assert len(finding.problems) == 1 and finding.problems[0].startswith(problem)
 
 
+@pytest.mark.parametrize(("wanted", "problems"), [("", []), ("n1", []), ("n2", ['its common name is "n1", not "n2"'])])
+def test_the_common_name(wanted: str, problems: list[str]) -> None:
+    assert inspect(pem(LEAF), common_name=wanted).problems == problems
+
+
 def test_all_problems_are_reported_together() -> None:
     finding = inspect(pem(LEAF), pem(ec_key()), names=["n2"], now=NOW + timedelta(days=366), authorities=b"")
     assert len(finding.problems) == 5
