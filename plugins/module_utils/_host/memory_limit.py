@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
@@ -56,11 +57,12 @@ def raised(unit: str, limit: int, busy: Callable[[], bool]) -> Iterator[Raised]:
     """
     result = Raised()
     saved = _saved_limits(unit)
-    with _own_limit(unit) as owned:
-        if not owned:
-            raise LimitError(
-                f"another defragmentation on this host has raised the limit of {unit} and has not ended; run this again afterwards"
-            )
+    lock = _lock_limit(unit)
+    if lock is None:
+        raise LimitError(
+            f"another defragmentation on this host has raised the limit of {unit} and has not ended; run this again afterwards"
+        )
+    with lock:
         if _read_limits(saved) is None:  # otherwise the limit of now is one that an earlier run raised
             _write_limits(saved, _properties(unit))
         try:
@@ -77,28 +79,30 @@ def restore(unit: str, busy: Callable[[], bool]) -> str:
     """
     if _read_limits(_saved_limits(unit)) is None:
         return ""
-    with _own_limit(unit) as owned:
-        return _restore_owned(unit, busy) if owned else ""
+    lock = _lock_limit(unit)
+    if lock is None:
+        return ""
+    with lock:
+        return _restore_owned(unit, busy)
 
 
 def _saved_limits(unit: str) -> Path:
     return SAVED_LIMITS / f"{unit}.limit.json"
 
 
-@contextlib.contextmanager
-def _own_limit(unit: str) -> Iterator[bool]:
-    """Own the limit of a unit while the block runs. Yields False if another process owns it.
+def _lock_limit(unit: str) -> TextIO | None:
+    """Own the limit of a unit until the returned file is closed; None if another process owns it.
 
     The file stays: a process that locked a removed file would not exclude one that creates it again.
     """
     SAVED_LIMITS.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with (SAVED_LIMITS / f"{unit}.limit.lock").open("w", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    file = (SAVED_LIMITS / f"{unit}.limit.lock").open("w", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
 
 
 def _restore_owned(unit: str, busy: Callable[[], bool]) -> str:
