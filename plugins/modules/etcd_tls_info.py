@@ -141,7 +141,8 @@ certificates:
   description:
     - For each certificate, by name, RV(ignore:problems) (clauses whose subject is the certificate; empty if there are none), RV(ignore:fits) (there are
       no problems except possibly the mode and owner of its key's file), RV(ignore:sha256) of its DER form,
-      RV(ignore:not_after), RV(ignore:days_left), RV(ignore:expired), RV(ignore:signed_by) (the digest of the public key of the CA),
+      RV(ignore:not_before), RV(ignore:not_after), RV(ignore:days_left), RV(ignore:expired), RV(ignore:not_yet_valid),
+      RV(ignore:signed_by) (the digest of the public key of the CA),
       RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names for a renewed certificate - the
       requested names and, without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
   type: dict
@@ -151,16 +152,18 @@ certificates:
       problems: []
       fits: true
       sha256: 3f0a9c
+      not_before: "2026-11-20T06:00:00Z"
       not_after: "2031-11-20T06:00:00Z"
       days_left: 1824
       common_name: n1
       names: [n1, localhost, 10.0.0.11, 127.0.0.1]
 ca:
   description:
-    - RV(ignore:problems), RV(ignore:sha256), RV(ignore:not_after) and RV(ignore:days_left) of O(ca);
+    - RV(ignore:problems), RV(ignore:sha256), RV(ignore:not_before), RV(ignore:not_after) and RV(ignore:days_left) of O(ca);
       RV(ignore:installed), whether the content of O(ca_file) equals O(ca);
       RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would break the trust between members.
-    - RV(ignore:expired), whether all certificates in O(ca_file) have expired; RV(ignore:trusted_keys), the digests of their public keys;
+    - RV(ignore:expired), whether all certificates in O(ca_file) have expired; RV(ignore:not_yet_valid), whether none of them is valid yet;
+      RV(ignore:trusted_keys), the digests of their public keys;
       RV(ignore:parts), names of the certificates that are signed by a CA in O(ca_file), but by none in O(ca).
     - The digest of several certificates does not depend on their order.
   type: dict
@@ -173,6 +176,12 @@ peer_ca:
   returned: always
   version_added: 0.3.0
   sample: {}
+clock:
+  description: The time of the host, in UTC, with which the validity was compared.
+  type: str
+  returned: always
+  version_added: 0.3.0
+  sample: "2026-11-21T06:00:00Z"
 readable:
   description: False if there are certificates, but the library cryptography is missing, so that they cannot be read.
   type: bool

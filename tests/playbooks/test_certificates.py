@@ -10,12 +10,17 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -374,6 +379,50 @@ def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(host:
         assert "keep headroom until the members answer" in message and "Nothing was changed" in message
     assert subject(host, "client").endswith("CN=headroom")
     assert host.issue(**stopped) == 0
+
+
+def test_a_host_whose_clock_is_behind(host: Host) -> None:
+    """Certificates are valid from one day before the controller's time, so a smaller difference causes nothing."""
+    now = time.time()
+    message = host.refusal(_etcd_tls_controller_seconds=now + 2 * 86400)
+    assert "n1: the clock of the host says 20" in message and "valid from one day earlier. Set the clock" in message
+    assert not host.installed.exists()
+    assert host.issue(_etcd_tls_controller_seconds=now + 86400 // 2) > 0
+    assert host.issue() == 0
+    # Nothing must be signed.
+    assert host.issue(_etcd_tls_controller_seconds=now + 2 * 86400) == 0
+
+
+def test_certificates_of_a_wrong_clock_are_issued_again(host: Host) -> None:
+    """The controller's clock was ahead when it signed them; now all clocks are right."""
+    assert host.issue() > 0
+    early(host, host.installed / "client.crt")
+    assert host.issue() > 0
+    openssl("verify", "-CAfile", host.authority / "ca.crt", host.installed / "client.crt")
+    assert host.issue() == 0
+
+
+def early(host: Host, path: Path) -> None:
+    """Replace a certificate by one for the same key that is valid from tomorrow on."""
+    ca = x509.load_pem_x509_certificate((host.authority / "ca.crt").read_bytes())
+    key = serialization.load_pem_private_key((host.authority / "ca.key").read_bytes(), None)
+    old = x509.load_pem_x509_certificate(path.read_bytes())
+    tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
+    builder = x509.CertificateBuilder(ca.subject, old.subject, old.public_key(), old.serial_number + 1)
+    builder = builder.not_valid_before(tomorrow).not_valid_after(tomorrow + timedelta(days=90))
+    for extension in old.extensions:
+        builder = builder.add_extension(extension.value, extension.critical)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    path.resolve().write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+
+
+def test_a_provided_certificate_that_is_not_valid_yet_is_refused(host: Host) -> None:
+    pairs = provide(host, "ca", host.folder / "own")
+    provided = {"etcd_tls_provided": {"ca": str(host.authority / "ca.crt"), **pairs}}
+    early(host, host.folder / "own" / "client.crt")
+    message = host.refusal(**provided)
+    assert "client: it is not valid before 20" in message and "and the clock says 20" in message
+    assert not host.installed.exists()
 
 
 def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, tmp_path: Path) -> None:

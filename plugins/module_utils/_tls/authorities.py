@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection i
     format_time,
     key_digest,
     not_after,
+    not_before,
     parse_certificates,
     signer,
     to_der,
@@ -46,11 +47,13 @@ def inspect_trust(
     """Check a CA, and the effect of replacing the installed CA by it on the certificates, given by name."""
     wanted, installed = trust.wanted, trust.installed
     finding = inspect_authority(wanted, now, renew_before) if wanted else CertificateFinding(["it does not exist"])
+    present = inspect_authority(installed, now, renew_before) if installed else CertificateFinding()
     same = bool(installed) and installed.strip() == wanted.strip()
     return finding, {
         "installed": same if trust.is_in_place is None else trust.is_in_place,
         "replaces": bool(installed) and not is_same_authority(installed, wanted),
-        "expired": bool(installed) and inspect_authority(installed, now, renew_before).expired,
+        "expired": present.expired,
+        "not_yet_valid": present.not_yet_valid,
         "parts": [name for name, text in certificates.items() if not same and loses_authority(text, installed, wanted)],
         "trusted_keys": authority_keys(installed),
     }
@@ -74,9 +77,11 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
     return CertificateFinding(
         problems=others + (validity[0] if all(validity) else []),
         expired=all(not_after(item) <= now for item in found),
+        not_yet_valid=all(not_before(item) > now for item in found),
         days_left=max((not_after(item) - now).days for item in found),
         # A single certificate's digest is its own; for several, the order does not matter.
         sha256=digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest(),
+        not_before=format_time(min(not_before(item) for item in found)),
         not_after=format_time(max(not_after(item) for item in found)),
     )
 

@@ -71,7 +71,7 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
 
     ``missing_library`` is what to say of certificates that cannot be read, because cryptography is not installed.
     """
-    found = _inspect(asked, now, missing_library)
+    found = {**_inspect(asked, now, missing_library), "clock": inspection.format_time(now)}
     if asked["directory"]:
         found["staged"] = _inspect_staged(asked, found, now, missing_library)
     return found
@@ -178,7 +178,7 @@ def _unread_result(
         )
         for item in asked["certificates"]
     }
-    unknown = {"installed": False, "expired": False, "parts": [], "trusted_keys": []}
+    unknown = {"installed": False, "expired": False, "not_yet_valid": False, "parts": [], "trusted_keys": []}
     # Only equal texts are known to be the same CA; without a CA on the controller, no library is needed to see the difference.
     found = [
         (
@@ -221,6 +221,7 @@ def _result(
         {
             "problems": ca.problems,
             "sha256": ca.sha256,
+            "not_before": ca.not_before,
             "not_after": ca.not_after,
             "days_left": ca.days_left,
             **trust,

@@ -42,9 +42,11 @@ class CertificateFinding:
     problems: list[str] = field(default_factory=list)
     fits: bool = False
     expired: bool = False
+    not_yet_valid: bool = False
     days_left: int | None = None
     signed_by: str | None = None
     sha256: str | None = None
+    not_before: str | None = None
     not_after: str | None = None
     common_name: str | None = None
     names: list[str] = field(default_factory=list)
@@ -62,6 +64,14 @@ def not_after(certificate: Any) -> datetime:
         value: datetime = certificate.not_valid_after_utc
         return value
     return certificate.not_valid_after.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
+
+
+def not_before(certificate: Any) -> datetime:
+    """Return when the validity of a certificate begins, like `not_after`."""
+    if hasattr(certificate, "not_valid_before_utc"):
+        value: datetime = certificate.not_valid_before_utc
+        return value
+    return certificate.not_valid_before.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
 
 
 def is_issued_by(certificate: Any, issuer: Any) -> bool:
@@ -146,13 +156,19 @@ def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
 
 
 def validity_problems(certificate: Any, now: datetime, renew_before: timedelta) -> list[str]:
-    """Return a problem if a certificate has expired, or will expire before its renewal."""
-    end = not_after(certificate)
+    """Return a problem if a certificate is not valid yet, has expired, or will expire before its renewal."""
+    start, end = not_before(certificate), not_after(certificate)
+    if start > now:
+        return [f"it is not valid before {_minute(start)}, and the clock says {_minute(now)}"]
     if end <= now:
         return [f"it expired on {end:%Y-%m-%d}"]
     if end - renew_before <= now:
         return [f"it expires on {end:%Y-%m-%d}, in {(end - now).days} days"]
     return []
+
+
+def _minute(value: datetime) -> str:
+    return f"{value:%Y-%m-%d %H:%M} UTC"
 
 
 def renewed_names(held: Sequence[str], wanted: Sequence[str], dropped: Sequence[str]) -> list[str]:
@@ -254,9 +270,11 @@ def inspect_certificate(
     return CertificateFinding(
         problems=problems,
         expired=not_after(leaf) <= now,
+        not_yet_valid=not_before(leaf) > now,
         days_left=(not_after(leaf) - now).days,
         signed_by=signed_by,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
+        not_before=format_time(not_before(leaf)),
         not_after=format_time(not_after(leaf)),
         common_name=found_name,
         names=held,

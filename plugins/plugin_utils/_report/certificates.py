@@ -22,10 +22,13 @@ def _expiries(member: Member) -> dict[str, Mapping[str, Any]]:
 
 
 def expiry_problems(member: Member) -> Iterator[str]:
-    """Report certificates that expired or are about to."""
+    """Report certificates that are not valid yet, expired or are about to."""
     for label, finding in _expiries(member).items():
         days, end = finding["days_left"], finding["not_after"]
-        if days < 0:
+        if finding.get("not_yet_valid"):
+            start = finding["not_before"]
+            yield f"the certificate {label} is valid from {start} on, later than the clock of the host: set the clock that is wrong, and run site.yml"
+        elif days < 0:
             yield f"the certificate {label} expired on {end[:10]}: run site.yml"
         elif days < EXPIRY_WARNING:
             yield f"the certificate {label} expires on {end[:10]}, in {days} days: run site.yml, or provide another one"

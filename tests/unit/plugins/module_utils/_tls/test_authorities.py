@@ -47,6 +47,17 @@ LEAF, NEW_LEAF = make(KEY, "n1", (CA, CA_KEY)), make(KEY, "n1", (NEW, NEW_KEY))
 OLD_AND_NEW = pem(CA) + pem(NEW)
 
 
+def test_authorities_that_are_not_valid_yet() -> None:
+    """One valid CA is enough, as during a rotation."""
+    before = NOW - MONTH - timedelta(minutes=1)
+    finding, trust = authorities.inspect_trust(authorities.Trust(pem(CA), pem(CA)), {}, before, MONTH)
+    assert finding.problems == ["it is not valid before 2026-10-22 00:00 UTC, and the clock says 2026-10-21 23:59 UTC"]
+    assert trust["not_yet_valid"] and not trust["expired"]
+    assert not authorities.inspect_trust(authorities.Trust(pem(CA), pem(CA)), {}, NOW - MONTH, MONTH)[1][
+        "not_yet_valid"
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

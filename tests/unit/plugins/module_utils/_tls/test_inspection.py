@@ -97,6 +97,7 @@ def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -
 def test_a_certificate_without_problems() -> None:
     finding = inspect(pem(LEAF))
     assert finding.problems == []
+    assert not finding.not_yet_valid and finding.not_before == "2025-10-17T00:00:00Z"
     assert finding.common_name == "n1" and finding.not_after == "2027-11-21T00:00:00Z"
     assert finding.names == ["n1", "10.0.0.11", "::1"]
 
@@ -121,6 +122,12 @@ def test_a_certificate_without_problems() -> None:
         (pem(LEAF), None, {"names": ["n1", "::1"]}, "it is valid for 10.0.0.11, which is no longer requested"),
         (pem(LEAF), None, {"renew_before": timedelta(days=365)}, "it expires on 2027-11-21, in 365 days"),
         (pem(LEAF), None, {"now": NOW + timedelta(days=366)}, "it expired on 2027-11-21"),
+        (
+            pem(LEAF),
+            None,
+            {"now": NOW - timedelta(days=400, hours=2)},
+            "it is not valid before 2025-10-17 00:00 UTC, and the clock says 2025-10-16 22:00 UTC",
+        ),
         (
             pem(
                 make(

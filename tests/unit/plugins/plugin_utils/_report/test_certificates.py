@@ -40,6 +40,17 @@ def test_the_certificate_that_expires_first(days: int, end: str, said: str) -> N
     assert said in text and (" ! " in text) is (days < 14)
 
 
+def test_a_certificate_that_is_not_valid_yet() -> None:
+    early = {
+        "days_left": 90,
+        "not_after": "2027-03-01T06:00:00Z",
+        "not_before": "2026-12-01T06:00:00Z",
+        "not_yet_valid": True,
+    }
+    text = report({"certificates": {"server": early}})
+    assert "! a: the certificate server is valid from 2026-12-01T06:00:00Z on, later than the clock of the host" in text
+
+
 def test_nothing_is_said_without_certificates() -> None:
     assert "certificate" not in report({}, {})
 
