@@ -68,7 +68,7 @@ processes:
       memory: {rss: 190840832, rss_anon: 120840832, rss_peak: 230840832, swap: 0, locked: 0, memory_limit: 2147483648, memory_high: null,
                memory_current: 260840832, memory_peak: 290840832, oom_kills: 0}
       disks: {data: {path: /var/lib/etcd, size: 21474836480, free: 16106127360, fstype: ext4}}
-      certificates: [{flag: cert-file, path: /etc/etcd/pki/server.crt, days_left: 201, not_after: "2027-06-11", problem: ""}]
+      certificates: [{flag: cert-file, path: /etc/etcd/pki/server.crt, days_left: 201, not_after: "2027-06-11", valid_from: null, problem: ""}]
 backups:
   description:
     - The newest file of each directory in O(backup_dirs), by the time of its last change, and its age in seconds; both null if there is none.

@@ -228,7 +228,7 @@ members:
       leader_changes: 0
       leader_changes_since_start: 1
       uptime: 864000
-      certificate: {days_left: 201, not_after: "2027-06-11", names: [etcd-1, 10.0.0.11], problem: ""}
+      certificate: {days_left: 201, not_after: "2027-06-11", valid_from: null, names: [etcd-1, 10.0.0.11], problem: ""}
 unreadable:
   description: The members whose metrics could not be compared, each with the reason.
   returned: success

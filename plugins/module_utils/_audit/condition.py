@@ -91,7 +91,7 @@ def _has_recovered(recent: Latency, overall: Latency) -> bool:
 
 
 def read_certificates(connection: Connection, members: list[Member], now: float) -> dict[str, dict[str, Any]]:
-    """Return expiry and names of the certificates that members show to clients, by member id; members without TLS are left out.
+    """Return validity and names of the certificates that members show to clients, by member id; members without TLS are left out.
 
     ``problem`` says why a certificate could not be read. now: seconds since 1970.
     """
@@ -105,10 +105,11 @@ def _certificate(connection: Connection, url: str, now: float) -> dict[str, Any]
     try:
         validity = fetch_validity(connection, url)
     except CertificateError as error:
-        return {"days_left": None, "not_after": None, "names": [], "problem": str(error)}
+        return {"days_left": None, "not_after": None, "valid_from": None, "names": [], "problem": str(error)}
     return {
         "days_left": validity.days_left(now),
         "not_after": validity.date(),
+        "valid_from": validity.start(now),
         "names": validity.names,
         "problem": "",
     }

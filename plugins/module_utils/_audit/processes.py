@@ -105,10 +105,11 @@ def _certificates(settings: ProcessSettings, now: float) -> list[dict[str, Any]]
         path = settings.setting(flag)
         if not path:
             continue
-        one: dict[str, Any] = {"flag": flag, "path": path, "days_left": None, "not_after": None, "problem": ""}
+        one: dict[str, Any] = {"flag": flag, "path": path, "problem": ""}
+        one.update(days_left=None, not_after=None, valid_from=None)
         try:
             validity = parse_pem(settings.read(path))
-            one.update(days_left=validity.days_left(now), not_after=validity.date())
+            one.update(days_left=validity.days_left(now), not_after=validity.date(), valid_from=validity.start(now))
         except CertificateError as error:
             one["problem"] = str(error)
         found.append(one)

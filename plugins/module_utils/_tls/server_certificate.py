@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the expiry and the names of a certificate: of a member's client port, or in a file.
+"""Read the validity and the names of a certificate: of a member's client port, or in a file.
 
 Needs the standard library only, because managed hosts may lack cryptography. Of DER (RFC 5280, section 4.1) it reads what it needs.
 """
@@ -33,8 +33,9 @@ class CertificateError(ValueError):
 
 @dataclass(frozen=True)
 class Validity:
-    """The end of a certificate's validity (seconds since 1970), and its names and addresses."""
+    """Begin and end of a certificate's validity (seconds since 1970), and its names and addresses."""
 
+    not_before: float
     not_after: float
     names: list[str]
 
@@ -45,6 +46,12 @@ class Validity:
     def date(self) -> str:
         """Return the day on which it expires."""
         return datetime.fromtimestamp(self.not_after, timezone.utc).strftime("%Y-%m-%d")
+
+    def start(self, now: float) -> str | None:
+        """Return from when on it is valid, if that is later than now."""
+        if self.not_before <= now:
+            return None
+        return datetime.fromtimestamp(self.not_before, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def fetch_validity(connection: Connection, url: str) -> Validity:
@@ -89,9 +96,9 @@ def parse_der(der: bytes) -> Validity:
         if fields[0][0] == _VERSION:
             fields = fields[1:]
         _serial, _algorithm, _issuer, validity, _subject, _key = (content for _tag, content in fields[:6])
-        tag, text = list(_elements(validity))[1]
+        begin, end = (_time(tag, text.decode("ascii")) for tag, text in _elements(validity))
         extensions = next((content for tag, content in fields if tag == _EXTENSIONS), b"")
-        return Validity(_time(tag, text.decode("ascii")), list(_names(extensions)))
+        return Validity(begin, end, list(_names(extensions)))
     except (IndexError, ValueError) as error:
         raise CertificateError(f"it cannot be read as an X.509 certificate: {error}") from error
 

@@ -84,7 +84,7 @@ def _facts(process: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     if disk:
         described["disk_free"]["name"] = disk["path"]
     files = [
-        {"path": one["path"], "days": one["days_left"], "until": one["not_after"]}
+        {"path": one["path"], "days": one["days_left"], "until": one["not_after"], "from": one["valid_from"]}
         for one in process["certificates"]
         if one["days_left"] is not None
     ]

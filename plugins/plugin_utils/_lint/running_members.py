@@ -131,6 +131,8 @@ def _certificate(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     if not found or found["days_left"] is None:
         return {}
     names = ", ".join(found["names"]) or "no name"
+    if found["valid_from"]:
+        return {"certificate_start": _fact(f"the certificate for {names}", found["valid_from"])}
     return {"certificate_days": _fact(f"the certificate for {names} until {found['not_after']}", found["days_left"])}
 
 

@@ -7,10 +7,10 @@
 #   what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
 #   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
-#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days, same_hash,
-#   backup_hours (of the newest) and backup_missing. Of its process it adds
+#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days,
+#   certificate_start (if it is not valid yet), same_hash, backup_hours (of the newest) and backup_missing. Of its process it adds
 #   config (the parsed config file, with which command has no flags) and the facts anonymous, memory_limit, disk_free, disk_size (bytes), oom_kills and
-#   certificate_files ([{path, days, until}]).
+#   certificate_files ([{path, days, until, from}]; from: null once it is valid).
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line

@@ -1,8 +1,8 @@
 # METADATA
 # title: Certificates stay valid
 # description: |
-#   After a certificate has expired, no client that verifies it can connect. If the certificates of all members expire
-#   at the same time, the whole cluster stops.
+#   Before a certificate is valid, and after it has expired, no client that verifies it can connect. If the certificates
+#   of all members expire at the same time, the whole cluster stops.
 # custom:
 #   id: live/certificate_expiry
 #   severity: warn
@@ -23,6 +23,11 @@ problems contains result.problem(place, "certificate_days", text) if {
 	text := sprintf("%s %s", [place.names.certificate_days, _left(days)])
 }
 
+problems contains result.problem(place, "certificate_start", text) if {
+	some place in clusters.host_profiles
+	text := sprintf("%s %s", [place.names.certificate_start, _early(place.facts.certificate_start)])
+}
+
 # Those that the process's flags name.
 problems contains result.problem(place, "certificate_files", text) if {
 	some place in clusters.host_profiles
@@ -30,6 +35,15 @@ problems contains result.problem(place, "certificate_files", text) if {
 	file.days < threshold.certificate_days_min
 	text := sprintf("%s until %s %s", [file.path, file.until, _left(file.days)])
 }
+
+problems contains result.problem(place, "certificate_files", text) if {
+	some place in clusters.host_profiles
+	some file in place.facts.certificate_files
+	is_string(file.from)
+	text := sprintf("%s %s", [file.path, _early(file.from)])
+}
+
+_early(start) := sprintf("is not valid before %s, later than the clock of the host that read it", [start])
 
 _left(days) := sprintf("is valid for %d days, under %d", [days, threshold.certificate_days_min]) if {
 	days >= 0

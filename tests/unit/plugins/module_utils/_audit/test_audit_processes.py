@@ -49,7 +49,14 @@ def test_a_process_is_described_with_its_supervisor(tmp_path: Path, cgroup: str,
     assert found["disks"]["data"]["path"] == "/data" and found["disks"]["data"]["fstype"] == "ext4"
     assert found["environment"] == {"ETCD_CERT_FILE": "/server.crt"}
     problem = "it contains no certificate in PEM form"
-    file = {"flag": "cert-file", "path": "/server.crt", "days_left": None, "not_after": None, "problem": problem}
+    file = {
+        "flag": "cert-file",
+        "path": "/server.crt",
+        "days_left": None,
+        "not_after": None,
+        "valid_from": None,
+        "problem": problem,
+    }
     assert found["certificates"] == [file]
 
 

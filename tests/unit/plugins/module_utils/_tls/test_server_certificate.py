@@ -38,6 +38,8 @@ def test_expiry_and_names_are_those_of_the_certificate(days: int) -> None:
     found = parse_der(certificate(days, *names).public_bytes(Encoding.DER))
     assert found.not_after == (NOW + timedelta(days)).timestamp()
     assert found.days_left(NOW.timestamp()) == days
+    assert found.start(NOW.timestamp()) is None
+    assert found.start((NOW - timedelta(9, 1)).timestamp()) == "2025-12-23 00:00 UTC"
     assert found.names == ["etcd-1", "10.0.0.11", "fd00::1"]
 
 

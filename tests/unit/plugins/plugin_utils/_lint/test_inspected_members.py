@@ -26,8 +26,14 @@ def a_process(**changed: Any) -> dict[str, Any]:
         "memory": MEMORY,
         "disks": {"data": {"path": "/data", "size": 100, "free": 60, "fstype": "ext4"}},
         "certificates": [
-            {"path": "/a.crt", "days_left": 9, "not_after": "2026-12-01", "problem": ""},
-            {"path": "/b.crt", "days_left": None, "not_after": None, "problem": "it contains no certificate"},
+            {"path": "/a.crt", "days_left": 9, "not_after": "2026-12-01", "valid_from": None, "problem": ""},
+            {
+                "path": "/b.crt",
+                "days_left": None,
+                "not_after": None,
+                "valid_from": None,
+                "problem": "it contains no certificate",
+            },
         ],
         **changed,
     }
@@ -49,7 +55,7 @@ def test_flags_and_variables_are_those_of_the_process_and_the_cluster_that_of_to
         "memory_limit": 1000,
         "disk_size": 100,
         "disk_free": 60,
-        "certificate_files": [{"path": "/a.crt", "days": 9, "until": "2026-12-01"}],
+        "certificate_files": [{"path": "/a.crt", "days": 9, "until": "2026-12-01", "from": None}],
     }
 
 

@@ -83,7 +83,13 @@ def test_what_a_silent_member_does_not_state_is_left_out() -> None:
 
 def test_disk_elections_and_certificate_are_facts_with_their_origin() -> None:
     latency = {"p99_us": 31_000, "samples": 2071, "seconds": 10, "since_start": False}
-    certificate = {"days_left": 9, "not_after": "2026-12-01", "names": ["a", "10.0.0.11"], "problem": ""}
+    certificate = {
+        "days_left": 9,
+        "not_after": "2026-12-01",
+        "valid_from": None,
+        "names": ["a", "10.0.0.11"],
+        "problem": "",
+    }
     condition = {
         "wal_fsync": latency,
         "backend_commit": {**latency, "since_start": True},
@@ -101,7 +107,7 @@ def test_disk_elections_and_certificate_are_facts_with_their_origin() -> None:
 
 
 def test_a_certificate_that_was_not_read_is_left_out() -> None:
-    unread = {"days_left": None, "not_after": None, "names": [], "problem": "refused"}
+    unread = {"days_left": None, "not_after": None, "valid_from": None, "names": [], "problem": "refused"}
     assert "certificate_days" not in described(a_cluster(a_member("a", certificate=unread)))[0]["live"]
 
 
