@@ -39,7 +39,7 @@ def specs(role: str) -> dict[str, Any]:
 def texts(role: str) -> dict[Path, str]:
     """The files of a role that read variables, without comments."""
     folders = ("tasks", "vars", "defaults", "templates")
-    paths = (path for folder in folders for path in (ROOT / "roles" / role / folder).glob("*"))
+    paths = (path for folder in folders for path in (ROOT / "roles" / role / folder).rglob("*") if path.is_file())
     return {path: re.sub(r"(?:^|\s)#.*$|\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.M) for path in paths}
 
 
