@@ -297,7 +297,10 @@ def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(tmp_path: Path) -> None
     shutil.rmtree(host.authority)
     message = host.refusal(others=["n2"])
     assert f"Cluster etcd: n1 trusts the CA of a former deployment ({host.installed}/ca.crt" in message
-    assert f"{host.authority}/ca.crt does not exist" in message and "-e etcd_tls_new_ca=etcd (it is not set)" in message
+    assert (
+        f"{host.authority}/ca.crt does not exist" in message
+        and "confirm a new CA with -e etcd_tls_new_ca=etcd (it is not set)" in message
+    )
     assert "Put the CAs of this cluster (ca.crt, ca.key, peer-ca.crt, peer-ca.key) back into" in message
     assert message.count("fatal: [") == 1
     assert "(it is other)" in host.refusal(etcd_tls_new_ca="other")
