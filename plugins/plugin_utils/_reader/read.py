@@ -243,10 +243,13 @@ class _Reader:
 
     def _add_dockerfile(self, file: Text) -> None:
         found = dockerfile.member_of(file.lines)
-        if found is None:
+        before = self._state.size()
+        # Here-documents, such as a Procfile.
+        for inner in script.split_script(file.lines)[0] if found is None else []:
+            self._add_inner(Text(file.path, inner.target, inner.lines))
+        if found is None and before == self._state.size():
             self._state.passed_over[file.path] = _NO_IMAGE
-        else:
-            self._state.add_members(file.path, [found])
+        self._state.add_members(file.path, [found] if found else [])
 
     def _add_terraform(self, file: Text) -> None:
         before = self._state.size()

@@ -48,6 +48,10 @@ def mentioned_in(path: str, text: str) -> str:
 
 
 def starts_etcd(file: Text) -> bool:
-    """Tell whether a text is certainly a script, by its name or its place, and starts etcd, perhaps without flags."""
+    """Tell whether a text is certainly a script, by its name or its place, and starts etcd, perhaps without flags, or installs it."""
     is_certain = file.target in SCRIPTS or _SHELL_FILE.search(file.target) or file.text.startswith("#!")
-    return bool(is_certain) and "etcd" in file.text and bool(script.members_of(file.lines))
+    return (
+        bool(is_certain)
+        and "etcd" in file.text
+        and (bool(script.members_of(file.lines)) or script.served_elsewhere(file.lines) is not None)
+    )

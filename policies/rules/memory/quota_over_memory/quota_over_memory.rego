@@ -27,6 +27,7 @@ warn contains finding if {
 
 problems contains problem if {
 	some profile in estimates.profiles
+	_is_known(profile.etcd)
 	quota := _bytes(profile.estimate.settings.quota_backend_bytes, profile)
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
@@ -43,6 +44,11 @@ problems contains problem if {
 	about := object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name)
 	problem := _judged(profile, quota, result.problem(profile, about, text))
 }
+
+# Something unknown, such as a chart, may set another quota than the default.
+_is_known(etcd) if etcd.names.quota_backend_bytes
+
+_is_known(etcd) if settings.is_unset(etcd, "quota_backend_bytes")
 
 # A quota over the whole limit is too large for any heap.
 _judged(profile, quota, problem) := result.assuming_value(problem, estimates.assumption(profile), true) if {

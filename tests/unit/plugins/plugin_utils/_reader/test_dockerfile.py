@@ -79,6 +79,16 @@ def test_downloaded_release() -> None:
     assert member(text)["release"] == "3.5.0"
 
 
+def test_here_document() -> None:
+    text = (
+        "FROM alpine\nENV ETCD_VERSION=v3.5.13\nRUN cat > /Procfile <<'EOF'\n"
+        'a: etcd --name a --listen-client-urls http://0.0.0.0:2379\nEOF\nCMD ["/start.sh"]\n'
+    )
+    found = member(text)
+    assert (found["release"], found["command"][:3]) == ("3.5.13", ["etcd", "--name", "a"])
+    assert found["where"]["--name"] == ["Dockerfile", 4]
+
+
 @pytest.mark.parametrize(
     "text",
     [

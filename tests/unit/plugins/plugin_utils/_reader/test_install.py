@@ -44,6 +44,13 @@ def test_a_script_that_installs_etcd(lines: str, installs: bool) -> None:
     assert members("install.sh", f"#!/bin/sh\nETCD_VER=3.4.2\n{lines}\n") == []
 
 
+def test_a_script_without_its_shell() -> None:
+    """Its name tells."""
+    text = f"LINK={DOWNLOAD}\ncd /tmp && curl -LO $LINK && tar -zxf etcd.tar.gz && mv etcd /usr/local/\n"
+    assert [found["release"] for found in members("install.sh", text)] == ["3.4.2"]
+    assert members("notes.txt", text) == []
+
+
 @pytest.mark.parametrize("text", [f"curl -L {DOWNLOAD} -o a.tgz", "curl -O https://x/etcd-v3.4.2-linux-amd64.tar.gz"])
 def test_a_pre_release(text: str) -> None:
     script = f"#!/bin/sh\n{text}\ntar xzf a.tgz -C /bin --strip-components=1\n".replace("3.4.2", "3.6.0-rc.0")
