@@ -48,10 +48,8 @@ def mentioned_in(path: str, text: str) -> str:
 
 
 def starts_etcd(file: Text) -> bool:
-    """Tell whether a text is certainly a script, by its name or its place, and starts etcd, perhaps without flags, or installs it."""
-    is_certain = file.target in SCRIPTS or _SHELL_FILE.search(file.target) or file.text.startswith("#!")
-    return (
-        bool(is_certain)
-        and "etcd" in file.text
-        and (bool(script.members_of(file.lines)) or script.served_elsewhere(file.lines) is not None)
-    )
+    """Tell whether a text is certainly a script, by its name or its place, and starts etcd, perhaps without flags; or by its name, and installs it."""
+    is_named = _SHELL_FILE.search(file.target) is not None
+    if not (is_named or file.target in SCRIPTS or file.text.startswith("#!")) or "etcd" not in file.text:
+        return False
+    return bool(script.members_of(file.lines)) or (is_named and script.served_elsewhere(file.lines) is not None)
