@@ -76,6 +76,34 @@ def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(
     assert "I/O scheduler none, unchanged" in run.output, run.output
 
 
+def test_leftovers_of_a_move_that_was_killed_are_removed_although_nothing_else_changes(site):
+    before = started(site)
+    site.on("etcd-2", f"mkdir {DATA_LOG}.moved && touch {DATA_LOG}.moved/0.wal && ln -s {OWN_LOG} {DATA_LOG}")
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and run.changed == {**dict.fromkeys(site.hosts, 0), "etcd-2": 1, "localhost": 0}, run.output
+    assert "none" in site.on("etcd-2", f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
+    assert started(site) == before
+
+
+def test_an_outdated_log_is_not_installed_on_a_blank_disk(site):
+    """The disk of the log is replaced before the log that was moved is removed."""
+    lost = "/var/lib/etcd-wal/lost"
+    site.on(
+        "etcd-3",
+        f"systemctl stop etcd && mkdir {DATA_LOG}.moved && cp {OWN_LOG}/*.wal {DATA_LOG}.moved "
+        f"&& ln -s {OWN_LOG} {DATA_LOG} && mv {OWN_LOG} {lost}",
+    )
+    run = site.play(**VARIABLES)
+    text = " ".join(run.output.split())
+    assert run.code != 0 and set(run.changed.values()) <= {0}, run.output
+    assert f"no write-ahead log in {OWN_LOG}" in text and f"{DATA_LOG}.moved is older" in text, run.output
+    assert "none" in site.on("etcd-3", f"ls -d {OWN_LOG} 2>/dev/null || echo none")
+    site.on("etcd-3", f"mv {lost} {OWN_LOG}")
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and "active" in site.on("etcd-3", "systemctl is-active etcd"), run.output
+    assert "none" in site.on("etcd-3", f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
+
+
 def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
     """The WAL volume grows: with a larger data volume the plan could choose a larger quota, which restarts members."""
     file, device = volume("etcd-2", "wal")

@@ -29,7 +29,7 @@ def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> di
         sources = others or [path for path in asides if path != target and path not in links]
         return {"source": sources[0], "target": target, "pending": True} if sources else {}
     # An old log next to the target is left over from the move away from it.
-    left = sorted({*asides, *links} - ({target} - set(asides)), key=lambda path: path == target)
+    left = [path for path in [*asides, *links] if path != target] or [path for path in asides if path == target]
     if others or not left:
         return {}
     unlinked = left[0] != target and left[0] not in links
@@ -38,7 +38,7 @@ def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> di
 
 
 def _runs(host: Mapping[str, Any]) -> bool:
-    return bool(host.get("unit", {}).get("active_state") == "active")
+    return bool((host.get("unit") or {}).get("active_state") == "active")
 
 
 def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:

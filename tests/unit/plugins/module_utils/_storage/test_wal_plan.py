@@ -46,7 +46,7 @@ MOVED = {"source": DATA_LOG, "target": OWN_LOG, "pending": False}
 )
 def test_log_in_another_folder_is_moved(found: dict[str, Any], wal_dir: str, move: dict[str, Any]) -> None:
     result = volumes.plan_volumes(
-        {"member": {"present": True, "db_size": 1, **found}}, [], "/var/lib/etcd/data", wal_dir
+        {"member": {"present": True, "db_size": 1, **found}, "unit": None}, [], "/var/lib/etcd/data", wal_dir
     )
     assert result["wal_move"] == move and bool(result["problems"]) is not bool(found)
 
