@@ -57,6 +57,7 @@ HOSTS = [
 CPU = [
     pytest("real etcd", "tests/integration"),
     pytest("certificates", "tests/playbooks/test_certificates.py"),
+    pytest("steps of a restore", "tests/playbooks/test_restore.py"),
     Check(
         "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
     ),
@@ -93,7 +94,7 @@ FAST = [
     ),
     Check("import layers", "lint-imports --no-cache", r"(\d+) kept", r"(\d+) broken"),
     pytest("model", "tests/model"),
-    pytest("playbooks", "tests/playbooks/test_targets.py tests/playbooks/test_restore.py"),
+    pytest("playbooks", "tests/playbooks/test_targets.py"),
     pytest("set-up", "tests/setup"),
     pytest("generators", "tests/tools"),
     Check("architecture", "python -m tools.architecture --check"),

@@ -5,19 +5,29 @@
 
 from __future__ import annotations
 
+import grp
+import hashlib
 import json
+import os
+import pwd
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 
 PROJECT = Path(__file__).resolve().parents[2]
 ROLE = PROJECT / "roles" / "etcd_restore"
 ID, OTHER_ID = "20261121T101500Z", "20261122T101500Z"
 SNAPSHOT = {"member": "m2", "revision": 8123, "sha256": "ab12" * 16}
-FACTS = {"files": {"/usr/local/bin/etcdctl": {"exists": False}}, "unit": {"load_state": "not-found"}}
+FACTS = {
+    "files": {"/usr/local/bin/etcdctl": {"exists": False}},
+    "unit": {"load_state": "not-found"},
+    "versions": ["3.6.16"],
+}
 
 
 def run(folder: Path, tasks: list[dict[str, Any]], *options: str, **variables: Any) -> str:
@@ -72,11 +82,13 @@ def preflight(folder: Path, **variables: Any) -> str:
     return run(folder, tasks, **variables)
 
 
-def begun(folder: Path, host: str, name: str, restore: str, marked: bool = True) -> None:
+def begun(
+    folder: Path, host: str, name: str, restore: str, marked: bool = True, snapshot: dict[str, Any] = SNAPSHOT
+) -> None:
     """Create new data of a restore on a host, in its data dir or prepared next to it, and the marker of a restore that replaces data."""
     member = folder / host / name / "member"
     member.mkdir(parents=True)
-    record = {"id": restore, "snapshot": SNAPSHOT, "source": {"host": "h2", "path": str(folder / "etcd.db")}}
+    record = {"id": restore, "snapshot": snapshot, "source": {"host": "h2", "path": str(folder / "etcd.db")}}
     (member / "headroom-restore.json").write_text(json.dumps(record))
     if marked:
         (folder / host / "restoring").write_text(json.dumps({"id": restore}))
@@ -121,6 +133,83 @@ def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
     begun(tmp_path, "h3", "data", OTHER_ID)
     said = preflight(tmp_path, etcd_restore_snapshot=str(save_snapshot(tmp_path)))
     assert f"The hosts are in different restores: h1 in {ID}, h3 in {OTHER_ID}. Remove" in said, said
+
+
+# Makes of a snapshot what the real one does, as far as a restore looks at it.
+ETCDUTL = """#!{python}
+import sys
+from pathlib import Path
+flags = dict(word.partition("=")[::2] for word in sys.argv if word.startswith("--"))
+if "status" in sys.argv:
+    print('{{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}}')
+else:
+    for name in ("snap", "wal"):
+        Path(flags["--data-dir"], "member", name).mkdir(parents=True)
+    Path(flags["--data-dir"], "member", "snap", "db").write_text("new")
+"""
+
+
+def real_snapshot(folder: Path) -> dict[str, Any]:
+    """Save a snapshot with its record, and a program that restores it; return the variables."""
+    (folder / "3.6.16").mkdir()
+    (folder / "3.6.16" / "etcdutl").write_text(ETCDUTL.format(python=sys.executable))
+    (folder / "3.6.16" / "etcdutl").chmod(0o755)
+    content = b"page" * 2048
+    body = content + hashlib.sha256(content).digest()
+    (folder / "work").write_bytes(body)
+    digest = hashlib.sha256(body).hexdigest()
+    metadata = store.Metadata("75cf", "m2", "2", "3.6.16", "3.6.0", 8123, "b3cf2f0a", 2000, len(body), digest, 0)
+    store.publish(str(folder / "work"), str(folder / "etcd.db"), metadata)
+    return {
+        "saved": metadata.as_dict(),
+        "etcd_version": "3.6.16",
+        "etcd_host_install_dir": str(folder),
+        "etcd_host_user": pwd.getpwuid(os.geteuid()).pw_name,
+        "etcd_host_user_group": grp.getgrgid(os.getegid()).gr_name,
+        "etcd_cluster": {
+            "initial_cluster": "h1=http://h1:2380,h2=http://h2:2380,h3=http://h3:2380",
+            "members": {name: {"peer_url": f"http://{name}:2380"} for name in ("h1", "h2", "h3")},
+        },
+    }
+
+
+def prepare(folder: Path, *options: str, **variables: Any) -> str:
+    """Run the preflight checks, and prepare the hosts that they found."""
+    tasks = [
+        {"name": name, "ansible.builtin.include_tasks": str(ROLE / "tasks" / f"{name}.yml")}
+        for name in ("preflight", "prepare")
+    ]
+    return run(folder, tasks, *options, **variables)
+
+
+def contents(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.glob("h?/*")}
+
+
+def test_a_replaced_host_is_prepared_from_the_snapshot_of_a_host_that_is_done(tmp_path: Path) -> None:
+    variables = real_snapshot(tmp_path)
+    for host in ("h1", "h2"):
+        begun(tmp_path, host, "data", ID, snapshot=variables["saved"])
+    before = contents(tmp_path)
+    said = prepare(tmp_path, "--check", **variables)
+    assert "incomplete on h3: would prepare it again from" in said and "failed=1" not in said, said
+    assert contents(tmp_path) == before
+    said = prepare(tmp_path, **variables)
+    assert f"incomplete on h3: preparing it again from {tmp_path}/etcd.db of h2." in said, said
+    assert contents(tmp_path) - before == {f"h3/data.restore-{ID}"}, said
+    record = json.loads((tmp_path / "h3" / f"data.restore-{ID}" / "member" / "headroom-restore.json").read_text())
+    assert record["source"] == {"host": "h2", "path": str(tmp_path / "etcd.db")}
+
+
+def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_path: Path) -> None:
+    variables = real_snapshot(tmp_path)
+    begun(tmp_path, "h1", "data", ID)
+    before = contents(tmp_path)
+    said = prepare(tmp_path, **variables)
+    assert re.search(
+        r"/etcd\.db of h2 is another snapshot \(of m2 at revision 8123, SHA-256 \w{12}…\)\. The interrupted", said
+    ), said
+    assert contents(tmp_path) - before <= {"h3"}, "the copies of the snapshot are removed"
 
 
 def rescue(folder: Path, **variables: Any) -> str:

@@ -102,10 +102,10 @@ def resolve_restore(name: str, data_dir: str, wal_dir: str) -> Restore:
     Links are followed, so that the folder itself is renamed and the link keeps its target. A link in the data dir is not followed: it is part
     of the old data.
     """
-    data = os.path.realpath(data_dir)
-    wal = os.path.normpath(wal_dir) if wal_dir else ""
-    if wal and is_inside(wal, os.path.normpath(data_dir)):
-        wal = os.path.normpath(os.path.join(data, os.path.relpath(wal, os.path.normpath(data_dir))))
+    data, named_data = os.path.realpath(data_dir), os.path.abspath(data_dir)
+    wal = os.path.abspath(wal_dir) if wal_dir else ""
+    if wal and is_inside(wal, named_data):
+        wal = os.path.normpath(os.path.join(data, os.path.relpath(wal, named_data)))
     elif wal:
         wal = os.path.realpath(wal_dir)
     if wal and is_inside(data, wal):
