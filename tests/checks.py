@@ -57,7 +57,11 @@ HOSTS = [
 CPU = [
     pytest("real etcd", "tests/integration"),
     pytest("certificates", "tests/playbooks/test_certificates.py"),
-    pytest("steps of a restore", "tests/playbooks/test_restore.py"),
+    pytest(
+        "plays",
+        "tests/playbooks/test_archive.py tests/playbooks/test_join_space.py tests/playbooks/test_limit.py "
+        "tests/playbooks/test_release_space.py tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py",
+    ),
     Check(
         "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
     ),
