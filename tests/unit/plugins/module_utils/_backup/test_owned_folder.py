@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
 
+COLLECTIONS = str(Path(owned_folder.__file__).parents[6])
 OWNER = """
 import sys, time
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
@@ -24,7 +25,10 @@ with owned_folder.owned_folder(sys.argv[1], ".work-") as folder:
 
 
 def test_folder_stays_until_its_owner_is_killed(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", OWNER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as owner:
+    command = [sys.executable, "-c", OWNER, str(tmp_path)]
+    # ansible-test loads collections by a hook of its own, which a new process does not have.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [COLLECTIONS, *sys.path]))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd="/", env=environment) as owner:
         try:
             assert owner.stdout
             folder = Path(owner.stdout.readline().strip())
