@@ -1,0 +1,47 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evaluate expressions with the variables of a role, in one play without a managed host."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the value of a Jinja expression by case. cases: the variables of each, beside the role's own."""
+    tasks = [
+        {
+            "name": f"Evaluate {case}",
+            "ansible.builtin.copy": {
+                "dest": str(folder / f"{case}.json"),
+                "content": f"{{{{ [{expression}] | to_json }}}}",
+                "mode": "0600",
+            },
+            "vars": dict(variables),
+        }
+        for case, variables in cases.items()
+    ]
+    files = [str(PROJECT / "roles" / role / kind / "main.yml") for kind in ("defaults", "vars")]
+    play = {
+        "name": "Evaluate the expression",
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "vars": {"ansible_python_interpreter": "{{ ansible_playbook_python }}"},
+        "vars_files": files,
+        "tasks": tasks,
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-i", "localhost,", str(folder / "play.yml")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {case: json.loads((folder / f"{case}.json").read_text())[0] for case in cases}
