@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
     StoredSnapshot,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 
 
 def copy_to_directory(
@@ -49,8 +50,7 @@ def check_copy_dir(directory: str, size: int) -> None:
     """Raise SnapshotError if a copy of ``size`` bytes does not fit into the directory."""
     if not os.path.isdir(directory):
         raise SnapshotError("it is not a directory on this host: create it, or mount its volume")
-    filesystem = os.statvfs(directory)
-    free = filesystem.f_bavail * filesystem.f_frsize
+    free = available_bytes(directory)
     if free < size:
         has, needs = format_sizes_distinctly(free, size)
         raise SnapshotError(f"it has {has} free, but the copy needs {needs}: free some space")

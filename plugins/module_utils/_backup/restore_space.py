@@ -15,8 +15,11 @@ from collections.abc import Sequence
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import GROWTH_BYTES, WAL_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
-
-_STAT_BLOCK = 512
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import (
+    allocated_bytes,
+    available_bytes,
+    existing_parent,
+)
 
 
 def check_free_space(
@@ -32,11 +35,11 @@ def check_free_space(
     wanted.append((os.path.dirname(restore.swaps[0].live), "the new log", WAL_BYTES))
     volumes: dict[int, tuple[str, list[tuple[str, int]]]] = {}
     for folder, purpose, needed in wanted:
-        existing = _existing(folder)
+        existing = existing_parent(folder)
         volumes.setdefault(device_of(existing), (existing, []))[1].append((purpose, needed))
     freed = leftovers(restore)
     for device, (folder, parts) in volumes.items():
-        free = free_bytes(folder) + sum(_disk_usage(path) for path in freed if device_of(path) == device)
+        free = available_bytes(folder) + sum(allocated_bytes(path) for path in freed if device_of(path) == device)
         needed = sum(part for _purpose, part in parts) + reserve
         if free < needed:
             has, needs = format_sizes_distinctly(free, needed)
@@ -74,27 +77,3 @@ def leftovers(restore: Restore) -> list[str]:
 def device_of(path: str) -> int:
     """Return the device of the filesystem that a path is on."""
     return os.stat(path).st_dev
-
-
-def free_bytes(folder: str) -> int:
-    """Return the free bytes of a folder's filesystem."""
-    filesystem = os.statvfs(folder)
-    return filesystem.f_bavail * filesystem.f_frsize
-
-
-def _existing(folder: str) -> str:
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return folder
-
-
-def _disk_usage(folder: str) -> int:
-    """Return the bytes that a folder's files occupy; files that vanish do not count."""
-    total = 0
-    for parent, _folders, files in os.walk(folder):
-        for name in files:
-            try:
-                total += os.lstat(os.path.join(parent, name)).st_blocks * _STAT_BLOCK
-            except FileNotFoundError:
-                continue
-    return total

@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     run_etcdctl,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 
 # Bytes that etcd writes in addition to its database: two WAL segments of 64 MB, one allocated ahead, and a database that grows by 16 MB at a time.
 WAL_BYTES = 128 << 20
@@ -102,8 +103,7 @@ def check_scratch_dir(parent: str, needed: int) -> None:
             f"scratch_dir {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
         )
     owned_folder.remove_abandoned(parent, _PREFIX)
-    filesystem = os.statvfs(parent)
-    free = filesystem.f_bavail * filesystem.f_frsize
+    free = available_bytes(parent)
     if free < needed:
         has, needs = format_sizes_distinctly(free, needed)
         raise DrillError(

@@ -58,7 +58,7 @@ def newest_meta(database: FileIO) -> Meta:
 
 
 def items(database: FileIO, meta: Meta, bucket: bytes) -> Iterator[Item]:
-    """Yield the items of a bucket, none if there is no such bucket. Raises FormatError."""
+    """Yield the items of a bucket, and nothing if the bucket does not exist. Raises FormatError."""
     for item in _tree(database, meta.page_size, meta.root, 0):
         if item.key == bucket:
             if len(item.value) < _BUCKET.size:

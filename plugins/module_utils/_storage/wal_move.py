@@ -31,6 +31,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
 
 # For the current segment and the one that etcd allocates ahead.
@@ -205,10 +206,7 @@ def move_problem(source: str, target: str, step: Step) -> str | None:
             return f"{target} is not empty ({len(os.listdir(target))} entries): move them away first."
     if step.name != "begin":
         return None
-    filesystem = os.statvfs(parent)
-    free = filesystem.f_bavail * filesystem.f_frsize + (
-        log_bytes(staging_path(target)) if os.path.isdir(staging_path(target)) else 0
-    )
+    free = available_bytes(parent) + (log_bytes(staging_path(target)) if os.path.isdir(staging_path(target)) else 0)
     if free < step.size + RESERVE_BYTES:
         return (
             f"{parent} has {format_size(free)} free, and the log needs {format_size(step.size)} and "

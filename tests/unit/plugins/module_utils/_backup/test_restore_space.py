@@ -22,7 +22,7 @@ def volumes(monkeypatch: pytest.MonkeyPatch, free: dict[str, int]) -> None:
     def volume(path: str) -> str:
         return max((folder for folder in free if f"{path}/".startswith(f"{folder}/")), key=len)
 
-    monkeypatch.setattr(restore_space, "free_bytes", lambda path: free[volume(path)])
+    monkeypatch.setattr(restore_space, "available_bytes", lambda path: free[volume(path)])
     monkeypatch.setattr(restore_space, "device_of", lambda path: list(free).index(volume(path)))
 
 
