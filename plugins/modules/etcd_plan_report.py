@@ -45,7 +45,7 @@ options:
     type: str
   required:
     description:
-      - Whether to fail if there is no plan, for example because no flags keep the workload within the budget.
+      - Whether to fail without a plan, for example if the workload does not fit into the budget.
       - If V(false), prints the reason instead, and does not write O(report).
     type: bool
     default: true

@@ -98,7 +98,7 @@ unusable:
       corrected, such as a full volume.
   type: bool
   returned: failure
-  version_added: 0.4.0
+  version_added: 0.3.0
 metadata:
   description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict

@@ -40,17 +40,17 @@ options:
   snapshot_size:
     description: With O(state=checked), the size of the snapshot in bytes, required. The new database has about the same size.
     type: int
-    version_added: 0.4.0
+    version_added: 0.3.0
   copy_dirs:
     description: With O(state=checked), the directories that will each hold a copy of the snapshot during the restore. They may not exist yet.
     type: list
     elements: path
     default: []
-    version_added: 0.4.0
+    version_added: 0.3.0
   source:
     description: With O(state=prepared), where O(path) was copied from. RV(record) returns it, so that a resumed restore finds the snapshot again.
     type: dict
-    version_added: 0.4.0
+    version_added: 0.3.0
     suboptions:
       host:
         description: The host.
@@ -189,12 +189,12 @@ ready:
       restore, or that lost a volume - prepare such a host again.
   type: bool
   returned: success
-  version_added: 0.4.0
+  version_added: 0.3.0
 record:
   description: Id, snapshot metadata and source of the restore O(id), from what this host has of its new data; empty without any.
   type: dict
   returned: success
-  version_added: 0.4.0
+  version_added: 0.3.0
 restored:
   description: Id and snapshot metadata of the restore that created the current data; empty if it was not restored.
   type: dict

@@ -474,7 +474,7 @@ def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
         "days is 0, and must be a number of days from 1 on",
         "host is n9, which the inventory does not have",
         'dir is "shop", and must be the full path of a directory on n9',
-        "there is no cluster other: set etcd_client_certificate_cluster to one of etcd",
+        "the inventory has no cluster other: set etcd_client_certificate_cluster to one of etcd",
     ):
         assert problem in message
     assert "Nothing was changed" in message

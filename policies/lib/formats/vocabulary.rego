@@ -136,7 +136,7 @@ _values_at(document, place) := [value |
 	place.within
 } else := [value | value := _at(document, place.at)]
 
-# The name of another file is no patch.
+# Skip names of files: their patches are not in this document.
 _parsed(patch) := patch if is_object(patch)
 
 _parsed(patch) := document if {
