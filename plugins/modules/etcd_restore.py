@@ -58,6 +58,15 @@ options:
       path:
         description: The path on that host.
         type: str
+  generation:
+    description:
+      - With O(state=prepared), V(0) for the first data of the restore. For a member that is prepared again, one more than the highest generation of
+        all members. RV(record) returns it.
+      - A member with data of a later generation has none of the writes that the members made since the snapshot. Start the members of
+        earlier generations first.
+    type: int
+    default: 0
+    version_added: 0.3.0
   member:
     description: With O(state=prepared), the name of this member, required.
     type: str
@@ -191,7 +200,7 @@ ready:
   returned: success
   version_added: 0.3.0
 record:
-  description: Id, snapshot metadata and source of the restore O(id), from what this host has of its new data; empty without any.
+  description: Id, snapshot metadata, source and generation of the restore O(id), from what this host has of its new data; empty without any.
   type: dict
   returned: success
   version_added: 0.3.0
@@ -261,6 +270,7 @@ def build_request(params: dict[str, Any]) -> backup_restore.Request:
         etcdutl_path=params["etcdutl_path"],
         timeout=params["timeout"],
         source=params["source"],
+        generation=params["generation"],
     )
 
 
@@ -348,6 +358,7 @@ def main() -> None:
             "snapshot_size": {"type": "int"},
             "copy_dirs": {"type": "list", "elements": "path", "default": []},
             "source": {"type": "dict", "options": {"host": {"type": "str"}, "path": {"type": "str"}}},
+            "generation": {"type": "int", "default": 0},
             "member": {"type": "str"},
             "peer_url": {"type": "str"},
             "initial_cluster": {"type": "str"},

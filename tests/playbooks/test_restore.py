@@ -16,7 +16,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -73,7 +76,7 @@ def preflight(folder: Path, **variables: Any) -> str:
     """Run the preflight checks and print what they found."""
     found = (
         "prepares {{ _etcd_restore_unprepared | join(' ') }} from {{ etcd_restore_snapshot }} of {{ _etcd_restore_source }}, "
-        "{{ 'resumed' if _etcd_restore_resumed else 'new' }}."
+        "{{ 'resumed' if _etcd_restore_resumed else 'new' }}. Starts later: {{ etcd_restore_start_later | join(' ') or 'none' }}."
     )
     tasks = [
         {"name": "Check", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "preflight.yml")},
@@ -103,7 +106,7 @@ def save_snapshot(folder: Path) -> Path:
 def test_a_new_restore_prepares_all_hosts(tmp_path: Path) -> None:
     path = save_snapshot(tmp_path)
     said = preflight(tmp_path, etcd_restore_snapshot=str(path))
-    assert f"prepares h1 h2 h3 from {path} of h1, new." in said, said
+    assert f"prepares h1 h2 h3 from {path} of h1, new. Starts later: none." in said, said
 
 
 def test_an_interrupted_restore_prepares_only_the_hosts_that_lack_its_data(tmp_path: Path) -> None:
@@ -112,7 +115,36 @@ def test_an_interrupted_restore_prepares_only_the_hosts_that_lack_its_data(tmp_p
     begun(tmp_path, "h2", f"data.restore-{ID}", ID, marked=False)
     path = save_snapshot(tmp_path)
     said = preflight(tmp_path)
-    assert f"prepares h3 from {path} of h2, resumed." in said, said
+    assert f"prepares h3 from {path} of h2, resumed. Starts later: h3." in said, said
+
+
+@pytest.mark.parametrize(
+    ("generations", "later"),
+    [
+        ({}, []),
+        ({"h1": 0, "h2": 0, "h3": 0}, []),
+        ({"h1": 0, "h3": None}, ["h2"]),  # lost now; older releases recorded no generation
+        ({"h1": 1, "h2": 0, "h3": 0}, ["h1"]),  # lost in an earlier run, which ended before the members started
+        ({"h3": 0}, ["h2"]),  # with one survivor, just enough members for a majority: it wins the election
+        ({"h1": 0, "h2": 2, "h3": 1}, ["h2"]),  # lost twice: the writes may be on h3 alone
+        ({"h2": 2, "h3": 1}, ["h1"]),
+        ({"h1": 1, "h2": 1, "h3": 1}, []),
+    ],
+)
+def test_members_with_the_oldest_data_start_first(generations: dict[str, int | None], later: list[str]) -> None:
+    loader, hosts = DataLoader(), ["h1", "h2", "h3"]
+    tasks = loader.load_from_file(str(ROLE / "tasks" / "preflight.yml"), trusted_as_template=True)
+    [task] = [one for one in tasks if "etcd_restore_start_later" in one.get("ansible.builtin.set_fact", {})]
+    records = {host: {} if number is None else {"generation": number} for host, number in generations.items()}
+    variables = {
+        **task["vars"],
+        "ansible_play_hosts_all": hosts,
+        "_etcd_restore_unprepared": [host for host in hosts if host not in generations],
+        "hostvars": {host: {"_etcd_restore_progress": {"record": record}} for host, record in records.items()},
+    }
+    found = Templar(loader=loader, variables=variables).template(task["ansible.builtin.set_fact"])
+    assert found["etcd_restore_start_later"] == later
+    assert found["_etcd_restore_generation"] == max((number or 0 for number in generations.values()), default=-1) + 1
 
 
 def test_a_lost_snapshot_is_named(tmp_path: Path) -> None:

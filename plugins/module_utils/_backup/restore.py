@@ -42,8 +42,8 @@ class Request:
     """The snapshot to restore, and the member and cluster to restore it for.
 
     ``owner`` and ``group`` are numeric ids. ``bump_revision`` is added to revisions, so that none is used twice and watchers
-    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source`` is kept
-    in the record: a resumed restore finds the snapshot there.
+    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source`` and
+    ``generation`` are kept in the record: a resumed restore finds the snapshot there, and the members that may hold newer writes.
     """
 
     path: str
@@ -58,6 +58,7 @@ class Request:
     etcdutl_path: str
     timeout: int
     source: dict[str, str] | None = None
+    generation: int = 0
 
 
 def read_marker(marker: str) -> dict[str, Any] | None:
@@ -91,6 +92,7 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
     with _translate_os_errors(restore.data_dir):
         _make(restore, request, run)
         record = {"id": restore.id, "snapshot": metadata.as_dict(), "source": request.source}
+        record["generation"] = request.generation
         for swap in restore.swaps:
             _write_json(restore.record_path(swap, swap.prepared + _PART), record)
             _set_owner_and_flush(swap.prepared + _PART, request.owner, request.group)

@@ -213,8 +213,8 @@ def update_order(members: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
     members: mappings with ``host``, ``cluster``, ``state`` (of its cluster), ``changes``, ``down`` (its unit does not run),
     ``healthy``, ``leads``, ``quorum`` (of its cluster) and ``joins`` (its place among the members that join, from 1; 0 or none if it is one).
-    All members of a new cluster start together, at position 0. In an existing cluster those that join come first, so that a restart of the
-    others costs less. Then come those that are down: their
+    All members of a new cluster start together, at position 0; those that are ``later`` start at position 1, once the others serve.
+    In an existing cluster those that join come first, so that a restart of the others costs less. Then come those that are down: their
     update cannot cost quorum. They start together if the cluster has none, since no member serves before there is a
     majority. Then come unhealthy members (no other may stop before them), then followers, then the leader, so that the
     leadership moves once.
@@ -226,7 +226,9 @@ def update_order(members: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         joins = member.get("joins") or NEVER
         if not member["changes"] and joins == NEVER:
             continue
-        if member["state"] == "new" or (member["down"] and member["cluster"] in without_quorum):
+        if member["state"] == "new":
+            order[member["host"]] = int(bool(member.get("later")))
+        elif member["down"] and member["cluster"] in without_quorum:
             order[member["host"]] = 0
         else:
             place = (joins, not member["down"], bool(member["healthy"]), bool(member["leads"]), member["host"])

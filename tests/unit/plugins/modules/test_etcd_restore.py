@@ -129,12 +129,14 @@ def test_a_host_that_lost_a_volume_is_prepared_again(
     inspected = step(capsys, asked, "inspected")
     assert (inspected["ready"], bool(inspected["record"])) == (False, len(lost) == 1)
     if inspected["record"]:
-        assert inspected["record"]["source"] == asked["source"]
+        assert (inspected["record"]["source"], inspected["record"]["generation"]) == (asked["source"], 0)
+    asked["generation"] = 1
     assert "prepare the restore first" in step(capsys, asked, "blocked")["msg"]
     for state in ("prepared", "blocked", "activated"):
         assert step(capsys, asked, state)["ready"]
     assert step(capsys, asked, "prepared")["msg"] == f"The data of the restore {ID} already exists."
     assert (tmp_path / "data" / "member" / "snap" / "db").exists() and (tmp_path / "wal" / "member" / "wal").is_dir()
+    assert step(capsys, asked, "inspected")["record"]["generation"] == 1
     assert step(capsys, asked, "finished")["restored"]["id"] == ID
 
 

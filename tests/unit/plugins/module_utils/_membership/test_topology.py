@@ -250,6 +250,7 @@ def lost(host, **other):
         ([lost("n1", changes=False), lost("n2", down=True), lost("n3", down=True)], {"n2": 0, "n3": 0}),
         ([lost("n1"), lost("n2"), lost("n3")], {"n1": 1, "n2": 2, "n3": 3}),
         ([change("n1", state="new"), change("n2", state="new")], {"n1": 0, "n2": 0}),
+        ([change("n1", state="new"), change("n2", state="new", later=True)], {"n1": 0, "n2": 1}),
         ([change("n1"), change("m1", cluster="other"), change("m2", cluster="other")], {"n1": 0, "m1": 0, "m2": 1}),
     ],
 )
