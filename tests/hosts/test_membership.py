@@ -235,8 +235,9 @@ def test_five_members_become_three_without_the_leader(site, folder):
     assert refused.code != 0 and '{"etcd_scale_remove": ["etcd-4"]}' in " ".join(refused.output.split()), refused.output
     with writing(5):
         # The remaining members have their configuration by then, so the next run only removes.
-        killed_at(site, "Remove the member from the cluster", "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
-        run = play(site, "scale", three, etcd_scale_remove=["etcd-4", "etcd-5"])
+        removed = ["etcd-4", member_id(site, "etcd-5")]
+        killed_at(site, "Remove the member from the cluster", "scale", three, etcd_scale_remove=removed)
+        run = play(site, "scale", three, etcd_scale_remove=removed)
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
     assert started(site, "etcd-1", "etcd-2", "etcd-3") == before

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts playbook scale considers for retirement: those of the members that etcd_scale_remove names."""
+"""Which hosts playbook scale retires: those of the members that etcd_scale_remove names, by name or by id."""
 
 from __future__ import annotations
 
@@ -12,15 +12,63 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-PLAYBOOK = Path(__file__).resolve().parents[2] / "playbooks" / "scale.yml"
+PROJECT = Path(__file__).resolve().parents[2]
+PLAYBOOK = PROJECT / "playbooks" / "scale.yml"
+ROLE = PROJECT / "roles" / "etcd"
 GIVEN = [["etcd-4", "etcd-5"], "etcd-4,etcd-5", "etcd-4, etcd-5", None]
+LEARNER, MEMBER, CLUSTER = "6d3c0aa95f2b7c11", "8e9e05c52164694d", "cdf818194e3a8c32"
+
+
+def task_of_playbook() -> tuple[DataLoader, Any]:
+    """Return the task that enters the role."""
+    loader = DataLoader()
+    plays = loader.load_from_file(str(PLAYBOOK), trusted_as_template=True)
+    [task] = next(play["tasks"] for play in plays if play["name"] == "Retire the hosts of removed members")
+    return loader, task
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=["a list", "commas", "commas and blanks", "not set"])
 def test_the_names_are_read_as_the_plan_reads_them(given: Any) -> None:
-    loader = DataLoader()
-    plays = loader.load_from_file(str(PLAYBOOK), trusted_as_template=True)
-    [task] = next(play["tasks"] for play in plays if play["name"] == "Retire the hosts of removed members")
+    loader, task = task_of_playbook()
     variables = {} if given is None else {"etcd_scale_remove": given}
-    found = Templar(loader=loader, variables=variables).template(task["vars"]["_etcd_removed"])
+    found = Templar(loader=loader, variables=variables).template(task["vars"]["etcd_retire"])
     assert found == ([] if given is None else ["etcd-4", "etcd-5"])
+
+
+def holds(templar: Templar, conditions: list[Any]) -> bool:
+    """Evaluate conditions as Ansible does: in their order, up to the first that is false."""
+    return all(templar.evaluate_conditional(condition) for condition in conditions)
+
+
+@pytest.mark.parametrize(
+    ("given", "host", "identity", "retired"),
+    [
+        (["etcd-5"], "etcd-5", LEARNER, True),
+        (["etcd-5"], "etcd-4", LEARNER, False),
+        # A learner that has not started yet has no name, so that it is removed by its id; its host may hold its data by now.
+        ([LEARNER], "etcd-5", LEARNER, True),
+        ([LEARNER], "app-1", None, False),
+        ([LEARNER], "etcd-4", MEMBER, False),
+        ([LEARNER, "etcd-4"], "etcd-4", MEMBER, True),
+    ],
+)
+def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
+    given: list[str], host: str, identity: str | None, retired: bool
+) -> None:
+    loader, task = task_of_playbook()
+    variables = {
+        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        "ansible_check_mode": False,
+        "inventory_hostname": host,
+        "etcd_retire": given,
+        "groups": {"etcd_targets": ["etcd-1"]},
+        "hostvars": {
+            "etcd-1": {"etcd_host_facts": {"etcd": {"cluster": {"id": CLUSTER, "members": [{"id": "beef"}]}}}}
+        },
+    }
+    entered = holds(Templar(loader=loader, variables=variables), task["when"])
+    found = {"member_id": identity, "cluster_id": CLUSTER} if identity else None
+    variables |= {"etcd_name": host, "etcd_host_facts": {"member": {"present": bool(identity), "identity": found}}}
+    tasks = loader.load_from_file(str(ROLE / "tasks" / "retire.yml"), trusted_as_template=True)
+    [retire] = [task for task in tasks if task["name"] == "Retire the host"]
+    assert (entered and holds(Templar(loader=loader, variables=variables), retire["when"])) is retired
