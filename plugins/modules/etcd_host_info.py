@@ -535,7 +535,8 @@ member:
       RV(ignore:wal_files) and RV(ignore:wal_size) are number and bytes of the WAL segments, RV(ignore:wal_dirs) the folders that they are in (below
       the data dir, O(wal_dir), the one in O(config_file), or several).
     - RV(ignore:wal_asides) are the folders whose log was set aside when M(etcdops.headroom.etcd_wal_move) moved it,
-      RV(ignore:wal_links) those that are links to another folder, as it leaves one.
+      RV(ignore:wal_links) those that are links to another folder, as it leaves one, and RV(ignore:wal_copies) those from or to which it has copied a
+      log without finishing the move.
     - RV(ignore:available) is the number of free bytes on the volume of O(data_dir), or of its closest existing parent; RV(ignore:used) the number of
       bytes that the files in O(data_dir) occupy. RV(ignore:wal_available) is that number for O(wal_dir); none if it shares the volume of O(data_dir).
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
@@ -553,6 +554,7 @@ member:
     wal_dirs: [/var/lib/etcd-wal/member/wal]
     wal_asides: []
     wal_links: []
+    wal_copies: []
     available: 9663676416
     used: 80805888
     wal_available: 1932735283

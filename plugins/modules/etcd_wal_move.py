@@ -15,7 +15,7 @@ description:
     renames the old folder to its name with C(.moved) appended, and uses the copy.
   - Leaves a link from the old folder to the new one, so that an etcd started with its old configuration does not create a new log.
   - Continues a move that was interrupted at any point.
-  - Once the member serves from the new folder, O(state=cleaned) removes the old log and the link.
+  - Once the member serves from the new folder, O(state=cleaned) removes the old log, the link, and copies of abandoned moves.
 options:
   source:
     description: The folder that holds the log.
@@ -28,7 +28,8 @@ options:
   state:
     description:
       - V(moved) moves the log. The member must be stopped.
-      - V(cleaned) removes the leftovers of V(moved). The member must run, with its log in O(target).
+      - V(cleaned) removes the leftovers of V(moved), also of a move that was interrupted and then abandoned; O(source) may equal O(target). The
+        member must run, with its log in O(target).
     type: str
     choices: [moved, cleaned]
     default: moved

@@ -5,13 +5,15 @@
 
 Each step leaves a state from which the next run continues:
 
-1. Copy the files to TARGET.moving, flush them, and compare them with what the disk returns.
+1. Copy the files to TARGET.moving, flush them, and compare them with what the disk returns. SOURCE.moving is a link to the copy, so that
+   clean_up() finds the copy also if the move is abandoned and nothing names TARGET any more.
 2. Rename SOURCE to SOURCE.moved, which stays until the member serves from TARGET.
 3. Rename TARGET.moving to TARGET.
 4. Link SOURCE to TARGET, so that an etcd started with its old configuration finds its log instead of creating a new one.
 
-Once the member serves, clean_up() removes SOURCE.moved and then the link. The link proves that step 3 was complete: the member may have
-written to TARGET, so SOURCE.moved is outdated, and is not used again even if TARGET is empty (a replaced disk).
+Once the member serves, clean_up() removes SOURCE.moved, copies of abandoned moves, and then the link. The link proves that step 3 was
+complete: the member may have written to TARGET, so SOURCE.moved is outdated, and is not used again even if TARGET is empty (a replaced
+disk).
 """
 
 from __future__ import annotations
@@ -73,6 +75,22 @@ def configured_wal_dir(text: str) -> str | None:
     return found.group(2) if found else None
 
 
+def copy_paths(folder: str) -> list[str]:
+    """Return the copies that a move from or to a folder left, and the link to one."""
+    path = staging_path(folder)
+    if not os.path.islink(path):
+        return [path] if os.path.isdir(path) else []
+    copy = os.readlink(path)
+    return [copy, path] if _is_copy(copy) else [path]
+
+
+def _is_copy(folder: str) -> bool:
+    """Return whether a folder can only be a copy of a log: etcd's user may write the link, and root removes what it leads to."""
+    if not folder.endswith(staging_path("")) or os.path.islink(folder) or not os.path.isdir(folder):
+        return False
+    return all(entry.name.endswith(".wal") and entry.is_file(follow_symlinks=False) for entry in os.scandir(folder))
+
+
 def log_files(folder: str) -> list[str]:
     """Return the names of the log's files in a folder, oldest first; empty without the folder."""
     try:
@@ -116,6 +134,7 @@ def member_facts(data_dir: str, wal_dir: str | None, config: str = "") -> dict[s
         "wal_dirs": dirs,
         "wal_asides": [folder for folder in folders if os.path.isdir(aside_path(folder))],
         "wal_links": [folder for folder in folders if os.path.islink(folder)],
+        "wal_copies": [folder for folder in folders if copy_paths(folder)],
     }
 
 
@@ -230,6 +249,10 @@ def move_log(source: str, target: str, step: Step) -> None:
     if step.name == "done":
         return
     if step.name == "begin":
+        for path in copy_paths(source):
+            _remove(path)
+        os.symlink(staging_path(target), staging_path(source))
+        sync_path(os.path.dirname(source))
         _copy(source, staging_path(target))
         os.rename(source, aside_path(source))
         sync_path(os.path.dirname(source))
@@ -242,32 +265,40 @@ def move_log(source: str, target: str, step: Step) -> None:
             os.rmdir(target)
         os.rename(staging_path(target), target)
         sync_path(os.path.dirname(target))
+    if os.path.islink(staging_path(source)):
+        os.unlink(staging_path(source))
     if not os.path.lexists(source):
         os.symlink(target, source)
         sync_path(os.path.dirname(source))
 
 
 def leftovers(source: str, target: str) -> list[str]:
-    """Return the leftovers of a finished move: old logs and the link, which is removed last because it proves that they are outdated."""
+    """Return the leftovers of moves: old logs, copies, and the link, which is removed last because it proves that the old logs are outdated."""
     # TARGET.moved is of an earlier move in the other direction.
     left = [path for path in dict.fromkeys((aside_path(source), aside_path(target))) if os.path.isdir(path)]
+    left += dict.fromkeys((*copy_paths(source), *copy_paths(target)))
     if _links_to(source, target):
         left.append(source)
     return left
 
 
 def clean_up(source: str, target: str) -> None:
-    """Remove the leftovers of a finished move. Raises WalMoveError unless a running member writes its log in ``target``."""
+    """Remove the leftovers of moves. Raises WalMoveError unless a running member writes its log in ``target``."""
     if locked_file(target) is None:
         raise WalMoveError(
             f"no running member uses the log in {target}, so {aside_path(source)} stays: start the member first."
         )
     for path in leftovers(source, target):
-        if os.path.islink(path):
-            os.unlink(path)
-        else:
-            shutil.rmtree(path)
-            sync_path(os.path.dirname(path))
+        _remove(path)
+
+
+def _remove(path: str) -> None:
+    """Remove a folder or a link, also after a power failure."""
+    if os.path.islink(path):
+        os.unlink(path)
+    else:
+        shutil.rmtree(path)
+        sync_path(os.path.dirname(path))
 
 
 def _digest(path: str) -> str:

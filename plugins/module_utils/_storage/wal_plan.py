@@ -30,8 +30,11 @@ def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> di
         return {"source": sources[0], "target": target, "pending": True} if sources else {}
     # An old log next to the target is left over from the move away from it.
     left = [path for path in [*asides, *links] if path != target] or [path for path in asides if path == target]
-    if others or not left:
+    if others:
         return {}
+    if not left:
+        copies = member.get("wal_copies", [])  # of moves that were interrupted, and then abandoned
+        return {"source": copies[0], "target": target, "pending": False} if copies else {}
     unlinked = left[0] != target and left[0] not in links
     # The link is missing if the move was interrupted before its last step; a running member shows that it was not.
     return {"source": left[0], "target": target, "pending": unlinked and not _runs(host)}

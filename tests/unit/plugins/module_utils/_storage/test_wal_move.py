@@ -76,6 +76,46 @@ def test_interrupted_move_continues(log: Log, cut: str) -> None:
     assert not os.path.exists(staging_path(log.target))
 
 
+@pytest.mark.parametrize("after", ["nothing", "another folder", "the way back"])
+def test_copy_of_an_abandoned_move_is_removed(log: Log, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "copyfile", lambda _origin, made: Path(made).write_bytes(b"less"))
+    with pytest.raises(WalMoveError, match="the new disk loses data"):
+        log.move()
+    monkeypatch.undo()
+    copy, data = staging_path(log.target), log.source[: -len("/member/wal")]
+    assert os.path.isdir(copy)
+    # The inventory and the config file no longer name the new folder.
+    assert wal_move.member_facts(data, None)["wal_copies"] == [log.source]
+    if after == "another folder":
+        log.target = f"{os.path.dirname(log.target)}/other"
+        assert log.move() == "begin" and not os.path.exists(copy)
+        assert wal_move.leftovers(log.source, log.target) == [aside_path(log.source), log.source]
+        return
+    if after == "the way back":  # the member was replaced in the meantime, with its log in the new folder
+        log.source, log.target = log.target, log.source
+        os.rename(log.target, log.source)
+        assert wal_move.member_facts(data, log.source)["wal_copies"] == [log.target, log.source]
+    serving = log.source
+    monkeypatch.setattr(wal_move, "locked_file", lambda folder: folder if folder == serving else None)
+    wal_move.clean_up(log.target if after == "the way back" else serving, serving)
+    assert log.held(serving) == FILES and not os.path.exists(copy)
+    assert wal_move.member_facts(data, log.target)["wal_copies"] == []
+
+
+def test_a_link_to_something_else_is_removed_alone(log: Log, tmp_path: Path) -> None:
+    """etcd's user may write it."""
+    for name, file in (("keys", "a.wal"), ("other.moving", "key"), ("wal.moving", "0.tmp")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / file).touch()
+        os.symlink(folder, staging_path(log.source))
+        assert wal_move.copy_paths(log.source) == [staging_path(log.source)]
+        assert log.move() == "begin" and (folder / file).exists()
+        shutil.rmtree(log.target)
+        os.unlink(log.source)
+        os.rename(aside_path(log.source), log.source)
+
+
 def test_damaged_copy_is_replaced(log: Log) -> None:
     shutil.copytree(log.source, staging_path(log.target))
     os.rename(log.source, aside_path(log.source))
@@ -205,6 +245,7 @@ def test_member_facts_find_the_log_inside_and_outside_the_data_dir(tmp_path: Pat
         "wal_dirs": [],
         "wal_asides": [],
         "wal_links": [],
+        "wal_copies": [],
     }
     assert wal_move.member_facts(str(data), None) == nothing
     wal.mkdir()

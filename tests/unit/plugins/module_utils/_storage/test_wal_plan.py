@@ -40,6 +40,18 @@ MOVED = {"source": DATA_LOG, "target": OWN_LOG, "pending": False}
             "",
             {"source": DATA_LOG, "target": DATA_LOG, "pending": False},
         ),
+        # A move was interrupted while it copied, and then abandoned. The next move replaces the copy.
+        (
+            {"wal_dirs": [DATA_LOG], "wal_copies": [DATA_LOG]},
+            "",
+            {"source": DATA_LOG, "target": DATA_LOG, "pending": False},
+        ),
+        ({"wal_dirs": [OWN_LOG], "wal_copies": [DATA_LOG]}, OWN_LOG, MOVED),
+        (
+            {"wal_dirs": [DATA_LOG], "wal_copies": [DATA_LOG]},
+            OWN_LOG,
+            {"source": DATA_LOG, "target": OWN_LOG, "pending": True},
+        ),
         # A link of the administrator.
         ({"wal_dirs": [DATA_LOG], "wal_links": [DATA_LOG]}, "", {}),
     ],
