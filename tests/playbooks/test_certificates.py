@@ -446,6 +446,24 @@ def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, 
     assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before and not host.installed.exists()
 
 
+@pytest.mark.parametrize(
+    ("days", "problem"),
+    [(2, "A new certificate would be valid from 20"), (-70, "A new certificate would be due for renewal from 20")],
+    ids=["behind", "ahead"],
+)
+def test_an_application_on_a_host_with_a_wrong_clock(host: Host, tmp_path: Path, days: int, problem: str) -> None:
+    """Before, each run issued a certificate that the host could not use."""
+    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path)}
+    shop |= {"etcd_client_certificate_days": 90}
+    wrong = {"_etcd_tls_controller_seconds": time.time() + days * 86400}
+    message = host.refusal("client_certificate", **shop, **wrong)
+    assert "the clock of the controller says 20" in message and problem in message
+    assert "Set the clock that is wrong" in message and not (tmp_path / "shop.key").exists()
+    # A certificate that is there stays.
+    assert host.issue("client_certificate", **shop) == 2
+    assert host.issue("client_certificate", **shop, **wrong) == 0
+
+
 def test_a_client_of_the_gateway_gets_a_certificate_without_a_common_name(host: Host, tmp_path: Path) -> None:
     """One that has a common name is replaced, with the same key, and the other way round."""
     files = {"etcd_client_certificate_name": "gateway", "etcd_client_certificate_dir": str(tmp_path)}
