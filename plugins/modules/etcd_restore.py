@@ -22,6 +22,8 @@ options:
         that restore.
       - V(checked) changes nothing. Fails if a folder cannot be renamed, or if a volume has too little space for the new data next to the old and
         for the copies of the snapshot in O(copy_dirs).
+      - V(admitted) changes nothing. Fails if authentication is on in the snapshot O(path), and O(client_name) is none of its users with the role
+        C(root), which all operations of this collection need.
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
       - V(blocked) marks the restore on this host, before etcd is stopped. With O(start_guard), etcd cannot start from then on, also after a reboot.
         As long as no member's data was replaced, a restore may start over, from another snapshot.
@@ -29,14 +31,18 @@ options:
       - V(activated) renames the old data and then the new. Fails while etcd runs on the old data, so stop every member of the cluster first.
       - V(finished) ends the restore, once the cluster works, and removes O(start_guard).
     type: str
-    choices: [inspected, checked, prepared, blocked, activated, permitted, finished]
+    choices: [inspected, checked, admitted, prepared, blocked, activated, permitted, finished]
     required: true
   id:
     description: Id of the restore, the same on all members - the time at which it started, for example V(20261121T101500Z).
     type: str
   path:
-    description: With O(state=prepared), the snapshot on this host, required.
+    description: With O(state=prepared) and O(state=admitted), the snapshot on this host, required.
     type: path
+  client_name:
+    description: With O(state=admitted), the common name of the client certificate that will be used after the restore, required; empty for none.
+    type: str
+    version_added: 0.3.0
   snapshot_size:
     description: With O(state=checked), the size of the snapshot in bytes, required. The new database has about the same size.
     type: int
@@ -231,6 +237,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     check,
     restore_folders,
     restore_space,
+    snapshot_users,
     start_guard,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
@@ -238,7 +245,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 
-STATES = ["inspected", "checked", "prepared", "blocked", "activated", "permitted", "finished"]
+STATES = ["inspected", "checked", "admitted", "prepared", "blocked", "activated", "permitted", "finished"]
 
 # Options that state=prepared requires.
 REQUIRED = ("path", "member", "peer_url", "initial_cluster", "token")
@@ -304,6 +311,13 @@ def check_space(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     return {"changed": False, "msg": "There is enough space for the new data."}
 
 
+def check_access(path: str, client_name: str) -> None:
+    """Check that etcd will accept the client after the restore. Raises RestoreError."""
+    problem = snapshot_users.access_problem(path, client_name)
+    if problem:
+        raise RestoreError(problem)
+
+
 def activate(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
     """Swap the old and the new data, or report what would be swapped."""
     if module.check_mode:
@@ -355,6 +369,7 @@ def main() -> None:
             "state": {"type": "str", "choices": STATES, "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
+            "client_name": {"type": "str"},
             "snapshot_size": {"type": "int"},
             "copy_dirs": {"type": "list", "elements": "path", "default": []},
             "source": {"type": "dict", "options": {"host": {"type": "str"}, "path": {"type": "str"}}},
@@ -376,6 +391,7 @@ def main() -> None:
         },
         required_if=[
             ("state", "checked", ["id", "snapshot_size"]),
+            ("state", "admitted", ["path", "client_name"]),
             ("state", "prepared", ["id", *REQUIRED]),
             ("state", "blocked", ["id"]),
             ("state", "activated", ["id"]),
@@ -389,6 +405,8 @@ def main() -> None:
         result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
         if params["state"] == "checked":
             result = check_space(module, restore)
+        elif params["state"] == "admitted":
+            check_access(params["path"], params["client_name"])
         elif params["state"] == "prepared":
             result = prepare(module, restore)
         elif params["state"] == "blocked":

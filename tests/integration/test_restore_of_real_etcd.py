@@ -22,7 +22,12 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_folders, scratch_member, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
+    restore_folders,
+    scratch_member,
+    snapshot,
+    snapshot_users,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
@@ -313,11 +318,13 @@ def alone(member: Member) -> str:
 
 @pytest.mark.parametrize("version", releases())
 def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Path, version: str) -> None:
-    """The rescue needs no credentials, and the result has the users with authentication on."""
+    """The rescue needs no credentials, and the result has the users with authentication on, and they can be read."""
     member = Member(version, tmp_path, PORT + 60)
     with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
         with running([member]):
             etcdctl(member, "user", "add", "root:secret")
+            etcdctl(member, "user", "grant-role", "root", "root")
+            etcdctl(member, "user", "add", "ops", "--no-password")
             etcdctl(member, "put", "key", "x")
             (status,) = json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))
             etcdctl(member, "auth", "enable")
@@ -328,6 +335,7 @@ def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Pat
         header = status["Status"]["header"]
         found = (metadata.cluster_id, metadata.member_id, metadata.etcd_version)
         assert found == (format(header["cluster_id"], "x"), format(header["member_id"], "x"), version)
+        assert snapshot_users.read_administrators(path) == (["root"], ["ops"])
         whole = [str(binary(version, "etcdutl")), "snapshot", "restore", path, f"--data-dir={tmp_path}/restored"]
         subprocess.run(whole, check=True, capture_output=True)
         with running([replace(member, name="restored", process=None, sampler=None)]) as (copy,):
