@@ -10,7 +10,7 @@ from bench.common.campaign import play
 from bench.common.campaign.client import Write
 from bench.common.campaign.faults import Injection
 from bench.common.campaign.hosts import inside
-from bench.common.campaign.operation import BACKUPS, Lab, Play, accept_refusal
+from bench.common.campaign.operation import BACKUPS, Lab, Play
 from bench.common.campaign.play import Outcome, Point
 from bench.common.lab import PROJECT
 from bench.common.member import releases
@@ -118,6 +118,3 @@ class Replace(Play):
 
     def arguments(self, lab: Lab) -> list[str]:
         return lab.arguments("playbooks/replace.yml", etcd_replace=self.lost)
-
-    def rerun(self, lab: Lab, kill: str = "") -> Outcome:
-        return accept_refusal(self.run(lab, kill=kill))

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.common.campaign import hosts, play
 from bench.common.campaign.faults import Injection
-from bench.common.campaign.operation import Lab, Play, accept_refusal
+from bench.common.campaign.operation import Lab, Play
 from bench.common.campaign.play import Outcome
 from bench.common.damage import damage_script
 from bench.common.member import releases
@@ -120,9 +120,6 @@ class Replace(Change):
 
     def variables(self) -> dict[str, Any]:
         return {"etcd_replace": ",".join(self.victims)}
-
-    def rerun(self, lab: Lab, kill: str = "") -> Outcome:
-        return accept_refusal(self.run(lab, kill=kill))
 
     def followers(self, count: int) -> list[str]:
         """Return the last hosts of the cluster whose members do not lead."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bench.common.campaign import hosts, play
@@ -99,11 +99,3 @@ class Play(Operation):
         if injection:
             return play.run(self.arguments(lab), hold=self.point, fault=injection.begin)
         return play.run(self.arguments(lab), kill=play.parse_point(kill) if kill else None)
-
-
-def accept_refusal(outcome: Outcome) -> Outcome:
-    """Return the outcome of replace.yml, as a success if it refused because the member was replaced already."""
-    said = " ".join(outcome.output.split())
-    if outcome.code and "there is no need to replace it" in said:
-        return replace(outcome, code=0, said="refused, since the member is healthy")
-    return outcome
