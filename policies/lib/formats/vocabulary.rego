@@ -15,7 +15,7 @@ import data.headroom.releases.spelling
 _most_members := 9
 
 # Member → statement.
-statements(document) := {_label(name, size, number): object.union(statement, {"members": _members(size, statement), "groups": _groups(document, vocabulary, number)}) |
+statements(document) := {_label(name, size, number): object.union_n([statement, own, {"members": _members(size, statement)}]) |
 	names := {id: _name(document, vocabulary) | some id, vocabulary in data.headroom.vocabularies; _is_detected(document, vocabulary)}
 	some id, _ in names
 	vocabulary := data.headroom.vocabularies[id]
@@ -23,6 +23,7 @@ statements(document) := {_label(name, size, number): object.union(statement, {"m
 	name := _distinct(names, id)
 	size := _size(document, vocabulary)
 	some number in numbers.range(1, _shown(size))
+	own := _of_node(document, vocabulary, number)
 }
 
 # One document may configure two releases side by side, each in a vocabulary of its own and without a name.
@@ -99,15 +100,26 @@ _nodes(document, vocabulary) := [node |
 	_is_member(node[vocabulary.members.field], vocabulary.members.value)
 ]
 
+# One of several values may make a node a member, and a node may have several roles.
 _is_member(value, value)
 
 _is_member(roles, value) if value in roles
 
-# What else a node is.
-_groups(document, vocabulary, number) := roles if {
-	roles := _nodes(document, vocabulary)[number - 1][vocabulary.members.field]
+_is_member(value, values) if value in values
+
+# {groups, facts} of a node: what else it is, and whether it takes workloads.
+_of_node(document, vocabulary, number) := {"groups": _groups(node[vocabulary.members.field]), "facts": _workloads_on(node, vocabulary)} if {
+	node := _nodes(document, vocabulary)[number - 1]
+} else := {"groups": []}
+
+_groups(roles) := roles if {
 	is_array(roles)
 } else := []
+
+_workloads_on(node, vocabulary) := {"workloads": {"name": sprintf("%s.%s", [vocabulary.members.at, path]), "value": _at(node, path)}} if {
+	matching := [signs | some signs in vocabulary.members.workloads; _matches_any(node, [signs])]
+	path := min(object.keys(matching[0]))
+} else := {}
 
 _statement(id, vocabulary, document) := statement_builder.build(id, object.union_n([
 	{

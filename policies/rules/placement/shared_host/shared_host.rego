@@ -36,8 +36,11 @@ problems contains problem if {
 # A file of Kubernetes that lets it run workloads on these hosts.
 problems contains result.problem(place, place.names.workloads, text) if {
 	some place in clusters.host_profiles
-	settings.is_true(place.facts.workloads)
-	text := sprintf("Kubernetes may run workloads on its host (%s is true), and they compete with etcd for memory and disk", [place.names.workloads])
+	not settings.is_false(place.facts.workloads)
+	text := sprintf(
+		"Kubernetes may run workloads on its host (%s is %v), and they compete with etcd for memory and disk",
+		[place.names.workloads, place.facts.workloads],
+	)
 }
 
 _heavy := {group | some group in threshold.heavy_groups}

@@ -58,6 +58,12 @@ cases := [
 		{"etcd-0", "etcd-1"},
 		{"snapshot_count": 7, "heartbeat_interval": 5, "client_cert_auth": true, "peer_client_cert_auth": true},
 	],
+	["k0sctl", _k0sctl(["controller", "controller+worker", "worker"], {}), {"kv-0", "kv-1"}, _of_k0s],
+	["k0sctl with one role that has SQLite", _k0sctl(["single"], {}), set(), {}],
+	["k0sctl with one role and etcd", _k0sctl(["single"], {"etcd": {"extraArgs": {"snapshot-count": "7"}}}), {"kv"}, object.union(_of_k0s, {"snapshot_count": 7})],
+	["k0sctl with etcd by name", _k0sctl(["single"], {"type": "etcd"}), {"kv"}, _of_k0s],
+	["k0sctl with another database", _k0sctl(["controller"], {"type": "kine"}), set(), {}],
+	["k0sctl with the roles of old releases", _k0sctl(["server", "worker"], {}), {"kv"}, _of_k0s],
 	[
 		"container linux",
 		{"coreos": {"etcd2": {"name": "n1", "listen-client-urls": "http://0.0.0.0:2379"}}},
@@ -108,6 +114,15 @@ _profiles(document, members) := found if {
 	count(members) > 0
 	found := clusters.profiles with input as [{"path": "a.yml", "contents": document}]
 } else := {{"etcd": {"settings": {}}}}
+
+_k0sctl(roles, storage) := {
+	"apiVersion": "k0sctl.k0sproject.io/v1beta1",
+	"kind": "Cluster",
+	"metadata": {"name": "kv"},
+	"spec": {"hosts": [{"role": role} | some role in roles], "k0s": {"config": {"spec": {"storage": storage}}}},
+}
+
+_of_k0s := {"client_cert_auth": true, "peer_client_cert_auth": true, "listen_client_urls": "https://127.0.0.1:2379"}
 
 _bitnami := {
 	"image": {"repository": "bitnami/etcd", "tag": "3.5.7-debian-11-r22"},
