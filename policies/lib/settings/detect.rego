@@ -204,6 +204,13 @@ _is_of_strangers(name) if {
 	format[name] != "headroom"
 }
 
+# Variables of another role alone, such as one file that a pre-commit hook lints. They do not say that their hosts are missing.
+_is_of_strangers(name) if {
+	format[name] != "headroom"
+	not inventory.opaque[name]
+	every file in paths.inventory_files { file.root != name }
+}
+
 # Whether an inventory sets a variable of a server, or names the group of the members.
 has_variables(name) if count(maps[name]) > 0
 
