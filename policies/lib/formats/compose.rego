@@ -37,7 +37,8 @@ _silent(service) := ["extra_config", "initial_cluster"] if {
 } else := ["extra_config"] if {
 	not container.runs_etcd(object.get(service, "image", null), _words(service))
 } else := ["data_dir"] if {
-	service.working_dir
+	some key in ["volumes_from", "working_dir"]
+	service[key]
 } else := container.may_set_data_dir(object.get(service, "image", null), _targets(service))
 
 # Swarm may start a service several times.
@@ -82,7 +83,7 @@ _other_files(service) := {sprintf("%s of the service", [key]): ["extra_config", 
 	service[key]
 }
 
-# SOURCE:TARGET[:MODE] or {source, target}.
+# [SOURCE:]TARGET[:MODE] or {source, target}.
 _volume(service) := {"mounted": ["data_dir"]} if {
 	container.mounts(command_line.flags(_words(service)), {target: true | some target in _targets(service)})
 } else := {}
@@ -92,6 +93,12 @@ _targets(service) := {target | some volume in service.volumes; target := _target
 _target(volume) := volume.target
 
 _target(volume) := split(volume, ":")[1]
+
+# A volume without a name has only a path.
+_target(volume) := volume if {
+	is_string(volume)
+	not contains(volume, ":")
+}
 
 _limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes": bytes}} if {
 	bytes := units.parse_size(service.deploy.resources.limits.memory)

@@ -127,10 +127,10 @@ mounts(flags, candidates) := found if {
 
 # ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and since 3.5 etcd's
 # images start in /var/lib/etcd, which may be a volume. targets: where volumes are mounted.
-may_set_data_dir(reference, _) := ["data_dir"] if not regex.match(_own_image, sprintf("%v", [reference]))
+may_set_data_dir(reference, _) := ["data_dir"] if not _is_published(reference)
 
 may_set_data_dir(reference, targets) := found if {
-	regex.match(_own_image, sprintf("%v", [reference]))
+	_is_published(reference)
 	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(`^/(var|default\.etcd)?(/|$)`, target)}) > 0]
 }
 
@@ -145,7 +145,16 @@ unless_configured(reference, targets, found) := object.union(found, {
 	path := min({target | some target in targets; regex.match(`^/(opt/)?bitnami/etcd/conf(/|$)`, target)})
 } else := found
 
-_own_image := `(^|/)(coreos|etcd-development)/etcd(:|@|$)`
+# Whether an image is etcd's own or a copy of it, which has the same name in another registry.
+_is_published(reference) if regex.match(`(^|/)(coreos|etcd-development)/etcd(:|@|$)`, sprintf("%v", [reference]))
+
+_is_published(reference) if {
+	regex.match(`^(localhost|[^/]*[.:][^/]*)/(.*/)?etcd(:|@|$)`, sprintf("%v", [reference]))
+	not regex.match(_builders, reference)
+}
+
+# They build images of etcd with settings of their own. On Docker Hub, anyone does.
+_builders := `^(index\.)?docker\.io/|(^|[/.])(bitnami|bitnamilegacy|bitnamisecure|chainguard|cleanstart|openshift[0-9]*|rapidfort|redhat|rhel[0-9]*|wolfi)[/.]`
 
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 
