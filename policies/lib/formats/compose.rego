@@ -23,6 +23,17 @@ _runs_etcd(service) if container.is_own_image(object.get(service, "image", null)
 
 _runs_etcd(service) if _is_started_by_hand(service)
 
+_runs_etcd(service) if _is_named_after_etcd(service)
+
+_is_named_after_etcd(service) if {
+	ports := array.concat(object.get(service, "ports", []), object.get(service, "expose", []))
+	container.is_named_after_etcd(object.get(service, "image", null), _words(service), ports)
+}
+
+_release(service) := container.no_release(service.image) if {
+	_is_named_after_etcd(service)
+} else := container.release(object.get(service, "image", null))
+
 # A shell in etcd's image, at whose prompt somebody starts a member.
 _is_started_by_hand(service) if {
 	container.is_etcd(object.get(service, "image", null))
@@ -55,7 +66,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), _words(service), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
 	},
-	container.release(object.get(service, "image", null)),
+	_release(service),
 	_limit(service),
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},

@@ -114,6 +114,16 @@ is_own_image(reference, [script], variables) if {
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
 }
 
+# Somebody's image that is named after etcd and opens the port of peers. It may set more, and its tag may be its own.
+is_named_after_etcd(reference, command, ports) if {
+	count(command) == 0
+	not is_etcd(reference)
+	regex.match(`(^|[-_])etcd([-_]|$)`, _image(reference)[0])
+	not regex.match(`proxy|gateway|cluster|goreman|operator|backup|restore`, reference)
+	some port in ports
+	regex.match(`(^|:)2380(/|$)`, sprintf("%v", [port]))
+}
+
 # A published image that starts members of etcd with settings of its own. Its tag is etcd's release.
 is_own_image(reference, [], _) if regex.match(`^(docker\.io/)?soyking/etcd-goreman(:|@|$)`, reference)
 
@@ -158,14 +168,18 @@ _builders := `^(index\.)?docker\.io/|(^|[/.])(bitnami|bitnamilegacy|bitnamisecur
 
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 
-# {version} of an image's tag, or why the tag names no release, {no_version}.
+# {version} of an image's tag, or why the tag names no release, {no_version}. Images of other programs have tags of their own.
 release(reference) := {"version": version} if {
-	[_, tag] := _image(reference)
+	[name, tag] := _image(reference)
+	contains(lower(name), "etcd")
 	version := releases.parse(tag)
 } else := {"version": tag} if {
 	# A tag may name the series alone.
-	[_, tag] := _image(reference)
+	[name, tag] := _image(reference)
+	contains(lower(name), "etcd")
 	releases.end_of_life(tag)
-} else := {"no_version": sprintf("the image %q names no release", [reference])} if {
+} else := no_release(reference)
+
+no_release(reference) := {"no_version": sprintf("the image %q names no release", [reference])} if {
 	is_string(reference)
 } else := {}

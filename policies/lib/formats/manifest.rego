@@ -23,6 +23,14 @@ _runs_etcd(spec) if container.runs_etcd(object.get(spec, "image", null), _words(
 
 _runs_etcd(spec) if container.is_own_image(object.get(spec, "image", null), _words(spec), _environment(spec))
 
+_runs_etcd(spec) if _is_named_after_etcd(spec)
+
+_is_named_after_etcd(spec) if container.is_named_after_etcd(object.get(spec, "image", null), _words(spec), [port.containerPort | some port in spec.ports])
+
+_release(spec) := container.no_release(spec.image) if {
+	_is_named_after_etcd(spec)
+} else := container.release(object.get(spec, "image", null))
+
 _spec(document) := document.spec if {
 	document.kind == "Pod"
 } else := document.spec.template.spec if {
@@ -93,7 +101,7 @@ _statement(document, spec) := statement_builder.build("manifest", container.unle
 		"alone": _is_alone(document, spec),
 		"replicas": _replicas(document),
 	},
-	container.release(object.get(spec, "image", null)),
+	_release(spec),
 	_limit(spec),
 	_volume(document, spec),
 ]))) if {

@@ -193,6 +193,10 @@ own_images := [
 	[{"image": "team/app:1", "environment": {"ETCD_ENDPOINTS": "a"}}, false],
 	[{"image": "team/etcd:3.3.9-x", "command": "/bin/sh", "ports": ["2379:2379", "2380:2380"]}, true],
 	[{"image": "team/etcd:3.3.9-x", "command": "/bin/sh", "ports": [2379]}, false],
+	[{"image": "team/my-etcd:2.0.1", "ports": ["2380:2380"]}, true],
+	[{"image": "team/my-etcd:2.0.1", "ports": [2379]}, false],
+	[{"image": "team/my-etcd-proxy:2.0.1", "ports": [2380]}, false],
+	[{"image": "team/fetcd:2.0.1", "ports": [2380]}, false],
 ]
 
 test_own_images[note] if {
@@ -201,6 +205,19 @@ test_own_images[note] if {
 	found := compose.statements({"services": {"x": service}})
 	{expected} == {count(found) == 1}
 	every statement in found { statement.silent == ["extra_config"] }
+}
+
+# The tag of an image that is named after etcd, or of an image of something else, is its own.
+tags := [
+	[{"image": "team/my-etcd:2.0.1", "ports": ["2380:2380"]}, null],
+	[{"image": "team/app:2.0.1", "command": "etcd"}, null],
+	[{"image": "team/my-etcd:3.5.9-0", "command": "etcd"}, "3.5.9"],
+]
+
+test_tags[note] if {
+	some [service, expected] in tags
+	note := json.marshal(service)
+	compose.statements({"services": {"x": service}}).x.version == expected
 }
 
 # An image with members of its own: nobody knows how many.
