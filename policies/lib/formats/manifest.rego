@@ -115,9 +115,24 @@ _is_alone(document, spec) if {
 	not _discovers_others(document, spec)
 } else if {
 	document.kind == "Pod"
-	not _is_static(document)
+	_is_certain(document, spec)
 	not _discovers_others(document, spec)
 } else := false
+
+# A static pod lists the members at the time when its member joined. Without a list, or with its own loopback address, it has no others.
+_is_certain(document, _) if not _is_static(document)
+
+_is_certain(_, spec) if {
+	words := _words(spec)
+	container.runs_etcd(object.get(spec, "image", null), words)
+	lists := [entry.value |
+		some entry in array.concat(command_line.flags(words), container.environment(_environment(spec)))
+		entry.spelling in {"config-file", "initial-cluster", "ETCD_CONFIG_FILE", "ETCD_INITIAL_CLUSTER"}
+	]
+	every list in lists { regex.match(`^[^=,]+=https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/?$`, list) }
+	count(container.placeholders(words)) == 0
+	count(object.get(spec, "envFrom", [])) == 0
+}
 
 # Each Pod of a StatefulSet is a member. Until Kubernetes 1.5 it was called PetSet.
 _replicas(document) := document.spec.replicas if {
@@ -125,7 +140,6 @@ _replicas(document) := document.spec.replicas if {
 	document.spec.replicas > 0
 } else := null
 
-# A static pod lists the members at the time when its member joined.
 _is_static(document) if document.spec.hostNetwork
 
 _is_static(document) if document.metadata.namespace == "kube-system"

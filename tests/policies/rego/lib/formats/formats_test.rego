@@ -121,7 +121,7 @@ sizes := [
 	["three of three", _services(3), 3, 1],
 	["one of three", _services(1), 3, 0],
 	["alone", _compose, 1, 1],
-	["static pod", _manifest, 1, 0],
+	["static pod without a list", _manifest, 1, 1],
 	["config file", _config, 2, 0],
 	["environment file", _environment, 1, 0],
 ]

@@ -92,10 +92,18 @@ test_config_map[text] if {
 # Changes to a pod, and whether it is the only member.
 lone_pods := [
 	[{}, true],
-	[{"metadata": {"namespace": "kube-system"}}, false],
-	[{"spec": {"hostNetwork": true}}, false],
+	[_static([]), true],
+	[_static(["--initial-cluster=a=http://127.0.0.1:2380"]), true],
+	[_static(["--initial-cluster=a=http://10.0.0.1:2380"]), false],
+	[_static(["--config-file=/etc/etcd.yml"]), false],
+	[_static(["$(FLAGS)"]), false],
+	[{"spec": {"hostNetwork": true, "containers": [{"name": "etcd", "image": "etcd:v3.6.4"}]}}, true],
+	[{"spec": {"hostNetwork": true, "containers": [{"name": "etcd", "image": "etcd:v3.6.4", "envFrom": [_ref("one")]}]}}, false],
+	[{"spec": {"hostNetwork": true, "containers": [{"name": "etcd", "image": "team/my-etcd:1", "ports": [{"containerPort": 2380}]}]}}, false],
 	[{"spec": {"containers": [{"name": "etcd", "image": "etcd:v3.6.4", "args": ["--discovery=https://example.org/1"]}]}}, false],
 ]
+
+_static(flags) := {"metadata": {"namespace": "kube-system"}, "spec": {"containers": [{"name": "etcd", "image": "etcd:v3.6.4", "args": array.concat(["--name=a"], flags)}]}}
 
 test_lone_pod[text] if {
 	some [change, alone] in lone_pods
