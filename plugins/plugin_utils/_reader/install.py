@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
 
 _ARCHIVE = re.compile(r"etcd/releases/download/|storage\.googleapis\.com/etcd/|\betcd-[^\s/]*(linux|darwin)")
@@ -19,6 +20,8 @@ _CLIENT = re.compile(r"\betcd(ctl|utl)\b")
 _BACKUP = re.compile(r"\betcd(ctl|utl)\s.*\bsnapshot\s+(save|restore)\b")
 # The program, perhaps with its companions (etcd*), but not its folders.
 _SERVER = re.compile(r"(?!(/(etc|opt|srv|data|home|root)|.*/lib|.*/log)/etcd$)(.*[/,{])?etcd\*?([,}].*)?$")
+# Its unit, of any name that contains etcd's.
+_UNIT = re.compile(r"(^|[/-])etcd[\w@-]*\.service$")
 _MESSAGE = re.compile(r"^\s*(echo|printf|log\w*|info|print)\s")
 _FILES = re.compile(r"(^|[\s;&|(])(sudo\s+)?(mv|cp|install|ln|tar|chmod|unzip)\s")
 _WITH_TARGET = re.compile(r"(^|.*[;&|]\s*)(sudo\s+)?(mv|cp|ln|install)\s")
@@ -26,9 +29,14 @@ _WITH_TARGET = re.compile(r"(^|.*[;&|]\s*)(sudo\s+)?(mv|cp|ln|install)\s")
 _OTHER_OPTIONS = {"group", "msg", "name", "notify", "owner", "register", "tags", "user", "when"}
 
 
-def of_script(own: Iterable[Line]) -> bool:
+def of_script(own: list[Line]) -> bool:
     """Tell whether a script unpacks an archive of etcd, and uses more of it than etcdctl."""
-    commands = [logical.text for logical in logical_lines(own, comments="#") if not _MESSAGE.match(logical.text)]
+    constants = constants_of(own)
+    commands = [
+        filled(logical.text, constants)
+        for logical in logical_lines(own, comments="#")
+        if not _MESSAGE.match(logical.text)
+    ]
     if not any(map(_ARCHIVE.search, commands)) or not any(map(_UNPACKS.search, commands)):
         return False
     return not any(_CLIENT.search(command) for command in commands) or any(map(_handles_server, commands))
@@ -45,7 +53,9 @@ def _handles_server(command: str) -> bool:
     words = split_words(command)
     # The last word may be a folder.
     words = words[:-1] if _WITH_TARGET.match(command) else words
-    return any(_SERVER.match(word) and ("/" in word or _FILES.search(command)) for word in words)
+    return any(_SERVER.match(word) and ("/" in word or _FILES.search(command)) for word in words) or bool(
+        _FILES.search(command) and any(map(_UNIT.search, words))
+    )
 
 
 def of_tasks(documents: Iterable[Any]) -> bool:

@@ -144,7 +144,10 @@ class _Reader:
         elif file.target.endswith(".nix"):
             self._add_nix(file)
         elif makefile.is_makefile(file.target):
-            self._state.add_members(file.path, script.members_of(makefile.shell_lines(file.lines)))
+            commands_of = makefile.shell_lines(file.lines)
+            started = script.members_of(commands_of)
+            service = script.served_elsewhere(commands_of) if file.path in self._state.releases else None
+            self._state.add_members(file.path, started or [service] * (service is not None))
         elif windows.is_script(file.target):
             members = script.members_of(windows.shell_lines(file.target, original.lines))
             # Branches may start the same member in the foreground and in the background.

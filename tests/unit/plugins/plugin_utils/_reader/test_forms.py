@@ -81,6 +81,32 @@ def test_a_makefile() -> None:
     assert found["where"]["--name"] == ["Makefile", 5]
 
 
+INSTALLS = """PRODUCT = etcd
+VERSION = 3.4.3
+ARCHIVE = ${PRODUCT}-v${VERSION}-linux-amd64.tar.gz
+
+fetch:
+\tcurl -LO https://github.com/etcd-io/etcd/releases/download/v$(VERSION)/${ARCHIVE}
+\ttar xzf ${ARCHIVE}
+
+install:
+\tinstall -m 0755 ${PRODUCT}-v${VERSION}-linux-amd64/etcdctl /usr/bin/
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "releases"),
+    [
+        ("", []),
+        ("\tinstall -m 0644 files/host-${PRODUCT}.service /etc/systemd/system/\n", ["3.4.3"]),
+        ("\tinstall ${PRODUCT}-v${VERSION}-linux-amd64/${PRODUCT} /usr/bin/\n", ["3.4.3"]),
+    ],
+)
+def test_a_makefile_that_installs(more: str, releases: list[str]) -> None:
+    found = [one["headroom_member"] for one in contents("Makefile", INSTALLS + more) if "headroom_member" in one]
+    assert [one["release"] for one in found] == releases
+
+
 def test_texts_in_json() -> None:
     text = json.dumps(IGNITION, indent=1)
     found = member("node.ign.json", text)
