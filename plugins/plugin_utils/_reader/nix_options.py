@@ -36,6 +36,7 @@ _PAIR = re.compile(r"([\w.]+|\"[\w.-]+\")\s*=\s*")
 _COMMENT = re.compile(r"/\*.*?\*/|(^|\s)#[^\n]*", re.DOTALL)
 _WRAPPER = re.compile(r"^(?:lib\.)?mk(?:Force|Default|Override\s+\d+)\s+")
 _TEXT = r"\"(?:[^\"\\]|\\.)*\""
+_SUBSTITUTION = re.compile(r"\$\{([^{}]+)\}")
 _MAX_LENGTH = 20_000
 
 
@@ -95,9 +96,14 @@ def _pair(name: str, value: str) -> Iterator[tuple[str, str]]:
         return
     items = re.findall(_TEXT, value)
     if re.fullmatch(rf"\[(\s*{_TEXT})*\s*\]|{_TEXT}", value):
-        yield name, ",".join(item[1:-1] for item in items)
+        yield name, ",".join(_SUBSTITUTION.sub(_variable, item[1:-1]) for item in items)
     elif re.fullmatch(r"true|false|\d+", value):
         yield name, value
+
+
+def _variable(found: re.Match[str]) -> str:
+    """Return an expression in a text as one variable, such as ${config_networking_hostName}."""
+    return "${" + re.sub(r"\W+", "_", found[1]).strip("_") + "}"
 
 
 def _end(text: str, position: int, ending: str) -> int:

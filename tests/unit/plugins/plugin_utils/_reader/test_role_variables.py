@@ -232,6 +232,7 @@ NIX = """{{ config, lib, ... }}:
     listenClientUrls = [ "http://0.0.0.0:2379" "http://a\\"b:1" ];
     listenPeerUrls = lib.mkForce [ "http://${{ip}}:2380" ];
     initialCluster = map f nodes;
+    initialAdvertisePeerUrls = [ "http://${{net.host.ip}}:2380" ];
     clientCertAuth = true;
     extraConf = {{ "AUTO_COMPACTION_RETENTION" = "1"; lower = "x"; }};
   }};
@@ -247,6 +248,7 @@ def test_options_of_nixos() -> None:
     assert {entry["name"]: entry["value"] for entry in member["given"]} == {
         "listenClientUrls": 'http://0.0.0.0:2379,http://a\\"b:1',
         "listenPeerUrls": "http://${ip}:2380",
+        "initialAdvertisePeerUrls": "http://${net_host_ip}:2380",
         "clientCertAuth": "true",
         "dataDir": "/d",
         "extraConf.AUTO_COMPACTION_RETENTION": "1",
