@@ -18,6 +18,9 @@ _COMMANDS = re.compile(
     r"^\s*(\$\s+|sudo\s+)*((docker|podman|nerdctl)[ \t]+run|(exec[ \t]+|nohup[ \t]+)?([\w./-]*/)?etcd[ \t]+-|(sed|echo|printf)[ \t].*ETCD_[A-Z_]+=)",
     re.MULTILINE,
 )
+# A line that only runs etcd, in a file that sets variables of etcd for it.
+_SETS_VARIABLE = re.compile(r"^(env|export)[ \t]+ETCD_[A-Z_]+=", re.MULTILINE)
+_RUNS_ALONE = re.compile(r"^[ \t]*(exec[ \t]+)?/[\w./-]+/etcd[ \t]*$", re.MULTILINE)
 _SHELL_FILE = re.compile(r"\.(ba|z|k)?sh$")
 _RUNS_IMAGE = re.compile(r"\b(docker|podman|nerdctl)[ \t]+run\b.*/etcd:")
 
@@ -34,7 +37,9 @@ def has_here_document(text: str) -> bool:
 
 def has_commands(text: str) -> bool:
     """Tell whether a text has a line that starts etcd or a container, or that writes a variable of etcd."""
-    return _COMMANDS.search(text) is not None
+    if _COMMANDS.search(text):
+        return True
+    return _SETS_VARIABLE.search(text) is not None and _RUNS_ALONE.search(text) is not None
 
 
 def runs_image(text: str) -> bool:

@@ -107,6 +107,13 @@ def test_a_makefile_that_installs(more: str, releases: list[str]) -> None:
     assert [one["release"] for one in found] == releases
 
 
+def test_variables_without_a_command() -> None:
+    text = "env ETCD_NAME=a\nenv ETCD_LISTEN_CLIENT_URLS=http://${IP}:2379\n\n/usr/local/bin/etcd\n"
+    found = member("run-etcd", text)
+    assert (found["command"], found["environment"]) == (["etcd"], {})
+    assert contents("run-etcd", "/usr/local/bin/etcd\n") == []
+
+
 def test_texts_in_json() -> None:
     text = json.dumps(IGNITION, indent=1)
     found = member("node.ign.json", text)
