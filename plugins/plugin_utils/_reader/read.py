@@ -238,7 +238,9 @@ class _Reader:
         members = [found for found in script.members_of(own) if member.config_file(found) not in configured]
         # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
         is_release_alone = before == self._state.size() and not members and file.path not in self._state.unparsed
-        service = script.served_elsewhere(own) if file.path in self._state.releases and is_release_alone else None
+        # Here-documents for a shell are commands, too, such as those for another host.
+        run = [*own, *(line for inner in written if inner.target == script.SCRIPT for line in inner.lines)]
+        service = script.served_elsewhere(run) if file.path in self._state.releases and is_release_alone else None
         exported = shell_variables.exported_variables(own)
         # A file for the scripts that read it.
         settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []

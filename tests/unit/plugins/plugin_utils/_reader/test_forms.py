@@ -107,6 +107,11 @@ def test_a_makefile_that_installs(more: str, releases: list[str]) -> None:
     assert [one["release"] for one in found] == releases
 
 
+def test_an_installation_on_another_host() -> None:
+    text = "scp etcd-v3.4.3-linux-amd64.tar.gz root@a:\nssh root@a << 'EOF'\ntar xf etcd-v3.4.3-linux-amd64.tar.gz\nsystemctl start etcd\nEOF\n"
+    assert member("etcd.sh", text)["release"] == "3.4.3"
+
+
 def test_variables_without_a_command() -> None:
     text = "env ETCD_NAME=a\nenv ETCD_LISTEN_CLIENT_URLS=http://${IP}:2379\n\n/usr/local/bin/etcd\n"
     found = member("run-etcd", text)
