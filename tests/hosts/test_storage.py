@@ -79,9 +79,16 @@ def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(
 def test_leftovers_of_a_move_that_was_killed_are_removed_although_nothing_else_changes(site):
     before = started(site)
     site.on("etcd-2", f"mkdir {DATA_LOG}.moved && touch {DATA_LOG}.moved/0.wal && ln -s {OWN_LOG} {DATA_LOG}")
+    # On another host a move was abandoned while it copied.
+    site.on(
+        "etcd-3", f"mkdir {OWN_LOG}.moving && touch {OWN_LOG}.moving/0.wal && ln -s {OWN_LOG}.moving {DATA_LOG}.moving"
+    )
     run = site.play(**VARIABLES)
-    assert run.code == 0 and run.changed == {**dict.fromkeys(site.hosts, 0), "etcd-2": 1, "localhost": 0}, run.output
-    assert "none" in site.on("etcd-2", f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
+    changed = {**dict.fromkeys((*site.hosts, "localhost"), 0), "etcd-2": 1, "etcd-3": 1}
+    assert run.code == 0 and run.changed == changed, run.output
+    for host in ("etcd-2", "etcd-3"):
+        left = f"{DATA_LOG} {DATA_LOG}.moved {DATA_LOG}.moving {OWN_LOG}.moving"
+        assert site.on(host, f"for path in {left}; do ls -d $path 2>/dev/null; done; echo none") == "none"
     assert started(site) == before
 
 

@@ -5,8 +5,7 @@
 
 Each step leaves a state from which the next run continues:
 
-1. Copy the files to TARGET.moving, flush them, and compare them with what the disk returns. SOURCE.moving is a link to the copy, so that
-   clean_up() finds the copy also if the move is abandoned and nothing names TARGET any more.
+1. Copy the files to TARGET.moving, flush them, and compare them with what the disk returns. wal_copies finds this copy if the move is abandoned.
 2. Rename SOURCE to SOURCE.moved, which stays until the member serves from TARGET.
 3. Rename TARGET.moving to TARGET.
 4. Link SOURCE to TARGET, so that an etcd started with its old configuration finds its log instead of creating a new one.
@@ -35,6 +34,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copies import (
+    copy_paths,
+    remove_path,
+    staging_path,
+)
 
 # For the current segment and the one that etcd allocates ahead.
 RESERVE_BYTES = 2 * wal.SEGMENT_BYTES
@@ -64,31 +68,10 @@ def aside_path(source: str) -> str:
     return f"{source.rstrip('/')}.moved"
 
 
-def staging_path(target: str) -> str:
-    """Return the folder of the copy, next to the target so that a rename can move it there."""
-    return f"{target.rstrip('/')}.moving"
-
-
 def configured_wal_dir(text: str) -> str | None:
     """Return the wal-dir of an etcd config file, None if it sets none."""
     found = _CONFIG_KEY.search(text)
     return found.group(2) if found else None
-
-
-def copy_paths(folder: str) -> list[str]:
-    """Return the copies that a move from or to a folder left, and the link to one."""
-    path = staging_path(folder)
-    if not os.path.islink(path):
-        return [path] if os.path.isdir(path) else []
-    copy = os.readlink(path)
-    return [copy, path] if _is_copy(copy) else [path]
-
-
-def _is_copy(folder: str) -> bool:
-    """Return whether a folder can only be a copy of a log: etcd's user may write the link, and root removes what it leads to."""
-    if not folder.endswith(staging_path("")) or os.path.islink(folder) or not os.path.isdir(folder):
-        return False
-    return all(entry.name.endswith(".wal") and entry.is_file(follow_symlinks=False) for entry in os.scandir(folder))
 
 
 def log_files(folder: str) -> list[str]:
@@ -250,7 +233,7 @@ def move_log(source: str, target: str, step: Step) -> None:
         return
     if step.name == "begin":
         for path in copy_paths(source):
-            _remove(path)
+            remove_path(path)
         os.symlink(staging_path(target), staging_path(source))
         sync_path(os.path.dirname(source))
         _copy(source, staging_path(target))
@@ -289,16 +272,7 @@ def clean_up(source: str, target: str) -> None:
             f"no running member uses the log in {target}, so {aside_path(source)} stays: start the member first."
         )
     for path in leftovers(source, target):
-        _remove(path)
-
-
-def _remove(path: str) -> None:
-    """Remove a folder or a link, also after a power failure."""
-    if os.path.islink(path):
-        os.unlink(path)
-    else:
-        shutil.rmtree(path)
-        sync_path(os.path.dirname(path))
+        remove_path(path)
 
 
 def _digest(path: str) -> str:

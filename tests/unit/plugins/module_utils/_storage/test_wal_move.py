@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import (
-    WalMoveError,
-    aside_path,
-    staging_path,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copies import copy_paths, staging_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import WalMoveError, aside_path
 
 FILES = {"0000000000000000-0000000000000000.wal": b"first" * 5000, "0000000000000001-0000000000000042.wal": b"second"}
 
@@ -109,7 +106,7 @@ def test_a_link_to_something_else_is_removed_alone(log: Log, tmp_path: Path) -> 
         folder.mkdir()
         (folder / file).touch()
         os.symlink(folder, staging_path(log.source))
-        assert wal_move.copy_paths(log.source) == [staging_path(log.source)]
+        assert copy_paths(log.source) == [staging_path(log.source)]
         assert log.move() == "begin" and (folder / file).exists()
         shutil.rmtree(log.target)
         os.unlink(log.source)
