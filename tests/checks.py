@@ -27,8 +27,8 @@ class Check:
     command: str
     passed: str = ""
     failed: str = ""
-    # Counts writes that fail within a client's timeout, so nothing but checks at low priority may run beside it.
-    alone: bool = False
+    # Follows on the same hosts. It counts writes that fail within a client's timeout, so nothing but checks at low priority may run beside it.
+    alone: Check | None = None
 
 
 def pytest(name: str, paths: str) -> Check:
@@ -38,20 +38,30 @@ def pytest(name: str, paths: str) -> Check:
     )
 
 
-def molecule(scenario: str, alone: bool = False) -> Check:
-    # Molecule installs the collection into Ansible's home: two scenarios at once must not share it.
-    command = f'ANSIBLE_HOME="$ANSIBLE_HOME-{scenario}" molecule test --no-command-borders --scenario-name {scenario}'
-    return Check(f"molecule {scenario}", command, alone=alone)
+def molecule(scenario: str, *, alone: bool = False) -> Check:
+    """Return a check that runs a scenario. alone: whether it has a step side_effect, which needs the machine for itself."""
+
+    def command(*steps: str, between: str = " && ") -> str:
+        options = f"--no-command-borders --scenario-name {scenario}"
+        # Molecule installs the collection into Ansible's home: two scenarios at once must not share it.
+        home = f'export ANSIBLE_HOME="$ANSIBLE_HOME-{scenario}" && '
+        return home + between.join(f"molecule {step} {options}" for step in steps)
+
+    name = f"molecule {scenario}"
+    if not alone:
+        return Check(name, command("test"))
+    last = command("side-effect", "destroy", between="; code=$?; ") + "; exit $code"
+    return Check(name, command("destroy", "converge", "verify"), alone=Check(f"{name}, alone", last))
 
 
 # In each list the longest come first, since they run side by side.
 HOSTS = [
     molecule("maintenance"),
-    molecule("default", alone=True),
-    molecule("storage", alone=True),
-    molecule("lifecycle"),
     molecule("membership"),
+    molecule("default", alone=True),
+    molecule("lifecycle"),
     molecule("releases"),
+    molecule("storage", alone=True),
     pytest("artifact", "tests/artifact"),
 ]
 CPU = [

@@ -2,7 +2,7 @@
 """Run the project's checks and count them; the last line is `N passed, N failed`.
 
 `run.py check` runs the fast ones, `run.py all` every one, `run.py NAME…` the named ones; `run.py --list` lists them. Two checks with lab
-hosts run side by side, as they wait for hosts most of the time. Checks that count failed writes follow, one at a time. The others run
+hosts run side by side, as they wait for hosts most of the time. Their parts that count failed writes follow, one at a time. The others run
 beside all of these, at low priority.
 """
 
@@ -124,8 +124,8 @@ def reasons(output: str) -> list[str]:
 
 
 def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
-    """Run checks with hosts in lanes of their own, then those that need the machine, one at a time; the others all along, at low priority."""
-    shared, alone = (deque(check for check in hosts if check.alone is only) for only in (False, True))
+    """Run checks with hosts in lanes of their own, then their parts that need the machine, one at a time; the others all along, at low priority."""
+    shared, alone = deque(hosts), deque(check.alone for check in hosts if check.alone)
     waiting = deque(others)
     results: list[Result] = []
 

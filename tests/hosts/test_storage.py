@@ -43,12 +43,6 @@ def volume(host, name):
     return file, outside("losetup", "--noheadings", "--output=NAME", "--associated", str(file)).strip()
 
 
-def test_unusable_devices_are_refused(site):
-    run = site.ansible("ansible-playbook", "tests/hosts/storage_refused.yml", timeout=600)
-    assert run.code == 0, run.output
-    assert len(re.findall(r"Assert that the device was refused for the right reason", run.output)) >= 20
-
-
 def test_the_wal_moves_to_its_volume_without_a_failed_write(site):
     assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
     check = site.play("--check", **VARIABLES)

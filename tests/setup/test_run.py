@@ -45,12 +45,12 @@ def test_two_checks_with_hosts_run_beside_the_others(logs: Path) -> None:
     assert at_once(logs, "") >= 3
 
 
-def test_a_check_that_needs_the_machine_runs_after_all_others_with_hosts(logs: Path) -> None:
-    alone = dataclasses.replace(journal(logs, "alone", 0.3), alone=True)
-    hosts = [alone, journal(logs, "host1", 0.2), journal(logs, "host2", 0.2)]
-    run.run_all(hosts, [journal(logs, f"cpu{number}", 0.2) for number in range(6)])
+def test_a_part_that_needs_the_machine_runs_after_all_checks_with_hosts(logs: Path) -> None:
+    first = dataclasses.replace(journal(logs, "host0", 0.2), alone=journal(logs, "alone", 0.3))
+    hosts = [first, journal(logs, "host1", 0.2), journal(logs, "host2", 0.2)]
+    results = run.run_all(hosts, [journal(logs, f"cpu{number}", 0.2) for number in range(6)])
     lines = (logs / "journal").read_text().splitlines()
-    assert len(lines) == 18
+    assert len(lines) == 20 and len(results) == 10
     during = lines[lines.index("begin alone") + 1 : lines.index("end alone")]
     assert during and all(line.split()[1].startswith("cpu") for line in during), "the others go on"
 
@@ -94,7 +94,7 @@ def test_the_plugin_records_the_duration_of_slow_tests(tmp_path: Path) -> None:
 
 def test_every_name_of_a_check_is_unique_and_chosen_by_name() -> None:
     hosts, others = run.chosen(["all"])
-    names = [check.name for check in hosts + others]
+    names = [check.name for check in hosts + others + [check.alone for check in hosts if check.alone]]
     assert len(names) == len(set(names))
     assert run.chosen(["check"]) == ([], checks.FAST)
     assert run.chosen([names[0]]) == ([hosts[0]], [])
