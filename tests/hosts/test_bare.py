@@ -87,7 +87,7 @@ def one_host(tmp_path_factory):
 def test_bad_input_stops_the_play_before_any_change(site, one_host, case):
     """The roles refuse bad input too, because not every controller has conftest."""
     variables, text = {**BAD, **BAD_TOGETHER}[case]
-    run = site.play(inventory=one_host if case in BAD else None, etcd_lint_enabled=False, **variables)
+    run = site.play(inventory=one_host if case in BAD else None, **variables)
     assert run.code != 0
     assert re.search(text, run.output, re.S), run.output
     assert set(run.changed.values()) <= {0}, run.output
@@ -95,7 +95,10 @@ def test_bad_input_stops_the_play_before_any_change(site, one_host, case):
 
 def test_the_linter_stops_the_play_first(site):
     run = site.play(
-        etcd_version="3.5.35", etcd_workload={"value_size": "1MB", "puts_per_second": 50}, etcd_snapshot_count=100000
+        lint=True,
+        etcd_version="3.5.35",
+        etcd_workload={"value_size": "1MB", "puts_per_second": 50},
+        etcd_snapshot_count=100000,
     )
     assert run.code != 0 and run.changed == {"localhost": 0}, run.output
     assert "DENY memory/" in run.output
@@ -148,7 +151,7 @@ def test_a_host_without_systemd_is_refused(site, tmp_path):
             "etcd:\n  hosts:\n    plain:\n      ansible_connection: containers.podman.podman\n"
             f"      ansible_host: {container}\n      ansible_podman_executable: {podman}\n"
         )
-        run = site.play(inventory=str(inventory), etcd_lint_enabled=False)
+        run = site.play(inventory=str(inventory))
         assert run.code != 0
         assert "plain: systemd is not its init" in run.output, run.output
     finally:
@@ -157,7 +160,7 @@ def test_a_host_without_systemd_is_refused(site, tmp_path):
 
 def test_check_mode_shows_every_change_and_makes_none(site):
     before = bare(site)
-    run = site.play("--check", "--diff")
+    run = site.play("--check", "--diff", lint=True)
     assert run.code == 0, run.output
     assert min(run.changed[host] for host in site.hosts) > 0
     assert "+snapshot-catchup-entries:" in run.output and "+MemoryMax=" in run.output
@@ -197,7 +200,7 @@ def test_install_from_a_mirror_checks_the_checksum(site, mirror):
 
 def test_a_disk_above_the_latency_limit_stops_the_play(site):
     """Runs late, since fio needs the filesystems. The disk and the measurement are real, and no disk meets the limit."""
-    run = site.play(etcd_lint_enabled=False, etcd_storage_accept_slow_disk=False, etcd_storage_fsync_p99_max_ms=0.001)
+    run = site.play(etcd_storage_accept_slow_disk=False, etcd_storage_fsync_p99_max_ms=0.001)
     assert run.code != 0
     assert re.search(r"p99|99th percentile", run.output) and "etcd_storage_accept_slow_disk" in run.output, run.output
     assert "no such unit" in site.on("etcd-1", "systemctl cat etcd >/dev/null 2>&1 || echo no such unit")

@@ -84,7 +84,7 @@ def test_an_unusable_bucket_stops_the_play(site, store):
         ({"bucket_secret_key": "wrong"}, "the secret key does not match the access key"),
         ({"bucket_endpoint_url": f"https://{addresses()[STORE]}:7071"}, "cannot be reached (Connection refused)"),
     ):
-        run = site.play(**wanted(**change), etcd_lint_enabled=False)
+        run = site.play(**wanted(**change))
         said = " ".join(run.output.split())
         assert run.code != 0 and text in said and "Nothing was changed" in said, run.output
         assert set(run.changed.values()) == {0}, run.output
