@@ -43,7 +43,7 @@ def molecule(scenario: str, *, alone: bool = False) -> Check:
 
     def command(*steps: str, between: str = " && ") -> str:
         options = f"--no-command-borders --scenario-name {scenario}"
-        # Molecule installs the collection into Ansible's home: two scenarios at once must not share it.
+        # Two scenarios at once must not share Molecule's state and Ansible's temporary files.
         home = f'export ANSIBLE_HOME="$ANSIBLE_HOME-{scenario}" && '
         return home + between.join(f"molecule {step} {options}" for step in steps)
 
