@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clients wrote to restored members, and then members lost their data: in which order must the members start, so that no write is lost?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+
+from bench.common.member import Member, binary, releases, running
+
+VERSION = releases()[-1]
+PORTS = {"m0": 25350, "m1": 25360, "m2": 25370}
+ID = "20261121T101500Z"
+
+
+def etcdctl(member: Member, *words: str) -> str:
+    command = [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+
+def restore_member(member: Member, path: str, generation: int) -> None:
+    """Restore one member from the snapshot, as the modules do on its host."""
+    request = restore.Request(
+        path=path,
+        name=member.name,
+        peer_url=f"http://127.0.0.1:{member.port + 1}",
+        initial_cluster=",".join(f"{name}=http://127.0.0.1:{port + 1}" for name, port in PORTS.items()),
+        token=f"test-{ID}",
+        owner=os.geteuid(),
+        group=os.getegid(),
+        bump_revision=0,
+        reserve=0,
+        etcdutl_path=str(binary(VERSION, "etcdutl")),
+        timeout=60,
+        generation=generation,
+    )
+    folders = Restore(ID, str(member.folder / member.name), "")
+    restore.prepare(folders, request)
+    restore.activate(folders, str(member.folder / f"restoring-{member.name}"), 0)
+
+
+@pytest.mark.parametrize(
+    ("lost", "first", "kept"),
+    [
+        # All together: the members that lack the write may be the first to elect a leader.
+        (("m2",), ("m0", "m2"), False),
+        # In order: those that kept their data, filled up to a majority.
+        (("m2",), ("m0", "m1"), True),
+        (("m0", "m2"), ("m1", "m0"), True),
+    ],
+)
+def test_a_write_of_the_restored_cluster(tmp_path: Path, lost: Sequence[str], first: Sequence[str], kept: bool) -> None:
+    members = {name: Member(VERSION, tmp_path, port, (), {}, (), name, PORTS) for name, port in PORTS.items()}
+    (tmp_path / "backups").mkdir()
+    asked = snapshot.Request(str(tmp_path / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
+    tools = snapshot.Tools(
+        Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0), str(binary(VERSION, "etcdutl"))
+    )
+    with running(list(members.values())):
+        path = snapshot.take_snapshot(asked, tools, [members["m0"].endpoint]).plan.path
+    for member in members.values():
+        restore_member(member, path, generation=0)
+    with running([members["m1"], members["m2"]]):
+        etcdctl(members["m1"], "put", "served", "acknowledged")
+    for name in lost:
+        shutil.rmtree(tmp_path / name)
+        restore_member(members[name], path, generation=1)
+    with running([members[name] for name in first]):
+        assert etcdctl(members[first[0]], "get", "--print-value-only", "served") == ("acknowledged" if kept else "")
+        if kept:
+            with running([members["m2"]]):
+                assert etcdctl(members["m2"], "get", "--print-value-only", "served") == "acknowledged"
