@@ -233,6 +233,21 @@ def test_a_replaced_host_is_prepared_from_the_snapshot_of_a_host_that_is_done(tm
     assert record["source"] == {"host": "h2", "path": str(tmp_path / "etcd.db")}
 
 
+def test_the_users_of_the_snapshot_are_read_where_it_is(tmp_path: Path) -> None:
+    """Not a database here, so the users are left to the restore. Nothing is read if all hosts are prepared."""
+    tasks = [
+        {"name": name, "ansible.builtin.include_tasks": str(ROLE / "tasks" / f"{name}.yml")}
+        for name in ("preflight", "check_access")
+    ]
+    path = save_snapshot(tmp_path)
+    said = run(tmp_path, tasks, etcd_restore_snapshot=str(path), etcd_restore_client_name="headroom")
+    assert "failed=0" in said and "failed=1" not in said and "Assert that etcd will accept" in said, said
+    for host in ("h1", "h2", "h3"):
+        begun(tmp_path, host, "data", ID)
+    said = run(tmp_path, tasks, etcd_restore_client_name="headroom")
+    assert "failed=0" in said and "failed=1" not in said and "Assert that etcd will accept" not in said, said
+
+
 def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_path: Path) -> None:
     variables = real_snapshot(tmp_path)
     begun(tmp_path, "h1", "data", ID)
