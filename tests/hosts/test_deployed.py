@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from datetime import datetime
 
 import pytest
+from cluster import ETCDCTL
 from conftest import PROJECT
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -89,9 +91,14 @@ def test_a_drifted_unit_is_corrected_without_a_restart(site):
     assert start_times(site) == before
 
 
+def authority_of_lab():
+    """Return the controller's folder of the CAs."""
+    return PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"] / "pki"
+
+
 def expire(site, host):
     """Replace a host's certificates by expired ones with the same keys and names, and restart its member, as after a power cut."""
-    authority = PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"] / "pki"
+    authority = authority_of_lab()
     for name, signer in (("server", "ca"), ("peer", "peer-ca"), ("client", "ca")):
         key = serialization.load_pem_private_key((authority / f"{signer}.key").read_bytes(), None)
         path = f"/etc/etcd/tls/{name}.crt"
@@ -151,3 +158,20 @@ def test_a_stopped_member_is_started(site):
     run = site.play()
     assert run.code == 0 and run.changed["etcd-3"] > 0, run.output
     assert "active" in site.on("etcd-3", "systemctl is-active etcd")
+
+
+def test_a_lost_ca_is_replaced_while_all_members_are_down(site):
+    """A new CA needs a confirmation. The members then start with its certificates, and with their data."""
+    site.on("etcd-1", f"{ETCDCTL} put /before-the-ca kept")
+    before = site.on("etcd-1", "cat /etc/etcd/tls/ca.crt")
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd")
+    shutil.rmtree(authority_of_lab())
+    refused = site.play("--tags", "tls")
+    assert refused.code != 0 and "confirm a new CA with -e etcd_tls_new_ca=example" in " ".join(refused.output.split())
+    assert set(refused.changed.values()) <= {0} and not authority_of_lab().exists(), refused.output
+    run = site.play(etcd_tls_new_ca="example")
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
+    for host in site.hosts:
+        assert site.on(host, "cat /etc/etcd/tls/ca.crt") != before
+        assert site.on(host, f"{ETCDCTL} get --print-value-only /before-the-ca") == "kept"
