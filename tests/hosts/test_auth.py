@@ -22,6 +22,8 @@ AUTH = {
     "etcd_auth_users": [
         {"name": "shop", "password": "Shop-Secret-of-the-lab", "roles": ["shop"]},
         {"name": "reports", "no_password": True},
+        # The next common name of Headroom's certificate.
+        {"name": "ops", "no_password": True, "roles": ["root"]},
     ],
 }
 
@@ -83,11 +85,23 @@ def test_timers_work_with_it():
         assert "does not need" in found["reason"] or found["result"] == "done", found
 
 
-def test_site_changes_a_setting_with_it(site):
-    changed = site.play(etcd_heartbeat_interval=120)
+def client_names():
+    """Return the subjects of Headroom's own certificates."""
+    return {
+        on(host, "openssl x509 -noout -subject -in /etc/etcd/tls/client.crt").split("=")[-1].strip() for host in HOSTS
+    }
+
+
+def test_site_changes_a_setting_and_the_name_of_its_client_with_it(site):
+    refused = site.play(etcd_tls_client_name="nobody")
+    assert refused.code != 0 and "user nobody does not exist" in " ".join(refused.output.split()), refused.output
+    assert set(refused.changed.values()) == {0} and client_names() == {"headroom"}
+    changed = site.play(etcd_heartbeat_interval=120, etcd_tls_client_name="ops")
     assert changed.code == 0 and all(changed.changed[host] for host in HOSTS), changed.output
+    assert client_names() == {"ops"} and "Authentication Status: true" in ctl(HOSTS[0], "auth status")
     back = site.play()
     assert back.code == 0 and all(back.changed[host] for host in HOSTS), back.output
+    assert client_names() == {"headroom"}
     second = site.play()
     assert second.code == 0 and not any(second.changed.values()), second.output
     assert ctl(HOSTS[0], "get --print-value-only /shop/1").strip() == "first"
