@@ -150,6 +150,25 @@ def test_a_host_without_space_for_the_database_does_not_join(site, folder):
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
 
 
+@pytest.mark.campaign
+def test_a_full_volume_is_found_once_it_is_mounted(site, folder):
+    """The plan cannot see how much of a volume is free that is not mounted yet."""
+    five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
+    device, full = "/dev/disk/by-id/virtio-etcd-data", "/mnt/filled/full"
+    fill = f"fallocate -l $(($(df -B1 --output=avail /mnt/filled | tail -n 1) - (16 << 20))) {full}"
+    site.on(
+        "etcd-4",
+        f"mkfs.ext4 -q -L etcd-data {device} && mkdir /mnt/filled && mount {device} /mnt/filled && {fill}; umount /mnt/filled",
+    )
+    run = play(site, "scale", five)
+    text = (
+        r"etcd-4: /var/lib/etcd/data has \S+ MiB free, but a new member needs \S+ MiB there: .* No member was changed"
+    )
+    assert run.code != 0 and re.search(text, " ".join(run.output.split())), run.output
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+    site.on("etcd-4", "rm /var/lib/etcd/full; rmdir /mnt/filled")
+
+
 def test_a_member_whose_data_is_lost_is_replaced(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
     site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
