@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.memory import results
+from bench.memory import predict, results
 from bench.memory.cases import MIB, SERIES
 from bench.memory.points import Point
 from bench.memory.predict import case_of
@@ -28,7 +28,7 @@ from bench.memory.random_workloads.cases import (
     reached,
 )
 from bench.memory.random_workloads.load import BYTES_AFTER, puts_after_restart
-from bench.memory.random_workloads.points import is_low, is_near, is_reached, workload_of
+from bench.memory.random_workloads.points import is_low, is_near, is_reached, predicted, workload_of
 from bench.memory.random_workloads.run import RESULTS, missing
 
 MANY = cases(range(1, 201))
@@ -96,6 +96,22 @@ def test_a_run_continues_with_the_cases_that_are_missing(tmp_path: Path) -> None
     left = [(case.series, case.name) for case in missing(wanted, path, 1)]
     assert ("3.7", "seed-1") not in left and len(left) == len(wanted) - 1
     assert missing(wanted, path, 2) == wanted, "another repeat has no rows yet"
+
+
+def test_a_database_has_at_most_the_revisions_that_were_put() -> None:
+    """12 s of history would be 24,000 revisions beyond the 4,000 keys, but the load ended after 5,000 puts."""
+    short = row(keys=4000, puts=5000, puts_per_second=2000, retention=6, value_size=1000, key_size=100, members=1)
+    found = predicted(short, "running")
+    assert 5000 * 1100 <= found["db_in_use"] <= found["db_size"] < 1.5 * 5000 * 1100
+    long = {**short, "puts": "50000"}
+    assert predicted(long, "running")["db_in_use"] > 28000 * 1100
+
+
+def test_only_loads_without_puts_open_the_watches_of_a_chosen_case() -> None:
+    watching = {"streams": 400, "watchers_per_stream": 2, "watched_keys": 100, "connections": 50}
+    held = predict.workload_of(row(**watching, puts=0), "running")
+    assert (held["watch_streams"], held["watchers"], held["watched_ranges"]) == (400, 800, 100)
+    assert predict.workload_of(row(**watching, puts=1000), "running")["watch_streams"] == 0
 
 
 def test_the_workload_of_a_case_is_what_a_user_would_state() -> None:

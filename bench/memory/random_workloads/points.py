@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import database
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
 from bench.memory import predict
 from bench.memory.cases import MIB
@@ -22,14 +25,22 @@ LOW_SHARE, LOW_BYTES = 0.05, 10 * MIB
 
 
 def workload_of(row: dict[str, str], moment: str) -> dict[str, Any]:
-    """Return a random case as the model's workload; in contrast to the other cases, watches have connections of their own."""
-    found = predict.workload_of(row, moment)
+    """Return a random case as the model's workload; in contrast to the other cases, watches are open during the puts, on connections of their own."""
+    found = {**predict.workload_of(row, moment), **predict.watches_of(row, number(row, "streams"))}
     return {**found, "clients": found["clients"] + number(row, "connections")}
+
+
+def settings_of(row: dict[str, str], moment: str) -> dict[str, Any]:
+    """Return the settings of a random case, with a quota for as many revisions as it put: a short load is never compacted."""
+    settings = predict.settings_of(row, moment)
+    given = parse_input(row["version"], workload_of(row, moment), settings, number(row, "members"))
+    revision = database(CONSTANTS_HIGH[row["series"]], given.workload, given.settings).revision
+    return {**settings, "quota_backend_bytes": min(settings["quota_backend_bytes"], number(row, "puts") * revision)}
 
 
 def predicted(row: dict[str, str], moment: str) -> dict[str, Any]:
     """Return the model's estimate of a random case."""
-    return estimate(row["version"], workload_of(row, moment), predict.settings_of(row, moment), number(row, "members"))
+    return estimate(row["version"], workload_of(row, moment), settings_of(row, moment), number(row, "members"))
 
 
 def random_points(rows: Sequence[dict[str, str]]) -> list[Point]:
