@@ -100,7 +100,7 @@ requests_in_flight(constants, workload, members) := min([workload.clients * memb
 }
 
 # Return the puts in flight on one member: those of its own clients, and those that others forward to the leader.
-requests(constants, workload, members) := arithmetic.permille(own * put_size(workload), constants.request_copies) + forwarded if {
+requests(constants, workload, members) := (arithmetic.permille(own * put_size(workload), constants.request_copies) + (own * constants.request_overhead)) + forwarded if {
 	puts := requests_in_flight(constants, workload, members)
 	own := arithmetic.divide_up(puts, members)
 	forwarded := arithmetic.permille((puts - own) * put_size(workload), constants.request_forwarded)
@@ -184,7 +184,7 @@ smallest_heap(constants, live, spikes) := arithmetic.permille(live + spikes, con
 anon_peak(constants, settings, live, spikes, over_heap) := free if {
 	settings.gomemlimit == null
 	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
-} else := min([free, max([arithmetic.permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit])]) if {
+} else := min([free, max([arithmetic.permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit - constants.gomemlimit_untouched])]) if {
 	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
 }
 
@@ -206,19 +206,22 @@ restart_heap_live(constants, workload, settings, members, db, parts) := ((steady
 }
 
 # Return the garbage of a start, which reads every revision: what it allocates while the collector marks counts as live.
-restore_garbage(constants, workload, settings, db) := arithmetic.scale_up(most, max([settings.gogc, constants.restore_garbage_gogc]), 100) if {
+restore_garbage(constants, workload, settings, db) := arithmetic.scale_up(most, share, 100) if {
 	read := arithmetic.permille((workload.keys + db.history) * put_size(workload), constants.restore_garbage)
 	marking := constants.restore_garbage_floor + (workload.value_size * constants.restore_garbage_values)
 	most := min([read, marking, constants.restore_garbage_max])
+	share := min([max([settings.gogc, constants.restore_garbage_gogc]), arithmetic.divide_up(settings.gogc + 100, 2)])
 }
 
 # Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
 restore_anon_peak(constants, workload, settings, db, live) := free if {
 	settings.gomemlimit == null
-	heap := (2 * constants.base_heap) + restore_garbage(constants, workload, settings, db)
+	log := settings.snapshot_count * raft_entry(constants, workload)
+	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
 	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
 } else := min([free, max([arithmetic.permille(live, constants.gomemlimit_floor), settings.gomemlimit])]) if {
-	heap := (2 * constants.base_heap) + restore_garbage(constants, workload, settings, db)
+	log := settings.snapshot_count * raft_entry(constants, workload)
+	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
 	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
 }
 
@@ -236,6 +239,9 @@ kernel_memory(constants, workload, mapped) := (workload.clients * constants.kern
 # Return the MemoryMax, in whole MiB, whose MemoryHigh has room for this size.
 memory_max(constants, size) := arithmetic.divide_up(arithmetic.scale_up(size, 1000, constants.memory_high), mib) * mib
 
+# Return the part of the buffers to and from peers that no message reaches: Go counts it as heap, the kernel does not.
+untouched_buffers(constants, workload, members) := ((members - 1) * constants.peer_buffers) * max([constants.peer_buffer - put_size(workload), 0])
+
 # Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
 required(constants, workload, settings, members, db) := {
 	"components": parts,
@@ -252,11 +258,12 @@ required(constants, workload, settings, members, db) := {
 	copies := marking_puts(constants, workload)
 	marked := (live + marking_garbage(constants, workload, parts.index)) + copies
 	answers := parts.range_answers + parts.watch_events
-	running := anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
+	untouched := untouched_buffers(constants, workload, members)
+	running := anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap) - untouched
 	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
 	restart_marked := restart_live + copies
 	restart := anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
-	peak := max([running, restart, restore_anon_peak(constants, workload, settings, db, restart_live)])
+	peak := max([running, restart - untouched, restore_anon_peak(constants, workload, settings, db, restart_live)])
 	hot := hot_pages(constants, settings, db)
 	kernel := kernel_memory(constants, workload, peak + mapped_file(constants, db))
 	outside_go := (hot + constants.binary_text) + kernel

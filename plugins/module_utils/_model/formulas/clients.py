@@ -76,7 +76,7 @@ def requests(constants: Constants, workload: Workload, members: int) -> int:
     puts = requests_in_flight(constants, workload, members)
     own = divide_up(puts, members)
     forwarded = permille((puts - own) * put_size(workload), constants.request_forwarded)
-    return permille(own * put_size(workload), constants.request_copies) + forwarded
+    return permille(own * put_size(workload), constants.request_copies) + own * constants.request_overhead + forwarded
 
 
 def watch_events(constants: Constants, workload: Workload, members: int) -> int:

@@ -82,5 +82,11 @@ def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, 
     return (
         free
         if settings.gomemlimit is None
-        else min(free, max(permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit))
+        else min(
+            free,
+            max(
+                permille(smallest_heap(constants, live, spikes), over_heap),
+                settings.gomemlimit - constants.gomemlimit_untouched,
+            ),
+        )
     )

@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.r
     restart_heap_live,
     restore_anon_peak,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import raft_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size, raft_entries
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 
@@ -65,6 +65,15 @@ def memory_max(constants: Constants, size: int) -> int:
     return divide_up(scale_up(size, 1000, constants.memory_high), MIB) * MIB
 
 
+def untouched_buffers(constants: Constants, workload: Workload, members: int) -> int:
+    """Return the part of the buffers to and from peers that no message reaches: Go counts it as heap, the kernel does not.
+
+    Unit: bytes
+    Source: server/etcdserver/api/rafthttp/msgappv2_codec.go, msgAppV2BufSize
+    """
+    return (members - 1) * constants.peer_buffers * max(constants.peer_buffer - put_size(workload), 0)
+
+
 def required(constants: Constants, workload: Workload, settings: Settings, members: int, db: Database) -> Required:
     """Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
 
@@ -76,11 +85,12 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     copies = marking_puts(constants, workload)
     marked = live + marking_garbage(constants, workload, parts.index) + copies
     answers = parts.range_answers + parts.watch_events
-    running = anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap)
+    untouched = untouched_buffers(constants, workload, members)
+    running = anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap) - untouched
     restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
     restart_marked = restart_live + copies
     restart = anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
-    peak = max(running, restart, restore_anon_peak(constants, workload, settings, db, restart_live))
+    peak = max(running, restart - untouched, restore_anon_peak(constants, workload, settings, db, restart_live))
     hot = hot_pages(constants, settings, db)
     kernel = kernel_memory(constants, workload, peak + mapped_file(constants, db))
     outside_go = hot + constants.binary_text + kernel

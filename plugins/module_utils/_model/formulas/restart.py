@@ -8,7 +8,7 @@ Private to the collection. Pure, in the subset of Python that formulas/__init__.
 
 from __future__ import annotations
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import permille, scale_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille, scale_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import put_in_batch
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.live_heap import heap_live
@@ -59,7 +59,8 @@ def restore_garbage(constants: Constants, workload: Workload, settings: Settings
     read = permille((workload.keys + db.history) * put_size(workload), constants.restore_garbage)
     marking = constants.restore_garbage_floor + workload.value_size * constants.restore_garbage_values
     most = min(read, marking, constants.restore_garbage_max)
-    return scale_up(most, max(settings.gogc, constants.restore_garbage_gogc), 100)
+    share = min(max(settings.gogc, constants.restore_garbage_gogc), divide_up(settings.gogc + 100, 2))
+    return scale_up(most, share, 100)
 
 
 def restore_anon_peak(constants: Constants, workload: Workload, settings: Settings, db: Database, live: int) -> int:
@@ -69,7 +70,8 @@ def restore_anon_peak(constants: Constants, workload: Workload, settings: Settin
     Source: measured, see the constants
     Releases: GOMEMLIMIT since 3.5.8
     """
-    heap = 2 * constants.base_heap + restore_garbage(constants, workload, settings, db)
+    log = settings.snapshot_count * raft_entry(constants, workload)
+    heap = 2 * constants.base_heap + log + restore_garbage(constants, workload, settings, db)
     free = permille(heap, constants.restart_anon_over_heap)
     return (
         free

@@ -84,6 +84,8 @@ def test_figures_agree_with_each_other(version: str, workload: dict[str, int]) -
     figures = estimate(version, workload)
     assert figures["heap_live"] == sum(part["high"] for part in figures["components"] if part["kind"] == "heap")
     assert all(0 <= part["low"] <= part["high"] for part in figures["components"])
-    assert figures["heap_live"] <= figures["heap_peak"] <= figures["rss_anon_peak"] < figures["memory_max_least"]
+    untouched = 4 << 20  # of the buffers to the two other members, which are part of the heap but not of RssAnon
+    assert figures["heap_live"] <= figures["heap_peak"] <= figures["rss_anon_peak"] + untouched
+    assert figures["rss_anon_peak"] < figures["memory_max_least"]
     assert figures["memory_max_least"] <= figures["memory_max_recommended"]
     assert all(isinstance(figures[name], int) for name in figures if name.endswith(("peak", "live", "recommended")))

@@ -60,3 +60,10 @@ def test_small_or_slow_workloads_have_no_marking_garbage() -> None:
 def test_marking_garbage_is_bounded_by_the_index() -> None:
     assert 0 < marking(200000, 4000) < marking(200000, 6000)
     assert marking(600000, 20000) == marking(600000, 100000) < 20e6
+
+
+def test_gomemlimit_counts_memory_that_is_never_touched() -> None:
+    """3.5.35, 10,600 puts/s of 2,241 B: 78 to 80 MiB with GOMEMLIMIT=86MiB."""
+    load = workload(23, 50651, 3, 2241, 10600)
+    settings = {"snapshot_count": 5000, "snapshot_catchup_entries": 1184, "gomemlimit": 86 << 20}
+    assert estimate("3.5.35", load, settings, 1)["rss_anon_peak"] == 81 << 20
