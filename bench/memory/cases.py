@@ -154,6 +154,7 @@ def clients(series: str) -> Iterator[Case]:
     yield held("conns-1000", "connections", "fit", connections=1000)
     yield held("conns-1000-tls", "connections", "fit", connections=1000, tls=True)
     yield held("streams-2000", "watches", "fit", connections=50, streams=2000, watched_keys=100)
+    yield held("streams-2000-tls", "watches", "fit", connections=50, streams=2000, watched_keys=100, tls=True)
     shared = {"connections": 20, "streams": 200, "watchers_per_stream": 500}
     yield held("watchers-100k-shared", "watches", "fit", **shared, watched_keys=100)
     yield held("watchers-100k-apart", "watches", "fit", **shared, watched_keys=100000)

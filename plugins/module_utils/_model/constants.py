@@ -30,6 +30,7 @@ class Constants:
     connection: int
     connection_tls: int
     watch_stream: int
+    watch_stream_tls: int
     watcher: int
     watched_range: int
     lease: int
@@ -110,6 +111,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         connection=28672,
         connection_tls=22528,
         watch_stream=18432,
+        watch_stream_tls=45056,
         watcher=270,
         watched_range=230,
         lease=600,
@@ -188,6 +190,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         connection=28672,
         connection_tls=22528,
         watch_stream=18432,
+        watch_stream_tls=45056,
         watcher=270,
         watched_range=230,
         lease=600,
@@ -266,6 +269,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         connection=28672,
         connection_tls=22528,
         watch_stream=18432,
+        watch_stream_tls=45056,
         watcher=270,
         watched_range=230,
         lease=600,
@@ -347,6 +351,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         connection=38912,
         connection_tls=31744,
         watch_stream=28672,
+        watch_stream_tls=58368,
         watcher=400,
         watched_range=376,
         lease=860,
@@ -425,6 +430,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         connection=38912,
         connection_tls=31744,
         watch_stream=28672,
+        watch_stream_tls=58368,
         watcher=400,
         watched_range=376,
         lease=860,
@@ -503,6 +509,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         connection=38912,
         connection_tls=31744,
         watch_stream=28672,
+        watch_stream_tls=58368,
         watcher=400,
         watched_range=376,
         lease=860,

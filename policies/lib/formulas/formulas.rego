@@ -77,9 +77,14 @@ watched_ranges(workload) := workload.watchers if {
 	workload.watched_ranges == null
 } else := workload.watched_ranges
 
+# Return the size of one watch stream; with TLS etcd serves gRPC by another HTTP/2 server, which keeps more for each.
+watch_stream(constants, workload) := constants.watch_stream_tls if {
+	workload.tls
+} else := constants.watch_stream
+
 # Return the watch streams, the watchers on them, and the ranges that they watch.
 watches(constants, workload) := (stream_bytes + watcher_bytes) + (watched_ranges(workload) * constants.watched_range) if {
-	stream_bytes := workload.watch_streams * constants.watch_stream
+	stream_bytes := workload.watch_streams * watch_stream(constants, workload)
 	watcher_bytes := workload.watchers * constants.watcher
 }
 

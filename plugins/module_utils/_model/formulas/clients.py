@@ -24,13 +24,22 @@ def watched_ranges(workload: Workload) -> int:
     return workload.watchers if workload.watched_ranges is None else workload.watched_ranges
 
 
+def watch_stream(constants: Constants, workload: Workload) -> int:
+    """Return the size of one watch stream; with TLS etcd serves gRPC by another HTTP/2 server, which keeps more for each.
+
+    Unit: bytes
+    Source: server/embed/serve.go; measured, see the constants
+    """
+    return constants.watch_stream_tls if workload.tls else constants.watch_stream
+
+
 def watches(constants: Constants, workload: Workload) -> int:
     """Return the watch streams, the watchers on them, and the ranges that they watch.
 
     Unit: bytes
     Source: server/storage/mvcc/watcher_group.go
     """
-    stream_bytes = workload.watch_streams * constants.watch_stream
+    stream_bytes = workload.watch_streams * watch_stream(constants, workload)
     watcher_bytes = workload.watchers * constants.watcher
     return stream_bytes + watcher_bytes + watched_ranges(workload) * constants.watched_range
 

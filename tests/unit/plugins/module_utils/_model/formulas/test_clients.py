@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import clients, storage
@@ -67,3 +68,12 @@ def test_a_member_keeps_fewer_copies_of_puts_that_others_forward() -> None:
     constants = CONSTANTS_HIGH["3.7"]
     copies = (30 * 6 + 60 * 2) * storage.put_size(given.workload)
     assert clients.requests(constants, given.workload, 3) == copies + 30 * constants.request_overhead
+
+
+@pytest.mark.parametrize(("version", "measured"), [("3.5.35", 229), ("3.6.16", 237), ("3.7.3", 239)])
+def test_watch_streams_take_more_with_tls(version: str, measured: int) -> None:
+    """2,000 streams on 50 connections: 112 to 117 MiB of RssAnon without TLS, twice that with it."""
+    held = {"watch_streams": 2000, "watchers": 2000, "watched_ranges": 100, "clients": 50, "puts_per_second": 800}
+    small = {"keys": 1000, "value_size": 200, "key_size": 24, "revisions_per_key": 40, "range_size": 0}
+    found = estimate(version, {**held, **small, "tls": True}, {"snapshot_count": 1000}, 1)["rss_anon_peak"] / 2**20
+    assert measured < found < 1.2 * measured
