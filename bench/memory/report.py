@@ -192,6 +192,7 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point], drawn: Sequence
         "random_seconds": lambda: str(SECONDS),
         "random_fills": lambda: str(FILLS),
         "random_aim": random_report.aim,
+        "single_runs": lambda: "\n".join(random_report.single_runs(found)),
         "random_summary": lambda: "\n".join(random_report.summary(drawn)),
         "random_distribution": lambda: "\n".join(random_report.distribution(drawn)),
         "random_cases": lambda: "\n".join(random_report.cases(drawn)),

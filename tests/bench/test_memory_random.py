@@ -98,6 +98,13 @@ def test_a_run_continues_with_the_cases_that_are_missing(tmp_path: Path) -> None
     assert missing(wanted, path, 2) == wanted, "another repeat has no rows yet"
 
 
+def test_single_runs_are_compared_with_the_highest_of_their_case() -> None:
+    runs = [point(measured, 100) for measured in (100, 80, 50)]
+    once = [point(measured, 100, case="seed-2") for measured in (100, 10)]
+    cells = [cell.strip() for cell in random_report.single_runs([*runs, *once])[-1].split("|")[1:-1]]
+    assert cells == ["RssAnon peak", "1", "3", "25.0 %", "100.0 %", "100.0 %"]
+
+
 def test_a_database_has_at_most_the_revisions_that_were_put() -> None:
     """12 s of history would be 24,000 revisions beyond the 4,000 keys, but the load ended after 5,000 puts."""
     short = row(keys=4000, puts=5000, puts_per_second=2000, retention=6, value_size=1000, key_size=100, members=1)

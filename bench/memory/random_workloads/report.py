@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.common.markdown import table
 from bench.memory.cases import MIB
-from bench.memory.points import PEAKS, Point, part
+from bench.memory.points import PEAKS, Point, part, runs
 from bench.memory.predict import number
 from bench.memory.random_workloads.cases import PARTS
 from bench.memory.random_workloads.points import (
@@ -24,6 +24,8 @@ from bench.memory.random_workloads.points import (
     percentile,
 )
 
+# A chosen case with so many runs shows how far they differ.
+REPEATED = 3
 # The upper ends of the classes of errors; the last class has none.
 CLASSES = (-0.20, -0.10, -0.05, 0.0, 0.05, 0.10, 0.20, 0.40)
 
@@ -34,6 +36,18 @@ def aim() -> str:
         f"a median error of at most {TYPICAL:.0%}, {NEAR:.0%} of the cases within {NEAR_SHARE:.0%} or "
         f"{NEAR_BYTES // MIB} MiB, and none more than {LOW_SHARE:.0%} and {LOW_BYTES // MIB} MiB too low beyond etcd's own spread"
     )
+
+
+def single_runs(found: Sequence[Point]) -> list[str]:
+    """Return the table of how far single runs are below the highest run of their case. found: all runs of the chosen cases."""
+    rows = []
+    for what, _, _ in PEAKS:
+        repeated = [same for key, same in runs(found).items() if key[2] == what and len(same) >= REPEATED]
+        errors = [max(p.measured for p in same) / one.measured - 1 for same in repeated for one in same]
+        if errors:
+            ends = (f"{100 * error:.1f} %" for error in (median(errors), percentile(errors, 0.95), max(errors)))
+            rows.append([what, str(len(repeated)), str(len(errors)), *ends])
+    return table(["figure", "cases ", "runs ", "median error ", "5 % of runs above ", "highest "], rows)
 
 
 def summary(found: Sequence[Point]) -> list[str]:
