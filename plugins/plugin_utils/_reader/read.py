@@ -144,10 +144,9 @@ class _Reader:
         elif file.target.endswith(".nix"):
             self._add_nix(file)
         elif makefile.is_makefile(file.target):
-            commands_of = makefile.shell_lines(file.lines)
-            started = script.members_of(commands_of)
-            service = script.served_elsewhere(commands_of) if file.path in self._state.releases else None
-            self._state.add_members(file.path, started or [service] * (service is not None))
+            lines = makefile.shell_lines(file.lines)
+            service = script.served_elsewhere(lines) if file.path in self._state.releases else None
+            self._state.add_members(file.path, script.members_of(lines) or ([service] if service else []))
         elif windows.is_script(file.target):
             members = script.members_of(windows.shell_lines(file.target, original.lines))
             # Branches may start the same member in the foreground and in the background.
