@@ -64,7 +64,7 @@ test_watchers_of_a_shared_range_cost_less if {
 test_a_start_waits_beyond_the_first_chunk if {
 	few := memory.estimate("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
 	many := memory.estimate("3.7.3", {"keys": 15000, "puts_per_second": 0}, {}, 1)
-	many.components.start_up > few.components.start_up + 5000000
+	many.components.start_up > few.components.start_up + 3500000
 }
 
 test_connections_cost_less_with_tls if {
