@@ -18,7 +18,8 @@ SERVER_FLAG = re.compile(
 )
 _EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*?)?(\.exe)?$")
 _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+)?(?:@sha256:[0-9a-f]+)?$")
-_CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?(docker|podman|nerdctl)$")
+# systemd-docker takes the arguments of docker, behind a few of its own.
+_CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?((systemd-)?docker|podman|nerdctl)$")
 # The engine in a variable, as in $DOCKER run.
 _ENGINE = re.compile(r"^[@-]*\$[\w({]")
 _ROCKET = re.compile(r"^[@:+!-]*([\w./-]*/)?rkt$")

@@ -171,3 +171,10 @@ def test_a_command_that_another_one_runs(command: str) -> None:
 )
 def test_other_commands_about_etcd(command: str) -> None:
     assert members("a.sh", f"#!/bin/sh\n{command}\n") == []
+
+
+def test_options_of_systemd_docker() -> None:
+    start = "/opt/bin/systemd-docker --cgroups name=systemd run --rm -v /srv:/data --name container"
+    [member] = members("etcd.service", f"[Service]\nExecStart={start} quay.io/coreos/etcd:v3.5.0 -name n1 {URLS}\n")
+    assert member["command"] == ["etcd", "-name", "n1", *FLAGS]
+    assert member["image"] == "quay.io/coreos/etcd:v3.5.0" and member["mounts"] == ["/data"]
