@@ -98,9 +98,14 @@ def is_manifest(text: str) -> bool:
 
 
 def begins_as_manifest(text: str) -> bool:
-    """Tell whether a file of any name is a resource of Kubernetes in YAML, perhaps behind comments and statements of a template, or in JSON."""
+    """Tell whether a file of any name is a resource of Kubernetes, or a configuration of Ignition in JSON.
+
+    Comments and statements of a template may stand before a resource in YAML.
+    """
     first = next((line for line in text.splitlines() if not _BEFORE_MANIFEST.match(line)), "")
-    return first.startswith("apiVersion:") or (first.startswith("{") and '"apiVersion"' in text)
+    return first.startswith("apiVersion:") or (
+        first.startswith("{") and re.search(r'"(apiVersion|ignition)"\s*:', text) is not None
+    )
 
 
 def begins_as_playbook(text: str) -> bool:

@@ -21,7 +21,8 @@ etcd: deps
   etcd --name $$HOSTNAME {URLS}
 """
 IGNITION = {
-    "systemd": {"units": [{"name": "etcd.service", "contents": f"[Service]\nExecStart=etcd --name a {URLS}\n"}]}
+    "ignition": {"version": "2.0.0"},
+    "systemd": {"units": [{"name": "etcd.service", "contents": f"[Service]\nExecStart=etcd --name a {URLS}\n"}]},
 }
 LOOP = """- lineinfile: {path: /etc/etcd.conf, line: "{{ item.key }}={{ item.value }}"}
   loop:
@@ -119,9 +120,10 @@ def test_variables_without_a_command() -> None:
     assert contents("run-etcd", "/usr/local/bin/etcd\n") == []
 
 
-def test_texts_in_json() -> None:
+@pytest.mark.parametrize("path", ["node.ign.json", "node.ign.tpl"])
+def test_texts_in_json(path: str) -> None:
     text = json.dumps(IGNITION, indent=1)
-    found = member("node.ign.json", text)
+    found = member(path, text)
     assert found["name"] == "a"
     assert found["where"]["--name"][1] == next(n for n, line in enumerate(text.splitlines(), 1) if "ExecStart" in line)
 
