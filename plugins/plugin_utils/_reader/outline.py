@@ -56,10 +56,13 @@ def parse(file: Text, is_cloud_config: bool) -> Parsed:
 
 
 def parse_beginning(file: Text) -> tuple[Parsed, int] | None:
-    """Parse a Compose file or a manifest up to the first line that cannot be YAML, such as a command in notes. Return the line's number, too."""
+    """Parse a Compose file, a manifest or a config file of etcd up to the first line that cannot be YAML, such as a command in notes.
+
+    Return the number of that line, too.
+    """
     end = next((position for position, line in enumerate(file.lines) if not _OUTER.match(line.text)), 0)
     beginning = file._replace(lines=file.lines[:end])
-    if not is_manifest(beginning.text):
+    if not (is_manifest(beginning.text) or is_configuration(beginning)):
         return None
     try:
         return read_documents(file.path, beginning.text + "\n", file.lines[0].number), file.lines[end].number

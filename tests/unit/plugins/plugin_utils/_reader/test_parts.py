@@ -32,6 +32,14 @@ def test_a_compose_file_before_notes() -> None:
     assert reading.document["unparsed"] == {"c.yml": "line 5 is not YAML; only the lines before it were checked"}
 
 
+def test_a_config_file_before_a_command() -> None:
+    settings = {"listen-peer-urls": "http://10.0.0.5:2380", "listen-client-urls": "http://10.0.0.5:2379"}
+    text = "".join(f"{name}: {value}\n" for name, value in settings.items())
+    reading = read({"etcd.yml": f"{text}\nTOKEN=$(curl -s x)\n"})
+    assert contents(reading) == [settings]
+    assert reading.document["unparsed"] == {"etcd.yml": "line 4 is not YAML; only the lines before it were checked"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
