@@ -24,7 +24,7 @@ problems contains result.problem(profile, name, text) if {
 	name := profile.etcd.names.snapshot_count
 	entries := units.parse_count(profile.etcd.settings.snapshot_count)
 	entries > 0
-	minimum := _minimum(releases.series(profile.etcd.release))
+	minimum := _minimum(profile.etcd.release)
 	entries < minimum
 	text := sprintf("%s is %s, under the minimum of %s: etcd takes a snapshot every %s writes", [
 		name,
@@ -34,7 +34,7 @@ problems contains result.problem(profile, name, text) if {
 	])
 }
 
-# On 3.5 a snapshot also holds the v2 store.
-_minimum("3.5") := threshold.snapshot_count_min_3_5
-
-_minimum(series) := threshold.snapshot_count_min if series != "3.5"
+# On 3.5 a snapshot also holds the v2 store. An unknown release has the lower minimum.
+_minimum(release) := threshold.snapshot_count_min_3_5 if {
+	releases.series(release) == "3.5"
+} else := threshold.snapshot_count_min
