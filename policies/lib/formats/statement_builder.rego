@@ -79,8 +79,8 @@ _serves_kubernetes(found) if {
 	regex.match(`(^|[^a-z])(k8s|kube)`, lower(_without_placeholders(entry.value)))
 } else := false
 
-# The name of a variable, such as K8S_NAMESPACE, tells nothing.
-_without_placeholders(text) := regex.replace(text, `\$\w+|\$[({]\w+[)}]`, "")
+# The name of a variable, such as K8S_NAMESPACE, tells nothing, nor does the namespace of a Service, such as kubeai.
+_without_placeholders(text) := regex.replace(text, `\$\w+|\$[({]\w+[)}]|\.kube[a-z]+\.svc\b`, "")
 
 _version(found) := found.version if {
 	found.version

@@ -112,7 +112,14 @@ test_lone_pod[text] if {
 }
 
 # Value of a flag, and whether it tells that an API server uses this etcd.
-names_of_kubernetes := [["etcd-k8s", true], ["etcd-$(K8S_NAMESPACE)", false], ["$KUBE_HOST", false], ["kube-${N}", true]]
+names_of_kubernetes := [
+	["etcd-k8s", true],
+	["etcd-$(K8S_NAMESPACE)", false],
+	["$KUBE_HOST", false],
+	["kube-${N}", true],
+	["http://a.kubeai.svc:2379", false],
+	["http://a.kube-system.svc:2379", true],
+]
 
 test_serves_kubernetes[value] if {
 	some [value, serves] in names_of_kubernetes
