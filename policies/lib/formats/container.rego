@@ -158,6 +158,9 @@ unless_configured(reference, targets, found) := object.union(found, {
 # Whether an image is etcd's own or a copy of it, which has the same name in another registry.
 _is_published(reference) if regex.match(`(^|/)(coreos|etcd-development)/etcd(:|@|$)`, sprintf("%v", [reference]))
 
+# Kubernetes' image for one architecture sets no data directory, either.
+_is_published(reference) if regex.match(`^(registry\.k8s\.io|k8s\.gcr\.io|gcr\.io/google[_-]containers)/etcd-\w+(:|@|$)`, sprintf("%v", [reference]))
+
 _is_published(reference) if {
 	regex.match(`^(localhost|[^/]*[.:][^/]*)/(.*/)?etcd(:|@|$)`, sprintf("%v", [reference]))
 	not regex.match(_builders, reference)
