@@ -12,9 +12,12 @@ import data.headroom.releases.spelling
 words(parts) := [word |
 	items := [item | some part in parts; some item in _items(part)]
 	some index, item in items
-	some quoted in regex.find_n(`(?:[^\s"']|"[^"]*"|'[^']*')+`, _commands(items, index, item), -1)
+	some quoted in regex.find_n(_word, _commands(items, index, item), -1)
 	word := replace(replace(quoted, `"`, ""), "'", "")
 ]
+
+# Blanks inside a template such as {{ .Values.port }} end no word.
+_word := `(?:\{\{[^{}\n]*\}\}|[^\s"']|"[^"]*"|'[^']*')+`
 
 # A text such as sh -c 'etcd --name a' is three words.
 _items(part) := [found[1], found[2], found[4]] if {

@@ -13,6 +13,7 @@ commands := [
 	[[["sh", "-exc", "etcd --name a\netcd --name b"]], ["sh", "-exc", "etcd", "--name", "a", ";", "etcd", "--name", "b"]],
 	[[["sh", "-ecx", "etcd --name a\netcd --name b"]], ["sh", "-ecx", "etcd", "--name", "a", ";", "etcd", "--name", "b"]],
 	[["", 5], []],
+	[[["etcd", "--x", "http://a:{{ .Values.port }}"], "{{ .Values.a }}-b c"], ["etcd", "--x", "http://a:{{ .Values.port }}", "{{ .Values.a }}-b", "c"]],
 	[
 		[["sh", "-ec"], ["if x\nexec etcd --name a \\\n  --x\nsleep 5"]],
 		["sh", "-ec", "if", "x", ";", "exec", "etcd", "--name", "a", "--x", ";", "sleep", "5"],

@@ -60,7 +60,7 @@ test_placeholders if {
 	service := {"image": "quay.io/coreos/etcd:v3.5.18", "command": ["etcd", "{{ options }}", "--name", "$NAME"], "environment": {"ETCD_WAL_DIR": ""}}
 	some profile in clusters.profiles with input as [{"path": "compose.yml", "contents": {"services": {"etcd": service}}}]
 	"extra_config" in profile.etcd.unknown
-	object.keys(profile.unknown) == {"--name", "{{"}
+	object.keys(profile.unknown) == {"--name", "{{ options }}"}
 	not profile.etcd.settings.wal_dir
 }
 
