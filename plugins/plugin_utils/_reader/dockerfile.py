@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
 
-_FILE = re.compile(r"(^|/)((docker|container)file(\.[\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
+_FILE = re.compile(r"(^|/)((docker|container)file([._-][\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
 _COPY = re.compile(r"^COPY\s+(?:--\S+\s+)*--from=(\S+)\s+(?:--\S+\s+)*(.+)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"^ARG\s+(\w+)=(\S+)\s*$", re.IGNORECASE)

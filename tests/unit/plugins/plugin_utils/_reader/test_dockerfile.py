@@ -42,7 +42,7 @@ def test_entrypoint_and_command() -> None:
     assert found["silent"] == ["extra_config"]
 
 
-@pytest.mark.parametrize("path", ["etcd.Dockerfile", "build/Dockerfile.etcd", "Containerfile"])
+@pytest.mark.parametrize("path", ["etcd.Dockerfile", "build/Dockerfile.etcd", "Dockerfile-etcd", "Containerfile"])
 def test_names(path: str) -> None:
     assert member(f"FROM alpine\nCMD etcd --listen-client-urls {URLS}\n", path)["image"] is None
 
