@@ -92,7 +92,7 @@ _config_maps_by_name[name] contains found if {
 	is_object(found)
 }
 
-_statement(document, spec) := statement_builder.build("manifest", container.unless_configured(object.get(spec, "image", null), _targets(spec), object.union_n([
+_statement(document, spec) := statement_builder.build("manifest", container.unless_configured(object.get(spec, "image", null), _filled_targets(document, spec), object.union_n([
 	{
 		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), _words(spec), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
@@ -164,6 +164,14 @@ _silent(spec) := ["extra_config"] if {
 } else := container.may_set_data_dir(object.get(spec, "image", null), _targets(spec))
 
 _targets(spec) := {mount.mountPath | some mount in spec.volumeMounts}
+
+# Without empty volumes, which newer charts mount over folders that the image only reads.
+_filled_targets(document, spec) := _targets(spec) - {mount.mountPath |
+	some mount in spec.volumeMounts
+	some volume in _spec(document).volumes
+	volume.name == mount.name
+	volume.emptyDir
+}
 
 _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from there, and it is not read"]} if {
 	some source in spec.envFrom

@@ -515,3 +515,19 @@ test_config_file_with_a_release if {
 	found.version == "3.5.0"
 	count([entry | some entry in found.given; entry.name == "headroom_release"]) == 0
 }
+
+# An empty volume has no config file.
+test_an_empty_volume_in_bitnami if {
+	"7" in {entry.value | some entry in manifest.statements(_bitnami_pod({"emptyDir": {}})).etcd.given}
+	manifest.statements(_bitnami_pod({"configMap": {"name": "c"}})).etcd.given == []
+}
+
+_bitnami_pod(volume) := {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "etcd"}, "spec": {
+	"containers": [{
+		"name": "etcd",
+		"image": "docker.io/bitnami/etcd:3.5.15",
+		"env": [{"name": "ETCD_SNAPSHOT_COUNT", "value": "7"}],
+		"volumeMounts": [{"name": "v", "mountPath": "/opt/bitnami/etcd/conf/"}],
+	}],
+	"volumes": [object.union(volume, {"name": "v"})],
+}}
