@@ -145,7 +145,7 @@ may_set_data_dir(reference, targets) := found if {
 }
 
 # What a file says of a container. Bitnami's image starts etcd with a config file if one is mounted here, and etcd ignores its flags and its
-# environment then. targets: where volumes are mounted.
+# environment then. targets: where volumes that may hold files are mounted.
 unless_configured(reference, targets, found) := object.union(found, {
 	"given": [],
 	"unknown": {path: ["extra_config", "a config file there replaces flags and environment, and it is not read"]},
@@ -175,13 +175,15 @@ _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 release(reference) := {"version": version} if {
 	[name, tag] := _image(reference)
 	contains(lower(name), "etcd")
-	version := releases.parse(tag)
-} else := {"version": tag} if {
-	# A tag may name the series alone.
-	[name, tag] := _image(reference)
-	contains(lower(name), "etcd")
-	releases.end_of_life(tag)
+	version := release_of_tag(tag)
 } else := no_release(reference)
+
+# A tag may name the series alone.
+release_of_tag(tag) := version if {
+	version := releases.parse(tag)
+} else := tag if {
+	releases.end_of_life(tag)
+}
 
 no_release(reference) := {"no_version": sprintf("the image %q names no release", [reference])} if {
 	is_string(reference)

@@ -8,7 +8,6 @@ package headroom.formats.vocabulary
 import data.headroom.formats.container
 import data.headroom.formats.quantity
 import data.headroom.formats.statement_builder
-import data.headroom.releases
 import data.headroom.releases.spelling
 
 # A file shows at most so many members by name.
@@ -214,7 +213,7 @@ _defaults(id, vocabulary, given) := [{"name": sprintf("%s's default --%s", [id, 
 _release(document, vocabulary) := {"version": versions[0]} if {
 	versions := array.concat(
 		[version | some path in object.get(vocabulary, "images", []); version := container.release(_at(document, path)).version],
-		[version | some path in object.get(vocabulary, "tags", []); version := releases.parse(_text(_at(document, path)))],
+		[version | some path in object.get(vocabulary, "tags", []); version := container.release_of_tag(_text(_at(document, path)))],
 	)
 	count(versions) > 0
 } else := {"version": vocabulary.release} if {
