@@ -15,7 +15,7 @@ from io import FileIO
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import bbolt
 
-_BUCKET, _KEY, ON, _OFF = b"auth", b"authEnabled", b"\x01", b"\x00"
+_BUCKET, _KEY, _ON, _OFF = b"auth", b"authEnabled", b"\x01", b"\x00"
 
 
 def disable_authentication(path: str) -> bool:
@@ -25,10 +25,10 @@ def disable_authentication(path: str) -> bool:
     """
     with open(path, "r+b", buffering=0) as database:
         try:
-            switch = find_switch(database)
+            switch = _find_switch(database)
         except bbolt.FormatError:
             return False
-        if switch is None or switch.value != ON:
+        if switch is None or switch.value != _ON:
             return False
         database.seek(switch.position)
         database.write(_OFF)
@@ -36,7 +36,13 @@ def disable_authentication(path: str) -> bool:
         return True
 
 
-def find_switch(database: FileIO) -> bbolt.Item | None:
+def is_authentication_on(database: FileIO) -> bool:
+    """Return whether authentication is on in a database. Raises bbolt.FormatError."""
+    switch = _find_switch(database)
+    return switch is not None and switch.value == _ON
+
+
+def _find_switch(database: FileIO) -> bbolt.Item | None:
     """Return the item with the switch, None if the database has none. Raises bbolt.FormatError."""
     found = bbolt.items(database, bbolt.newest_meta(database), _BUCKET)
     return next((item for item in found if item.key == _KEY and len(item.value) == 1), None)

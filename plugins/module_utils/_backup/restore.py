@@ -91,8 +91,12 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
     restore_space.check_free_space(restore, metadata.size, request.reserve)
     with _translate_os_errors(restore.data_dir):
         _make(restore, request, run)
-        record: dict[str, Any] = {"id": restore.id, "snapshot": metadata.as_dict(), "source": request.source}
-        record["generation"] = request.generation
+        record = {
+            "id": restore.id,
+            "snapshot": metadata.as_dict(),
+            "source": request.source,
+            "generation": request.generation,
+        }
         for swap in restore.swaps:
             _write_json(restore.record_path(swap, swap.prepared + _PART), record)
             _set_owner_and_flush(swap.prepared + _PART, request.owner, request.group)

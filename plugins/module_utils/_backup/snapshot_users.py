@@ -21,8 +21,7 @@ ROOT = "root"
 def read_administrators(path: str) -> tuple[list[str], list[str]] | None:
     """Return the users with the role root, and the other ones, in order; None while authentication is off. Raises OSError or ValueError."""
     with open(path, "rb", buffering=0) as database:
-        switch = auth_flag.find_switch(database)
-        if switch is None or switch.value != auth_flag.ON:
+        if not auth_flag.is_authentication_on(database):
             return None
         found = {
             item.key.decode("utf-8", "replace"): ROOT in _roles(item.value)
@@ -40,13 +39,14 @@ def _roles(user: bytes) -> list[str]:
 
 
 def access_problem(path: str, client_name: str) -> str:
-    """Return why etcd would refuse a client after the restore of a snapshot; empty if it would not, or if the file is no plain snapshot.
+    """Return why etcd would refuse a client after the restore of a snapshot; an empty text if it would accept it.
 
-    ``client_name`` is the common name of the client's certificate, empty without one. Raises OSError.
+    The text is also empty for a file that is encrypted or damaged. ``client_name`` is the common name of the client's certificate, empty
+    without one. Raises OSError.
     """
     try:
         found = read_administrators(path)
-    except ValueError:  # encrypted or damaged: the restore refuses it
+    except ValueError:  # the restore refuses such a file
         return ""
     if found is None or client_name in found[0]:
         return ""
