@@ -37,9 +37,8 @@ def has_here_document(text: str) -> bool:
 
 def has_commands(text: str) -> bool:
     """Tell whether a text has a line that starts etcd or a container, or that writes a variable of etcd."""
-    if _COMMANDS.search(text):
-        return True
-    return _SETS_VARIABLE.search(text) is not None and _RUNS_ALONE.search(text) is not None
+    runs_alone = _SETS_VARIABLE.search(text) and _RUNS_ALONE.search(text)
+    return bool(_COMMANDS.search(text) or runs_alone)
 
 
 def runs_image(text: str) -> bool:
