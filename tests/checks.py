@@ -66,7 +66,7 @@ HOSTS = [
 ]
 CPU = [
     pytest("real etcd", "tests/integration"),
-    pytest("certificates", "tests/playbooks/test_certificates.py"),
+    pytest("certificates", "tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py"),
     pytest(
         "plays",
         "tests/playbooks/test_archive.py tests/playbooks/test_join_space.py tests/playbooks/test_limit.py "

@@ -5,111 +5,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import pytest
-import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-PROJECT = Path(__file__).resolve().parents[2]
-
-
-class Host:
-    """A host with its own directory of certificates, and a controller with a CA."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.authority = folder / "ca"
-        self.installed = folder / "etc" / "tls"
-
-    def run(self, *entry_points: str, others: Sequence[str] = (), **variables: Any) -> subprocess.CompletedProcess[str]:
-        """Run entry points of the role, by default as site.yml does: its checks, the role, and the activation of what is staged.
-
-        ``others`` are hosts of the same cluster, each with the directory of its name.
-        """
-        given = {
-            "ansible_connection": "local",
-            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
-            "etcd_tls_ca_dir": str(self.authority),
-            "etcd_tls_dir": str(self.installed),
-            "etcd_config_file": str(self.folder / "etc" / "etcd.yml"),
-            "etcd_data_dir": str(self.folder / "data"),
-            "etcd_user": "root",
-            "etcd_user_group": "root",
-            "etcd_address": "192.0.2.11",
-            **variables,
-        }
-        plays = [
-            {
-                "name": "Run the role",
-                "hosts": "etcd",
-                "gather_facts": False,
-                "become": os.geteuid() != 0,
-                "tasks": [
-                    {
-                        "name": f"Run {name}",
-                        "ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_tls", "tasks_from": name},
-                        **({"when": "etcd_tls_staged"} if name == "activate" else {}),
-                    }
-                    for name in play.split()
-                ],
-            }
-            for play in entry_points or ["preflight main activate"]
-        ]
-        extra = {name: value for name, value in variables.items() if name.startswith("_")}
-        own = {name: {**given, "etcd_tls_dir": str(self.folder / name / "tls")} for name in others}
-        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given, **own}}}))
-        (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
-        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml")]
-        command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
-        return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
-
-    def issue(self, *entry_points: str, **variables: Any) -> int:
-        """Run entry points of the role; return how many tasks changed something."""
-        done = self.run(*entry_points, **variables)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return int(re.findall(r"changed=(\d+)", done.stdout)[0])
-
-    def refusal(self, *entry_points: str, **variables: Any) -> str:
-        """Run the role, which must fail without a change; return its output in one line."""
-        done = self.run(*entry_points, **variables)
-        assert done.returncode == 2, done.stdout + done.stderr
-        assert set(re.findall(r"changed=(\d+)", done.stdout)) == {"0"}, done.stdout
-        return " ".join(done.stdout.split())
-
-
-def openssl(*words: str | Path) -> str:
-    """Run openssl and return its output."""
-    return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
-
-
-NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-
-
-def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365) -> None:
-    """Make the CA's key and certificate, as the controller keeps them."""
-    folder.mkdir(exist_ok=True)
-    files = ("-keyout", folder / "ca.key", "-out", folder / "ca.crt")
-    openssl("req", "-x509", *NEW_KEY, *files, "-days", str(days), "-subj", f"/CN={name}")
-
-
-@pytest.fixture(name="host")
-def one_host(tmp_path: Path) -> Host:
-    """A host and a CA that is made already."""
-    host = Host(tmp_path)
-    make_authority(host.authority)
-    return host
+from tests.playbooks.tls_host import NEW_KEY, Host, make_authority, openssl
 
 
 def test_a_ca_without_its_key_is_never_replaced(host: Host) -> None:
@@ -426,76 +333,6 @@ def test_a_provided_certificate_that_is_not_valid_yet_is_refused(host: Host) -> 
     message = host.refusal(**provided)
     assert "client: it is not valid before 20" in message and "and the clock says 20" in message
     assert not host.installed.exists()
-
-
-def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, tmp_path: Path) -> None:
-    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path / "shop")}
-    (tmp_path / "shop").mkdir()
-    before = {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()}
-    assert host.issue("client_certificate", **shop, etcd_client_certificate_days=90) == 2
-    certificate = tmp_path / "shop" / "shop.crt"
-    assert sorted(path.name for path in certificate.parent.iterdir()) == ["shop.crt", "shop.key"]
-    assert openssl("verify", "-CAfile", host.authority / "ca.crt", certificate).endswith("OK\n")
-    text = openssl("x509", "-noout", "-subject", "-ext", "extendedKeyUsage", "-in", certificate)
-    assert re.search(r"CN ?= ?shop", text) and "TLS Web Client Authentication" in text and "Server" not in text
-    openssl("x509", "-noout", "-checkend", str(89 * 86400), "-in", certificate)
-    assert certificate.with_suffix(".key").stat().st_mode & 0o777 == 0o600
-    message = host.refusal("client_certificate", **shop, etcd_client_certificate_days=9999)
-    assert re.search("the CA is valid for 36[45] days only, but etcd_client_certificate_days is 9999", message)
-    assert host.issue("client_certificate", **shop, etcd_client_certificate_days=90) == 0
-    assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before and not host.installed.exists()
-
-
-@pytest.mark.parametrize(
-    ("days", "problem"),
-    [(2, "A new certificate would be valid from 20"), (-70, "A new certificate would be due for renewal from 20")],
-    ids=["behind", "ahead"],
-)
-def test_an_application_on_a_host_with_a_wrong_clock(host: Host, tmp_path: Path, days: int, problem: str) -> None:
-    """Before, each run issued a certificate that the host could not use."""
-    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path)}
-    shop |= {"etcd_client_certificate_days": 90}
-    wrong = {"_etcd_tls_controller_seconds": time.time() + days * 86400}
-    message = host.refusal("client_certificate", **shop, **wrong)
-    assert "the clock of the controller says 20" in message and problem in message
-    assert "Set the clock that is wrong" in message and not (tmp_path / "shop.key").exists()
-    # A certificate that is there stays.
-    assert host.issue("client_certificate", **shop) == 2
-    assert host.issue("client_certificate", **shop, **wrong) == 0
-
-
-def test_a_client_of_the_gateway_gets_a_certificate_without_a_common_name(host: Host, tmp_path: Path) -> None:
-    """One that has a common name is replaced, with the same key, and the other way round."""
-    files = {"etcd_client_certificate_name": "gateway", "etcd_client_certificate_dir": str(tmp_path)}
-    gateway = {**files, "etcd_client_certificate_days": 90}
-    key, certificate = tmp_path / "gateway.key", tmp_path / "gateway.crt"
-    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="") == 2
-    before = key.read_bytes()
-    subject = openssl("x509", "-noout", "-subject", "-in", certificate)
-    assert re.search(r"O ?= ?gateway", subject) and "CN" not in subject
-    assert openssl("verify", "-CAfile", host.authority / "ca.crt", certificate).endswith("OK\n")
-    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="") == 0
-    assert host.issue("client_certificate", **gateway, etcd_client_certificate_common_name="shop") == 1
-    subject = openssl("x509", "-noout", "-subject", "-in", certificate)
-    assert re.search(r"CN ?= ?shop", subject) and "O" not in subject.replace("CN", "")
-    assert key.read_bytes() == before
-
-
-def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
-    wrong = {"name": "../x", "common_name": "a/b", "days": 0, "host": "n9", "dir": "shop", "cluster": "other"}
-    message = host.refusal(
-        "client_certificate", **{f"etcd_client_certificate_{name}": value for name, value in wrong.items()}
-    )
-    for problem in (
-        'name is "../x", and must be a common name of 1 to 64 letters',
-        'common_name is "a/b", and must be empty or 1 to 64 letters',
-        "days is 0, and must be a number of days from 1 on",
-        "host is n9, which the inventory does not have",
-        'dir is "shop", and must be the full path of a directory on n9',
-        "the inventory has no cluster other: set etcd_client_certificate_cluster to one of etcd",
-    ):
-        assert problem in message
-    assert "Nothing was changed" in message
 
 
 def sign(host: Host, authority: Path, *kinds: str) -> None:

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A host for tests of role etcd_tls: its own directory of certificates on this machine, without etcd."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+class Host:
+    """A host with its own directory of certificates, and a controller with a CA."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.authority = folder / "ca"
+        self.installed = folder / "etc" / "tls"
+
+    def run(self, *entry_points: str, others: Sequence[str] = (), **variables: Any) -> subprocess.CompletedProcess[str]:
+        """Run entry points of the role, by default as site.yml does: its checks, the role, and the activation of what is staged.
+
+        ``others`` are hosts of the same cluster, each with the directory of its name.
+        """
+        given = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+            "etcd_tls_ca_dir": str(self.authority),
+            "etcd_tls_dir": str(self.installed),
+            "etcd_config_file": str(self.folder / "etc" / "etcd.yml"),
+            "etcd_data_dir": str(self.folder / "data"),
+            "etcd_user": "root",
+            "etcd_user_group": "root",
+            "etcd_address": "192.0.2.11",
+            **variables,
+        }
+        plays = [
+            {
+                "name": "Run the role",
+                "hosts": "etcd",
+                "gather_facts": False,
+                "become": os.geteuid() != 0,
+                "tasks": [
+                    {
+                        "name": f"Run {name}",
+                        "ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_tls", "tasks_from": name},
+                        **({"when": "etcd_tls_staged"} if name == "activate" else {}),
+                    }
+                    for name in play.split()
+                ],
+            }
+            for play in entry_points or ["preflight main activate"]
+        ]
+        extra = {name: value for name, value in variables.items() if name.startswith("_")}
+        own = {name: {**given, "etcd_tls_dir": str(self.folder / name / "tls")} for name in others}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given, **own}}}))
+        (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
+        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml")]
+        command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
+        return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+
+    def issue(self, *entry_points: str, **variables: Any) -> int:
+        """Run entry points of the role; return how many tasks changed something."""
+        done = self.run(*entry_points, **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return int(re.findall(r"changed=(\d+)", done.stdout)[0])
+
+    def refusal(self, *entry_points: str, **variables: Any) -> str:
+        """Run the role, which must fail without a change; return its output in one line."""
+        done = self.run(*entry_points, **variables)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert set(re.findall(r"changed=(\d+)", done.stdout)) == {"0"}, done.stdout
+        return " ".join(done.stdout.split())
+
+
+def openssl(*words: str | Path) -> str:
+    """Run openssl and return its output."""
+    return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
+
+
+NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
+def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365) -> None:
+    """Make the CA's key and certificate, as the controller keeps them."""
+    folder.mkdir(exist_ok=True)
+    files = ("-keyout", folder / "ca.key", "-out", folder / "ca.crt")
+    openssl("req", "-x509", *NEW_KEY, *files, "-days", str(days), "-subj", f"/CN={name}")
