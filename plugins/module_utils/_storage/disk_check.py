@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
@@ -29,6 +29,9 @@ FILE_PREFIX = ".headroom-fio-"
 
 # Added to fio's runtime, for its start and for its last flush on a slow disk.
 GRACE_SECONDS = 15
+
+# A busy machine writes few records in the given time; measuring goes on until this many times that time has passed.
+MAX_EXTENSION = 4
 
 INSTALL = {
     "apt": "apt-get install fio",
@@ -170,13 +173,22 @@ def remove_leftovers(path: str, older_than: float) -> None:
 
 
 def measure(
-    path: str, profile: storage_fio.Profile, seconds: int, warmup: int, repeats: int
+    path: str,
+    profile: storage_fio.Profile,
+    seconds: int,
+    warmup: int,
+    repeats: int,
+    is_conclusive: Callable[[storage_fio.Measurement], bool],
 ) -> storage_fio.Measurement:
-    """Run fio in ``path``, the warm-up and all runs within ``seconds``, and always remove its files. Raises FioError."""
+    """Run fio in ``path``, the warm-up and all runs within ``seconds``, and always remove its files. Raises FioError.
+
+    While ``is_conclusive`` denies that these are enough, run it again, up to MAX_EXTENSION times ``seconds`` in total.
+    """
     before = exit_on_signals()
     try:
-        remove_leftovers(path, time.time() - seconds - 10 * GRACE_SECONDS)
-        deadline = time.monotonic() + seconds
+        remove_leftovers(path, time.time() - MAX_EXTENSION * seconds - 10 * GRACE_SECONDS)
+        began = time.monotonic()
+        deadline = began + seconds
         warmup, repeats = storage_fio.plan_runs(seconds, warmup, repeats)
         if warmup:
             _run(path, profile, warmup)
@@ -186,6 +198,13 @@ def measure(
             )
             for left in range(repeats, 0, -1)
         ]
+        while not is_conclusive(storage_fio.combine(runs)):
+            left_seconds = min(float(seconds), began + MAX_EXTENSION * seconds - time.monotonic())
+            if left_seconds < 1:
+                break
+            runs.append(
+                storage_fio.parse_output(_run(path, profile, storage_fio.run_seconds(profile, left_seconds, 1)))
+            )
         return storage_fio.combine(runs)
     finally:
         restore_handlers(before)

@@ -76,7 +76,7 @@ def judge(measured: Measurement, limits: Limits, place: str, *, network: str = "
     if not is_conclusive(measured, limits):
         raise FioError(
             f"fio measured only {figures.samples} fdatasync calls on {place}, and a 99th percentile needs {MIN_SAMPLES}: "
-            "raise timeout, which is etcd_storage_check_seconds in role etcd_storage, or measure when the machine is idle."
+            "measure when the machine is idle, or raise timeout, which is etcd_storage_check_seconds in role etcd_storage."
         )
     p99, limit = format_distinctly(figures.p99_us, limits.fail_us)
     several = (

@@ -97,6 +97,34 @@ def test_three_runs_after_a_warm_up_by_default(
     assert list(disk.iterdir()) == []
 
 
+def answer_with(samples: int, folder: Path) -> Path:
+    """Return a file with fio's answer to a run of so many fdatasync calls."""
+    path = folder / f"{samples}.json"
+    path.write_text(ANSWER.read_text(encoding="utf-8").replace('"N" : 10029', f'"N" : {samples}'), encoding="utf-8")
+    return path
+
+
+def test_too_few_writes_are_followed_by_more_runs(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
+) -> None:
+    """Three runs of 161 calls each, as on a machine whose load was 25, are too few, and seven are enough."""
+    few = answer_with(161, tmp_path)
+    fio.write_text(f"#!/bin/sh\necho >> '{tmp_path}/runs'\ncat '{few}'\n", encoding="utf-8")
+    result = run(capsys, path=str(disk), state_dir=state, warmup=0)
+    assert (result["verdict"], result["samples"], len(result["p99_runs_us"])) == ("ok", 7 * 161, 7)
+
+
+def test_further_runs_end_in_time(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, tmp_path: Path
+) -> None:
+    few = answer_with(2, tmp_path)
+    fio.write_text(f"#!/bin/sh\necho >> '{tmp_path}/runs'\nsleep 1\ncat '{few}'\n", encoding="utf-8")
+    result = run(capsys, path=str(disk), state_dir=state, warmup=0, timeout=1)
+    assert result["failed"] and "a 99th percentile needs 1000" in result["msg"]
+    assert 2 <= len((tmp_path / "runs").read_text(encoding="utf-8")) <= disk_check.MAX_EXTENSION
+    assert list(disk.iterdir()) == []
+
+
 def test_each_profile_keeps_its_own_figures(
     capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str
 ) -> None:
