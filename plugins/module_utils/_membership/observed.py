@@ -103,7 +103,9 @@ def _obstacle_to_move(view: Mapping[str, Any], member: Mapping[str, Any], urls: 
     back = f"Set etcd_address, etcd_peer_address and etcd_peer_port of {member['host']} back"
     if any(url.partition(":")[0] != member["peer_url"].partition(":")[0] for url in urls):
         return "TLS cannot be switched on or off in a running cluster. Set etcd_tls_enabled back"
-    if not view.get("members") or not view["quorum"]["ok"]:
+    if not view.get("members"):
+        return f"the cluster, which has to change it, did not answer in time. Run site.yml again, or start its members. {back} if they cannot be started"
+    if not view["quorum"]["ok"]:
         return f"only a cluster with quorum can change it. {back}, and run site.yml first"
     owner = next((item for item in view["members"] if member["peer_url"] in item["peer_urls"]), None)
     if owner:

@@ -180,7 +180,8 @@ def test_a_learner_does_not_move():
         (
             [member("n1", has_data=True, configured_peer_url="https://10.1.1.1:2380")],
             [],
-            r"reach n1 at https://10\.1\.1\.1:2380, but the inventory makes that https://10\.0\.0\.1:2380, and only a cluster with quorum",
+            r"reach n1 at https://10\.1\.1\.1:2380, but the inventory makes that https://10\.0\.0\.1:2380, and the cluster, which has to change it, "
+            "did not answer in time. Run site.yml again, or start its members. Set etcd_address, .* of n1 back if they cannot be started",
         ),
         (
             [member("n1"), member("n2", name="n1")],
