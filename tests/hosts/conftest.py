@@ -20,6 +20,7 @@ from bench.common.lab import close_connections, ssh_command
 from bench.common.processes import kill_with_descendants
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
+IS_CAMPAIGN = bool(os.environ.get("HEADROOM_CAMPAIGN"))
 INTO_TASK = 0.3  # seconds from the line that names a task until the task is under way on the hosts
 
 
@@ -28,7 +29,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("HEADROOM_CAMPAIGN"):
+    if IS_CAMPAIGN:
         return
     late = [item for item in items if item.get_closest_marker("campaign")]
     config.hook.pytest_deselected(items=late)

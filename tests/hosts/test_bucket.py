@@ -79,16 +79,11 @@ def store():
 def test_an_unusable_bucket_stops_the_play(site, store):
     """The play stops before any change, on the evidence of the host that already has boto3."""
     on(STORE, "apt-get -q update && apt-get install -q -y --no-install-recommends python3-boto3")
-    for change, text in (
-        ({"bucket": "no-such-bucket"}, "has no bucket no-such-bucket: create it, or set another name"),
-        ({"bucket_secret_key": "wrong"}, "the secret key does not match the access key"),
-        ({"bucket_endpoint_url": f"https://{addresses()[STORE]}:7071"}, "cannot be reached (Connection refused)"),
-    ):
-        run = site.play(**wanted(**change))
-        said = " ".join(run.output.split())
-        assert run.code != 0 and text in said and "Nothing was changed" in said, run.output
-        assert set(run.changed.values()) == {0}, run.output
-        assert SECRET not in run.output, run.output
+    run = site.play(**wanted(bucket_secret_key="wrong"))
+    said = " ".join(run.output.split())
+    assert run.code != 0 and "the secret key does not match the access key" in said, run.output
+    assert "Nothing was changed" in said and SECRET not in said, run.output
+    assert set(run.changed.values()) == {0}, run.output
     on(STORE, f"test ! -e {CREDENTIALS}")
 
 

@@ -80,6 +80,7 @@ def test_several_processes_are_listed(site, unit):
     assert "2 processes are called etcd: select one with unit or pid" in run.output and UNIT in run.output, run.output
 
 
+@pytest.mark.campaign
 def test_realtime_is_refused(site, unit):
     run = play(site, etcd_priority_unit=UNIT, etcd_io_scheduling_class="realtime")
     assert run.code != 0 and run.changed[HOST] == 0

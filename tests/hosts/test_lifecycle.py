@@ -61,8 +61,15 @@ def began():
             },
             [f"settings with etcd {NEW}", "experimental-initial-corrupt-check", "memory with etcd"],
         ),
-        ("playbooks/upgrade.yml", {"etcd_upgrade_to": "3.9.0"}, ["known series"]),
-        ("playbooks/downgrade.yml", {"etcd_downgrade_to": NEW}, ["is newer", "run the playbook upgrade"]),
+        pytest.param(
+            "playbooks/upgrade.yml", {"etcd_upgrade_to": "3.9.0"}, ["known series"], marks=pytest.mark.campaign
+        ),
+        pytest.param(
+            "playbooks/downgrade.yml",
+            {"etcd_downgrade_to": NEW},
+            ["is newer", "run the playbook upgrade"],
+            marks=pytest.mark.campaign,
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_changes(playbook, variables, reasons):

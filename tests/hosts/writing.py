@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import time
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import uuid4
+
+from conftest import IS_CAMPAIGN
 
 from bench.common.campaign.client import LIMIT, Client, read_back
 from bench.common.campaign.hosts import fetch_certificates, play_quietly, urls
@@ -82,7 +83,7 @@ def context_without_name():
 
 def tolerated_failures(writes):
     """Return the number of writes that may fail while a majority serves: none in `make bench-lifecycle`, because nothing else loads the machine."""
-    return 0 if os.environ.get("HEADROOM_CAMPAIGN") else int(writes * SHARED_FAILURES)
+    return 0 if IS_CAMPAIGN else int(writes * SHARED_FAILURES)
 
 
 def disk_stalls(since):

@@ -160,6 +160,24 @@ def test_a_lost_snapshot_is_named(tmp_path: Path) -> None:
     ), said
 
 
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"etcd_restore_confirm": "prod"}, r"Confirm it with -e etcd_restore_confirm=example \(it is prod\)"),
+        ({"etcd_restore_snapshot": ""}, r"etcd_restore_snapshot is not set\. Name a snapshot"),
+        ({"etcd_restore_snapshot": "/none.db"}, r"/none\.db is neither on h1, h2, h3 nor on the controller"),
+        (
+            {"etcd_restore_snapshot": "/etc/hostname"},
+            r"/etc/hostname on h1 lacks /etc/hostname\.json and /etc/hostname\.sha256,",
+        ),
+    ],
+    ids=["another cluster's name", "no snapshot", "nobody has it", "no backup of Headroom's"],
+)
+def test_an_invalid_request_is_refused(tmp_path: Path, variables: dict[str, str], text: str) -> None:
+    said = preflight(tmp_path, **{"etcd_restore_snapshot": str(save_snapshot(tmp_path)), **variables})
+    assert re.search(text, said), said
+
+
 def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
     begun(tmp_path, "h1", "data", ID)
     begun(tmp_path, "h3", "data", OTHER_ID)
@@ -205,11 +223,13 @@ def real_snapshot(folder: Path) -> dict[str, Any]:
     }
 
 
-def prepare(folder: Path, *options: str, **variables: Any) -> str:
-    """Run the preflight checks, and prepare the hosts that they found."""
+def prepare(folder: Path, *options: str, running: str = "", **variables: Any) -> str:
+    """Run the preflight checks, and prepare the hosts that they found. running: the id of the cluster that answers."""
+    answer = {"_etcd_restore_info": {"cluster": {"id": running}}}
     tasks = [
-        {"name": name, "ansible.builtin.include_tasks": str(ROLE / "tasks" / f"{name}.yml")}
-        for name in ("preflight", "prepare")
+        {"name": "Check", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "preflight.yml")},
+        {"name": "Answer", "ansible.builtin.set_fact": answer},
+        {"name": "Prepare", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "prepare.yml")},
     ]
     return run(folder, tasks, *options, **variables)
 
@@ -246,6 +266,16 @@ def test_the_users_of_the_snapshot_are_read_where_it_is(tmp_path: Path) -> None:
         begun(tmp_path, host, "data", ID)
     said = run(tmp_path, tasks, etcd_restore_client_name="headroom")
     assert "failed=0" in said and "failed=1" not in said and "Assert that etcd will accept" not in said, said
+
+
+def test_a_snapshot_of_another_cluster_is_refused(tmp_path: Path) -> None:
+    variables = {**real_snapshot(tmp_path), "etcd_restore_snapshot": str(tmp_path / "etcd.db")}
+    said = prepare(tmp_path, running="99aa", **variables)
+    assert (
+        "The snapshot belongs to cluster 75cf, not to 99aa. To restore it anyway, set etcd_restore_other_cluster=true"
+        in said
+    ), said
+    assert contents(tmp_path) == set(), "the copies of the snapshot are removed"
 
 
 def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_path: Path) -> None:
