@@ -11,6 +11,7 @@ SHELL_SCRIPTS = [
     "lab/demo",
     "lab/image",
     "lab/podman",
+    "lab/processors",
     "lab/volumes",
     "requirements/pin",
     ".ci/run",
