@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bench.common.gateway import Endpoint, Errors, Session, decode, encode
+from bench.common.processes import run_first
 
 # With 0.4 s for an endpoint, a write still reaches two members after an election that took a second.
 INTERVAL, LIMIT, ATTEMPT = 0.05, 2.0, 0.4
@@ -144,6 +145,7 @@ class Client:
         return None
 
     def _pace(self) -> None:
+        run_first()
         context = self._connected()
         due, number = time.time(), 0
         while context and not self._stopping.wait(max(0.0, due - time.time())):
@@ -162,6 +164,7 @@ class Client:
         self._idle.put(worker)
 
     def _probe(self, url: str) -> None:
+        run_first()
         context = self._connected()
         endpoint = Endpoint(url, context) if context else None
         while endpoint and not self._stopping.wait(PROBE_INTERVAL):
