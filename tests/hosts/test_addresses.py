@@ -11,6 +11,7 @@ import json
 import pytest
 import yaml
 from cluster import ETCDCTL
+from conftest import IS_CAMPAIGN
 from test_membership import SCENARIO, command, inventory, members, play, started, unchanged
 from writing import writing
 
@@ -82,9 +83,10 @@ def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, secon
         site.kill_at("Write the configuration file", *command("playbooks/site.yml", moved))
         half = peer_urls(site)
         assert sum(half[name] != before[name] for name in HOSTS) == 1, half
-        # Whoever thinks better of it goes back: the member has not restarted, so nothing else tells that it must.
-        back = play(site, "site", inventory(tmp_path, *HOSTS))
-        assert back.code == 0 and peer_urls(site) == before, back.output
+        if IS_CAMPAIGN:
+            # Whoever thinks better of it goes back: the member has not restarted, so nothing else tells that it must.
+            back = play(site, "site", inventory(tmp_path, *HOSTS))
+            assert back.code == 0 and peer_urls(site) == before, back.output
         # The first member has its new configuration, and runs with the old one.
         site.kill_at("Write the systemd unit", *command("playbooks/site.yml", moved))
         assert client_ports(site) == {"2379"}
