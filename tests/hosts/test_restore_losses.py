@@ -72,6 +72,7 @@ def test_restore_after_the_loss_of_all_data(site, backup):
     assert_revision_was_raised(run)
 
 
+@pytest.mark.campaign
 def test_restore_after_the_loss_of_quorum(site, backup):
     """All acknowledged writes are back, from the data of a survivor that was killed with SIGKILL."""
     refused = play(site, "restore_lost_quorum", etcd_restore_confirm=CLUSTER)
