@@ -171,15 +171,27 @@ _builders := `^(index\.)?docker\.io/|(^|[/.])(bitnami|bitnamilegacy|bitnamisecur
 
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 
-# {version} of an image's tag, or why the tag names no release, {no_version}. Images of other programs have tags of their own.
+# {version} of an image's tag, or why the tag names no release, {no_version}. Images of other programs have tags of their own, and so may
+# somebody's image of etcd: etcd has published no 1.0.
 release(reference) := {"version": version} if {
 	[name, tag] := _image(reference)
 	contains(lower(name), "etcd")
-	version := release_of_tag(tag)
+	version := _number_of_tag(tag)
+	_is_tag_of_etcd(reference, version)
 } else := no_release(reference)
 
-# A tag may name the series alone.
+_is_tag_of_etcd(_, version) if releases.is_known(version)
+
+_is_tag_of_etcd(reference, _) if regex.match(_published, reference)
+
+# The release in a tag that stands apart from its image, unless etcd has published no such series.
 release_of_tag(tag) := version if {
+	version := _number_of_tag(tag)
+	not releases.is_unpublished(version)
+}
+
+# A tag may name the series alone.
+_number_of_tag(tag) := version if {
 	version := releases.parse(tag)
 } else := tag if {
 	releases.end_of_life(tag)

@@ -67,9 +67,28 @@ numbers(version) := [to_number(part) | some part in split(parse(version), ".")]
 
 # [major, minor] of a release whose series no longer gets fixes; undefined for others.
 end_of_life(version) := number if {
-	[_, major, minor] := regex.find_all_string_submatch_n(_leading_numbers, version, 1)[0]
-	number := [to_number(major), to_number(minor)]
+	number := _series_number(version)
 	number < oldest_supported
+}
+
+_series_number(version) := [to_number(major), to_number(minor)] if {
+	[_, major, minor] := regex.find_all_string_submatch_n(_leading_numbers, version, 1)[0]
+}
+
+# Whether etcd has published the series of a release since 2.0. Images with tags of older ones are rare, and 0.1 is often an author's own tag.
+is_known(version) if {
+	number := _series_number(version)
+	number <= _newest_series
+	not is_unpublished(version)
+}
+
+# Whether etcd has no such series before the newest one. It went from 2.3 to 3.0.
+is_unpublished(version) if _series_number(version) < [2, 0]
+
+is_unpublished(version) if {
+	number := _series_number(version)
+	number > [2, 3]
+	number < [3, 0]
 }
 
 # [major, minor] of the oldest series that still gets fixes.

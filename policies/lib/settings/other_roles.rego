@@ -168,8 +168,14 @@ version(variables) := found[0] if {
 		)
 		parts := split(text, ":")
 		release := releases.parse(parts[count(parts) - 1])
+		_is_release_of_etcd(parts, release)
 	]
 } else := null
+
+# The tag of an image may be its author's own.
+_is_release_of_etcd([_], _)
+
+_is_release_of_etcd(_, release) if releases.is_known(release)
 
 # The maps called etcd with a version, such as kubernetes.components.etcd.
 _about_etcd(name, value) := [about |

@@ -75,8 +75,15 @@ test_own_images[note] if {
 	every statement in found { statement.silent == ["extra_config"] }
 }
 
-# The tag of an image that is named after etcd, or of an image of something else, is its own.
+# The tag of an image that is named after etcd, or of an image of something else, is its own. So is one of a series that etcd lacks.
 tags := [
+	[{"image": "team/my-etcd:1.0", "command": "etcd"}, null],
+	[{"image": "team/etcd:0.2.1", "command": "etcd"}, null],
+	[{"image": "team/etcd:2.4.1", "command": "etcd"}, null],
+	[{"image": "team/etcd:3.99.1", "command": "etcd"}, null],
+	[{"image": "team/etcd:v2.3.8", "command": "etcd"}, "2.3.8"],
+	[{"image": "quay.io/coreos/etcd:v0.4.6", "command": "etcd"}, "0.4.6"],
+	[{"image": "registry.k8s.io/etcd:3.99.1-0", "command": "etcd"}, "3.99.1"],
 	[{"image": "team/my-etcd:2.0.1", "ports": ["2380:2380"]}, null],
 	[{"image": "team/app:2.0.1", "command": "etcd"}, null],
 	[{"image": "team/my-etcd:3.5.9-0", "command": "etcd"}, "3.5.9"],

@@ -146,6 +146,13 @@ test_release_of_vocabulary if {
 	profile.etcd.version == "2.3"
 }
 
+# An author's own tag is no release.
+test_tags[tag] if {
+	some [tag, version] in [["1.0.1", null], ["3.99.0", "3.99.0"], ["3.4", "3.4"]]
+	document := {"image": {"repository": "team/etcd", "tag": tag}, "replicaCount": 1}
+	vocabulary.statements(document).etcd.version == version
+}
+
 test_groups_of_nodes if {
 	nodes := [{"role": ["etcd"]}, {"role": ["worker"]}, {"role": ["etcd", "worker"]}]
 	found := formats.inventories with input as [{"path": "a.yml", "contents": {"nodes": nodes, "services": {"etcd": {}}}}]

@@ -143,6 +143,7 @@ versions := [
 	["kubespray", {"kube_version": "1.99.1"}, "it is not set, and the default depends on the role's own release"],
 	["environment", {}, "it is not set"],
 	["environment", {"etcd_version": "latest"}, `"latest" names no release`],
+	["environment", {"etcd_image": "team/my-etcd:1.0.1"}, "it is not set"],
 ]
 
 test_without_version[reason] if {
