@@ -37,7 +37,8 @@ def kill_with_descendants(ancestor: int) -> None:
 def run_first() -> None:
     """Let this thread, and those that it starts, run before all ordinary processes. Does nothing without the permission.
 
-    A client has a machine of its own: beside Ansible's processes on two processors its TLS handshakes took longer than a write may take.
+    Processes that these threads start inherit it. A client has a machine of its own: beside Ansible's processes on two processors its TLS
+    handshakes took longer than a write may take.
     """
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(os.sched_get_priority_min(os.SCHED_RR)))

@@ -108,6 +108,7 @@ class Client:
         self.record = Record(len(self.urls))
         self._stopping = threading.Event()
         self._lock = threading.Lock()
+        self._connecting = threading.Lock()
         self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
         self._workers: list[_Worker] = []
         self._context: ssl.SSLContext | None = None
@@ -137,16 +138,16 @@ class Client:
     def _connected(self) -> ssl.SSLContext | None:
         """Wait for the certificates. Returns None if the client is stopped before."""
         while not self._stopping.is_set():
-            context = self._context or self.connect()
-            if context:
-                self._context = context
-                return context
+            with self._connecting:  # one thread fetches the certificates for all
+                self._context = self._context or self.connect()
+            if self._context:
+                return self._context
             self._stopping.wait(0.5)
         return None
 
     def _pace(self) -> None:
-        run_first()
         context = self._connected()
+        run_first()  # only now, because the commands that fetch the certificates would inherit it
         due, number = time.time(), 0
         while context and not self._stopping.wait(max(0.0, due - time.time())):
             try:
@@ -164,8 +165,8 @@ class Client:
         self._idle.put(worker)
 
     def _probe(self, url: str) -> None:
-        run_first()
         context = self._connected()
+        run_first()
         endpoint = Endpoint(url, context) if context else None
         while endpoint and not self._stopping.wait(PROBE_INTERVAL):
             try:
