@@ -50,8 +50,15 @@ _matches_any(document, alternatives) if {
 	every path, pattern in signs { regex.match(pattern, _text(_at(document, path))) }
 }
 
-# Undefined if there is nothing; a step may be an index.
-_at(document, path) := value if {
+# Undefined if there is nothing; a step may be an index, or KEY=VALUE for the first such item of a list.
+_at(document, path) := _below(document, path) if not contains(path, "=")
+
+_at(document, path) := _below(items[0], after) if {
+	[_, before, key, value, after] := regex.find_all_string_submatch_n(`^([^=]+)\.(\w+)=(\w+)\.(.+)$`, path, 1)[0]
+	items := [item | some item in _below(document, before); item[key] == value]
+}
+
+_below(document, path) := value if {
 	value := object.get(document, [_step(step) | some step in split(path, ".")], null)
 	value != null
 }
@@ -96,8 +103,12 @@ _members(size, statement) := statement.members if {
 
 _nodes(document, vocabulary) := [node |
 	some node in _at(document, vocabulary.members.at)
-	_is_member(node[vocabulary.members.field], vocabulary.members.value)
+	_is_listed(node, vocabulary.members)
 ]
+
+_is_listed(_, members) if not members.field
+
+_is_listed(node, members) if _is_member(node[members.field], members.value)
 
 # One of several values may make a node a member, and a node may have several roles.
 _is_member(value, value)
@@ -107,7 +118,8 @@ _is_member(roles, value) if value in roles
 _is_member(value, values) if value in values
 
 # {groups, facts} of a node: what else it is, and whether it takes workloads.
-_of_node(document, vocabulary, number) := {"groups": _groups(node[vocabulary.members.field]), "facts": _workloads_on(node, vocabulary)} if {
+_of_node(document, vocabulary, number) := {"groups": _groups(node[field]), "facts": _workloads_on(node, vocabulary)} if {
+	field := vocabulary.members.field
 	node := _nodes(document, vocabulary)[number - 1]
 } else := {"groups": []}
 

@@ -64,6 +64,9 @@ cases := [
 	["k0sctl with etcd by name", _k0sctl(["single"], {"type": "etcd"}), {"kv"}, _of_k0s],
 	["k0sctl with another database", _k0sctl(["controller"], {"type": "kine"}), set(), {}],
 	["k0sctl with the roles of old releases", _k0sctl(["server", "worker"], {}), {"kv"}, _of_k0s],
+	["kops", _kops("kops.k8s.io/v1alpha2", ["a"]), {"main"}, {}],
+	["kops of 2018 with three members", _kops("kops/v1alpha2", ["a", "b", "c"]), {"main-0", "main-1", "main-2"}, {}],
+	["kops without a cluster of that name", {"apiVersion": "kops.k8s.io/v1alpha2", "kind": "Cluster", "spec": {"etcdClusters": [{"name": "events", "etcdMembers": [{"name": "a"}]}]}}, set(), {}],
 	[
 		"container linux",
 		{"coreos": {"etcd2": {"name": "n1", "listen-client-urls": "http://0.0.0.0:2379"}}},
@@ -122,6 +125,16 @@ _k0sctl(roles, storage) := {
 	"spec": {"hosts": [{"role": role} | some role in roles], "k0s": {"config": {"spec": {"storage": storage}}}},
 }
 
+_kops(version, members) := {
+	"apiVersion": version,
+	"kind": "Cluster",
+	"metadata": {"name": "k.example.com"},
+	"spec": {"etcdClusters": [
+		{"name": "events", "etcdMembers": [{"name": "a"}], "version": "3.5.9"},
+		{"name": "main", "etcdMembers": [{"name": name} | some name in members], "version": "3.3.13"},
+	]},
+}
+
 _of_k0s := {"client_cert_auth": true, "peer_client_cert_auth": true, "listen_client_urls": "https://127.0.0.1:2379"}
 
 _bitnami := {
@@ -151,6 +164,13 @@ test_tags[tag] if {
 	some [tag, version] in [["1.0.1", null], ["3.99.0", "3.99.0"], ["3.4", "3.4"]]
 	document := {"image": {"repository": "team/etcd", "tag": tag}, "replicaCount": 1}
 	vocabulary.statements(document).etcd.version == version
+}
+
+# The release of the main cluster. The one for events is left out.
+test_kops if {
+	document := [{"path": "cluster.yml", "contents": _kops("kops.k8s.io/v1alpha2", ["a"])}]
+	{[profile.etcd.version, profile.members] | some profile in clusters.profiles} == {["3.3.13", 1]} with input as document
+	clusters.members == {["cluster.yml", "etcd"]: {"main"}} with input as document
 }
 
 test_groups_of_nodes if {
