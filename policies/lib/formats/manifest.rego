@@ -111,13 +111,22 @@ _statement(document, spec) := statement_builder.build("manifest", container.unle
 # Several Deployments or Pods may find each other by a discovery service.
 _is_alone(document, spec) if {
 	document.kind in {"Deployment", "StatefulSet", "ReplicationController", "DeploymentConfig", "PetSet"}
-	document.spec.replicas == 1
+	_is_one(document)
 	not _discovers_others(document, spec)
 } else if {
 	document.kind == "Pod"
 	_is_certain(document, spec)
 	not _discovers_others(document, spec)
 } else := false
+
+_is_one(document) if document.spec.replicas == 1
+
+# Kubernetes starts one. A patch of a workload, whose number is elsewhere, has no labels.
+_is_one(document) if {
+	document.kind in {"Deployment", "StatefulSet", "PetSet"}
+	not "replicas" in object.keys(document.spec)
+	count(document.spec.template.metadata.labels) > 0
+}
 
 # A static pod lists the members at the time when its member joined. Without a list, or with its own loopback address, it has no others.
 _is_certain(document, _) if not _is_static(document)
