@@ -124,6 +124,7 @@ def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_add
     assert (started(site, *HOSTS), peer_urls(site, 2479)) == before
 
 
+@pytest.mark.campaign
 def test_the_members_move_back(site, tmp_path):
     with writing(more_ports=[2479]):
         run = play(site, "site", described(tmp_path, 2380, 2379))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two cases of `make bench-chaos`: a play that is killed, and a leader that is cut off during a rolling update, under a client that writes.
+"""Two cases of `make bench-chaos`: a play that is killed (in `make bench-lifecycle`), and a leader that is cut off during a rolling update, under a client that writes.
 
 They come last in molecule's scenario default, since they leave other settings behind. How long writes pause is for the benchmark: all lab hosts
 share a disk, which can stall for seconds on its own.
@@ -13,15 +13,18 @@ import pytest
 
 from bench.chaos.cases import SAMPLE
 from bench.chaos.operations import OPERATIONS
+from bench.common.campaign.case import KILL
 from bench.common.campaign.measure import measure
 from bench.common.campaign.operation import Lab
 from bench.common.campaign.results import line
 
 LAB = Lab()
 CASES = [case for case in SAMPLE if case.operation == "change" and case.fault != "host stopped"]
+# Other tests kill plays, too.
+MARKED = [pytest.param(case, marks=pytest.mark.campaign) if case.fault == KILL else case for case in CASES]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", MARKED, ids=str)
 def test_no_acknowledged_write_is_lost_and_the_next_run_recovers(site, case):
     operations = {one.name: one for one in (make() for make in OPERATIONS)}
     row, _ = measure(LAB, operations[case.operation], case, CASES.index(case))

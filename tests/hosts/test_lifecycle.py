@@ -95,6 +95,7 @@ def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
     assert not any(again.changed.values()), again.output
 
 
+@pytest.mark.campaign
 def test_downgrade_that_is_killed_and_cancelled():
     with writing():
         interrupted(

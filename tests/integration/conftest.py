@@ -1,17 +1,45 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reset ansible-core's warnings for each test: it keeps them for the whole process.
+"""Leave out the middle release, and reset ansible-core's warnings for each test: it keeps them for the whole process.
 
 The unit tests have the same fixture in a file of their own, because ansible-test runs them without this folder.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 from ansible.module_utils.common import warnings
+
+from bench.common.member import releases
+
+
+def without_middle_release(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests without those of the middle release that also run with the oldest and the newest one.
+
+    `make bench-lifecycle` runs all of them.
+    """
+    oldest, middle, newest = (release.rpartition(".")[0] for release in releases())
+    names = {item.nodeid for item in items}
+
+    def repeats(item: pytest.Item) -> bool:
+        if middle not in item.nodeid:
+            return False
+        others = [item.nodeid.partition("[")[0] + "[" + series for series in (oldest, newest)]
+        return all(any(name.startswith(other) for name in names) for other in others)
+
+    return [item for item in items if not repeats(item)]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("HEADROOM_CAMPAIGN"):
+        return
+    kept = without_middle_release(items)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,7 @@ NEEDS = {
     "bench-audit": (*DEPLOY, *THREE_ETCDS),
     "bench-chaos": (*DEPLOY, "etcd-3.6", "benchmark"),
     "bench-demo": (*DEPLOY, "benchmark"),
-    "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6", "benchmark", "versitygw", *OLD_ETCDS),
+    "bench-lifecycle": (*DEPLOY, "etcd-3.5", "etcd-3.6", "benchmark", "versitygw", "encryption", "fio", *OLD_ETCDS),
     "bench-lifecycle-kills": (*DEPLOY, "etcd-3.5", "etcd-3.6"),
     "bench-lint": (*PYTHON, "conftest"),
     "bench-world": (*PYTHON, "conftest"),
