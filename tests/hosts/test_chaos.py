@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two cases of `make bench-chaos`: a play that is killed (in `make bench-lifecycle`), and a leader that is cut off during a rolling update, under a client that writes.
+"""Two cases of `make bench-chaos`, under a client that writes: a leader that is cut off during a rolling update, and a play that is killed.
 
 They come last in molecule's scenario default, since they leave other settings behind. How long writes pause is for the benchmark: all lab hosts
 share a disk, which can stall for seconds on its own.
