@@ -26,6 +26,8 @@ _OPENS = re.compile(r"(if|unless|with|range|for|define|block|macro|filter|raw)\b
 _CONDITIONS = ("if", "unless", "with")
 _PART = re.compile(r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>|%\{[^{}]{,500}\}")
 _COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}|\{#.*?#\}", re.DOTALL)
+# An expression of several lines.
+_LONG = re.compile(r"(\{\{(?:(?!\{\{|\}\}|\{%)[\s\S]){1,1000}\}\})(.*)")
 _INDENT = re.compile(r"\bn?indent\s+(\d+)")
 _ITEM = re.compile(r"^(\s*)- ")
 _LISTS = re.compile(r"^\s*(?:- )?(?:args|command|env|envFrom|environment):\s*$")
@@ -208,4 +210,9 @@ def _quoted(text: str) -> str:
 def _without_comments(lines: list[Line]) -> list[Line]:
     text = "\n".join(line.text for line in lines)
     kept = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
-    return [line._replace(text=part) for line, part in zip(lines, kept)]
+    return [line._replace(text=part) for line, part in zip(lines, _joined("\n".join(kept)).split("\n"))]
+
+
+def _joined(text: str) -> str:
+    """Put each expression of several lines on its first line, with the text after it, and empty lines in place of the others."""
+    return _LONG.sub(lambda found: re.sub(r"\s*\n\s*", " ", found[1]) + found[2] + "\n" * found[1].count("\n"), text)

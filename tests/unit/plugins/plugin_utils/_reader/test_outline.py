@@ -130,3 +130,16 @@ def test_what_no_outline_helps() -> None:
     for text in ("services:\n  a: [{{ b }}\n c: d\n", "a: {{ b\n{% if c %}\nETCD_NAME: - d\n"):
         reading = read({"a.yaml": text})
         assert reading.document["files"] == [] and "a.yaml" in {**reading.passed_over, **reading.document["unparsed"]}
+
+
+def test_an_expression_of_several_lines() -> None:
+    text = (
+        "name: {{ name }}\nlisten-client-urls: http://{{ ip }}:2379\n"
+        "initial-cluster: {{ hosts\n  | map('x')\n  | join(',') }}:2380\ndata-dir: {{ folder }}\n"
+    )
+    reading = read({"etcd.conf.yml.j2": text})
+    [entry] = reading.document["files"]
+    assert entry["contents"]["listen-client-urls"] == "http://{{ip}}:2379"
+    assert entry["contents"]["initial-cluster"] == "{{hosts|map(x)|join(,)}}:2380"
+    assert entry["contents"]["data-dir"] == "{{folder}}"
+    assert len(outline(lines_of("a.yaml", text))) == len(text.splitlines())
