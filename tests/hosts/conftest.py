@@ -18,9 +18,9 @@ import pytest
 
 from bench.common.lab import close_connections, ssh_command
 from bench.common.processes import kill_with_descendants
+from tests.campaign import leave_out
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
-IS_CAMPAIGN = bool(os.environ.get("HEADROOM_CAMPAIGN"))
 INTO_TASK = 0.3  # seconds from the line that names a task until the task is under way on the hosts
 
 
@@ -29,11 +29,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    if IS_CAMPAIGN:
-        return
-    late = [item for item in items if item.get_closest_marker("campaign")]
-    config.hook.pytest_deselected(items=late)
-    items[:] = [item for item in items if item not in late]
+    leave_out(config, items, [item for item in items if item.get_closest_marker("campaign")])
 
 
 def environment():

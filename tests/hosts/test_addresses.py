@@ -11,11 +11,11 @@ import json
 import pytest
 import yaml
 from cluster import ETCDCTL
-from conftest import IS_CAMPAIGN
 from test_membership import SCENARIO, command, inventory, members, play, started, unchanged
 from writing import writing
 
 from bench.common.lab import addresses
+from tests.campaign import IS_CAMPAIGN
 
 HOSTS = ("etcd-1", "etcd-2", "etcd-3")
 TLS_CTL = ETCDCTL.rpartition(":")[0]

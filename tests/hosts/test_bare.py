@@ -20,6 +20,7 @@ from cluster import ETCDCTL
 from conftest import PROJECT
 
 from bench.common.processes import kill_with_descendants
+from tests.campaign import in_campaign
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ SAMPLE = (
 
 @pytest.mark.parametrize(
     "case",
-    [case if case in SAMPLE else pytest.param(case, marks=pytest.mark.campaign) for case in [*BAD, *BAD_TOGETHER]],
+    [case if case in SAMPLE else in_campaign(case) for case in [*BAD, *BAD_TOGETHER]],
 )
 def test_bad_input_stops_the_play_before_any_change(site, one_host, case):
     """The roles refuse bad input too, because not every controller has conftest."""

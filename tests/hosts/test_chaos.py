@@ -17,11 +17,12 @@ from bench.common.campaign.case import KILL
 from bench.common.campaign.measure import measure
 from bench.common.campaign.operation import Lab
 from bench.common.campaign.results import line
+from tests.campaign import in_campaign
 
 LAB = Lab()
 CASES = [case for case in SAMPLE if case.operation == "change" and case.fault != "host stopped"]
 # Other tests kill plays, too.
-MARKED = [pytest.param(case, marks=pytest.mark.campaign) if case.fault == KILL else case for case in CASES]
+MARKED = [in_campaign(case) if case.fault == KILL else case for case in CASES]
 
 
 @pytest.mark.parametrize("case", MARKED, ids=str)

@@ -16,6 +16,8 @@ from conftest import PROJECT
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
+from tests.campaign import in_campaign
+
 
 def start_times(site):
     """Return the start time of each member's process, in the kernel's ticks."""
@@ -29,11 +31,6 @@ def test_second_run_and_check_change_nothing(site):
         run = site.play(*arguments, lint=True)
         assert run.code == 0, run.output
         assert set(run.changed.values()) == {0}, run.output
-
-
-def in_campaign(value):
-    """Return a parameter that `make test` leaves out, because other tests there run the same tag."""
-    return pytest.param(value, marks=pytest.mark.campaign)
 
 
 @pytest.mark.parametrize(

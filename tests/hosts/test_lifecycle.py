@@ -16,6 +16,7 @@ from conftest import Site
 from writing import ROLE, USER, writing
 
 from bench.common.member import releases
+from tests.campaign import in_campaign
 
 OLD, MIDDLE, NEW = releases()
 AUTH = {"etcd_auth_root_password": "Root-Secret-of-the-lab", "etcd_auth_roles": [ROLE], "etcd_auth_users": [USER]}
@@ -61,15 +62,8 @@ def began():
             },
             [f"settings with etcd {NEW}", "experimental-initial-corrupt-check", "memory with etcd"],
         ),
-        pytest.param(
-            "playbooks/upgrade.yml", {"etcd_upgrade_to": "3.9.0"}, ["known series"], marks=pytest.mark.campaign
-        ),
-        pytest.param(
-            "playbooks/downgrade.yml",
-            {"etcd_downgrade_to": NEW},
-            ["is newer", "run the playbook upgrade"],
-            marks=pytest.mark.campaign,
-        ),
+        in_campaign("playbooks/upgrade.yml", {"etcd_upgrade_to": "3.9.0"}, ["known series"]),
+        in_campaign("playbooks/downgrade.yml", {"etcd_downgrade_to": NEW}, ["is newer", "run the playbook upgrade"]),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_changes(playbook, variables, reasons):

@@ -14,10 +14,10 @@ import re
 import pytest
 import yaml
 from cluster import ETCDCTL
-from conftest import IS_CAMPAIGN
 from writing import writing
 
 from bench.common.lab import addresses
+from tests.campaign import IS_CAMPAIGN
 
 SCENARIO = "lab/inventory.py,molecule/membership/inventory"
 

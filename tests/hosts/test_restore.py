@@ -9,7 +9,6 @@ import re
 
 import pytest
 from cluster import ETCDCTL
-from conftest import IS_CAMPAIGN
 from restoring import (
     CLUSTER,
     FOLDER,
@@ -23,6 +22,8 @@ from restoring import (
     running_since,
     unwrapped,
 )
+
+from tests.campaign import IS_CAMPAIGN
 
 
 @pytest.mark.parametrize("pattern", LEFT)

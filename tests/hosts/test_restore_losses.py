@@ -29,8 +29,8 @@ from restoring import (
 SLOW = "/run/systemd/system/etcd.service.d"
 
 
-def changed_by_site(site, replaced):
-    """Assert that site.yml changes only a replaced host: it installs the timers there, which a restore does not."""
+def assert_only_the_replaced_host_changes(site, replaced):
+    """Run site.yml: it installs the timers on a replaced host, which a restore does not."""
     run = site.play()
     assert run.code == 0 and {host for host, count in run.changed.items() if count} == {replaced}, run.output
 
@@ -53,7 +53,7 @@ def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
     assert count(site, "etcd-3", "/served/") == KEYS, "writes that clients made during the restore"
     site.on("etcd-2", f"rm -r {SLOW}; systemctl daemon-reload")
-    changed_by_site(site, "etcd-3")
+    assert_only_the_replaced_host_changes(site, "etcd-3")
 
 
 def assert_revision_was_raised(run):
@@ -123,6 +123,6 @@ def test_lost_logs(site, backup):
     assert restored.code == 0, restored.output
     assert_revision_was_raised(restored)
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/newest/"), members_healthy(site)) == (KEYS, 0, 3)
-    changed_by_site(site, "etcd-3")
+    assert_only_the_replaced_host_changes(site, "etcd-3")
     again = site.play()
     assert again.code == 0 and set(again.changed.values()) == {0}, again.output

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from uuid import uuid4
 
-from conftest import IS_CAMPAIGN
-
 from bench.common.campaign.client import LIMIT, Client, read_back
 from bench.common.campaign.hosts import fetch_certificates, play_quietly, urls
 from bench.common.campaign.measure import connect
 from bench.common.gateway import Session, tls_context
 from bench.common.lab import addresses, on
+from tests.campaign import IS_CAMPAIGN
 
 # Beside other checks, members wait for two cores: a write in 200 may take longer than its limit of 2 s. Two members that are away at once cost more.
 SHARED_FAILURES = 0.005

@@ -8,20 +8,17 @@ The unit tests have the same fixture in a file of their own, because ansible-tes
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from ansible.module_utils.common import warnings
 
 from bench.common.member import releases
+from tests.campaign import leave_out
 
 
-def without_middle_release(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests without those of the middle release that also run with the oldest and the newest one.
-
-    `make bench-lifecycle` runs all of them.
-    """
+def of_middle_release(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests of the middle release that also run with the oldest and the newest one."""
     oldest, middle, newest = (release.rpartition(".")[0] for release in releases())
     names = {item.nodeid for item in items}
 
@@ -31,15 +28,11 @@ def without_middle_release(items: list[pytest.Item]) -> list[pytest.Item]:
         others = [item.nodeid.partition("[")[0] + "[" + series for series in (oldest, newest)]
         return all(any(name.startswith(other) for name in names) for other in others)
 
-    return [item for item in items if not repeats(item)]
+    return [item for item in items if repeats(item)]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if os.environ.get("HEADROOM_CAMPAIGN"):
-        return
-    kept = without_middle_release(items)
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    leave_out(config, items, of_middle_release(items))
 
 
 @pytest.fixture(autouse=True)

@@ -30,8 +30,8 @@ FILE_PREFIX = ".headroom-fio-"
 # Added to fio's runtime, for its start and for its last flush on a slow disk.
 GRACE_SECONDS = 15
 
-# A busy machine writes few records in the given time; measuring goes on until this many times that time has passed.
-MAX_EXTENSION = 4
+# A busy machine writes few records within the time limit; measuring ends after this many time limits.
+MAX_TIMEOUTS = 4
 
 INSTALL = {
     "apt": "apt-get install fio",
@@ -182,11 +182,11 @@ def measure(
 ) -> storage_fio.Measurement:
     """Run fio in ``path``, the warm-up and all runs within ``seconds``, and always remove its files. Raises FioError.
 
-    While ``is_conclusive`` denies that these are enough, run it again, up to MAX_EXTENSION times ``seconds`` in total.
+    If these are too few for ``is_conclusive``, run fio again until they are enough, or until MAX_TIMEOUTS times ``seconds`` have passed.
     """
     before = exit_on_signals()
     try:
-        remove_leftovers(path, time.time() - MAX_EXTENSION * seconds - 10 * GRACE_SECONDS)
+        remove_leftovers(path, time.time() - MAX_TIMEOUTS * seconds - 10 * GRACE_SECONDS)
         began = time.monotonic()
         deadline = began + seconds
         warmup, repeats = storage_fio.plan_runs(seconds, warmup, repeats)
@@ -199,7 +199,7 @@ def measure(
             for left in range(repeats, 0, -1)
         ]
         while not is_conclusive(storage_fio.combine(runs)):
-            left_seconds = min(float(seconds), began + MAX_EXTENSION * seconds - time.monotonic())
+            left_seconds = min(float(seconds), began + MAX_TIMEOUTS * seconds - time.monotonic())
             if left_seconds < 1:
                 break
             runs.append(

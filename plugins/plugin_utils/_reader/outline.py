@@ -88,7 +88,7 @@ class _Outline:
     """The state of one template."""
 
     def __init__(self, lines: list[Line]) -> None:
-        self._rest = _without_comments(lines)
+        self._rest = _with_short_expressions(_without_comments(lines))
         self._kept: list[Line] = []
         # The last line that is not empty.
         self._last = ""
@@ -210,9 +210,11 @@ def _quoted(text: str) -> str:
 def _without_comments(lines: list[Line]) -> list[Line]:
     text = "\n".join(line.text for line in lines)
     kept = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
-    return [line._replace(text=part) for line, part in zip(lines, _joined("\n".join(kept)).split("\n"))]
+    return [line._replace(text=part) for line, part in zip(lines, kept)]
 
 
-def _joined(text: str) -> str:
+def _with_short_expressions(lines: list[Line]) -> list[Line]:
     """Put each expression of several lines on its first line, with the text after it, and empty lines in place of the others."""
-    return _LONG.sub(lambda found: re.sub(r"\s*\n\s*", " ", found[1]) + found[2] + "\n" * found[1].count("\n"), text)
+    text = "\n".join(line.text for line in lines)
+    joined = _LONG.sub(lambda found: re.sub(r"\s*\n\s*", " ", found[1]) + found[2] + "\n" * found[1].count("\n"), text)
+    return [line._replace(text=part) for line, part in zip(lines, joined.split("\n"))]

@@ -184,10 +184,10 @@ _is_tag_of_etcd(_, version) if releases.is_known(version)
 
 _is_tag_of_etcd(reference, _) if regex.match(_published, reference)
 
-# The release in a tag that stands apart from its image, unless etcd has published no such series.
+# The release in a tag that stands apart from its image, unless it is hardly one of etcd.
 release_of_tag(tag) := version if {
 	version := _number_of_tag(tag)
-	not releases.is_unpublished(version)
+	not releases.is_implausible(version)
 }
 
 # A tag may name the series alone.

@@ -121,7 +121,7 @@ _is_alone(document, spec) if {
 
 _is_one(document) if document.spec.replicas == 1
 
-# Kubernetes starts one. A patch of a workload, whose number is elsewhere, has no labels.
+# Without `replicas` Kubernetes starts one. A patch has no labels: the workload that it changes sets the number.
 _is_one(document) if {
 	document.kind in {"Deployment", "StatefulSet", "PetSet"}
 	not "replicas" in object.keys(document.spec)

@@ -75,17 +75,18 @@ _series_number(version) := [to_number(major), to_number(minor)] if {
 	[_, major, minor] := regex.find_all_string_submatch_n(_leading_numbers, version, 1)[0]
 }
 
-# Whether etcd has published the series of a release since 2.0. Images with tags of older ones are rare, and 0.1 is often an author's own tag.
+# Whether a number is likely a release of etcd: of a series that etcd has published, from 2.0 on.
 is_known(version) if {
 	number := _series_number(version)
 	number <= _newest_series
-	not is_unpublished(version)
+	not is_implausible(version)
 }
 
-# Whether etcd has no such series before the newest one. It went from 2.3 to 3.0.
-is_unpublished(version) if _series_number(version) < [2, 0]
+# Whether a number below the newest series is hardly a release of etcd. Releases before 2.0 are rare, and 0.1 is often the tag of somebody's
+# own image; after 2.3 came 3.0.
+is_implausible(version) if _series_number(version) < [2, 0]
 
-is_unpublished(version) if {
+is_implausible(version) if {
 	number := _series_number(version)
 	number > [2, 3]
 	number < [3, 0]

@@ -75,7 +75,7 @@ test_own_images[note] if {
 	every statement in found { statement.silent == ["extra_config"] }
 }
 
-# The tag of an image that is named after etcd, or of an image of something else, is its own. So is one of a series that etcd lacks.
+# The tag of an image that is named after etcd, or of an image of something else, is its own. So is a tag of a series that etcd never published.
 tags := [
 	[{"image": "team/my-etcd:1.0", "command": "etcd"}, null],
 	[{"image": "team/etcd:0.2.1", "command": "etcd"}, null],

@@ -159,7 +159,7 @@ test_release_of_vocabulary if {
 	profile.etcd.version == "2.3"
 }
 
-# An author's own tag is no release.
+# The tag of somebody's own image is not a release of etcd.
 test_tags[tag] if {
 	some [tag, version] in [["1.0.1", null], ["3.99.0", "3.99.0"], ["3.4", "3.4"]]
 	document := {"image": {"repository": "team/etcd", "tag": tag}, "replicaCount": 1}
