@@ -35,10 +35,11 @@ MAX_REASONS, MAX_REASON = 12, 300
 
 @dataclass
 class Result:
-    """The outcome of one check, and its slowest tests as (seconds, name)."""
+    """The outcome of one check, its time and that of processors in seconds (hosts' excluded), and its slowest tests as (seconds, name)."""
 
     check: Check
     seconds: float
+    cpu_seconds: float
     passed: int
     failed: int
     tests: list[tuple[float, str]] = field(default_factory=list)
@@ -86,22 +87,30 @@ def run(check: Check, *, nice: bool = False) -> Result:
     durations = log.with_suffix(".durations")
     durations.unlink(missing_ok=True)
     with log.open("w") as out:
-        done = subprocess.run(
+        done = subprocess.Popen(
             [*(["nice"] if nice else []), "sh", "-c", check.command],
             cwd=PROJECT,
             env=environment(durations),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
-            check=False,
         )
+        _, status, used = os.wait4(done.pid, 0)
+        done.returncode = os.waitstatus_to_exitcode(status)
     output = log.read_text(errors="replace")
     passed, failed = count(output, check.passed), count(output, check.failed)
     if done.returncode == 0:
         passed, failed = max(passed, 1), 0
     else:
         failed = max(failed, 1)
-    result = Result(check, time.monotonic() - began, passed, failed, slowest_tests(durations))
+    result = Result(
+        check,
+        time.monotonic() - began,
+        used.ru_utime + used.ru_stime,
+        passed,
+        failed,
+        slowest_tests(durations),
+    )
     print(describe(result, output, log), end="", flush=True)  # one write, since other threads print too
     return result
 
@@ -109,7 +118,9 @@ def run(check: Check, *, nice: bool = False) -> Result:
 def describe(result: Result, output: str, log: Path) -> str:
     tests = f", {result.passed} tests" if result.passed > 1 else ""
     mark = "FAILED" if result.failed else "ok    "
-    lines = [f"{mark}  {result.check.name} ({result.seconds:.0f} s{tests})"]
+    lines = [
+        f"{mark}  {result.check.name} ({result.seconds:.0f} s, {result.cpu_seconds:.0f} s of processor time{tests})"
+    ]
     if result.failed:
         lines += [*output.splitlines()[-60:], f"  … full log: {log}"]
         lines += [f"  {line}" for line in reasons(output)] + [""]

@@ -75,7 +75,7 @@ def test_a_check_without_a_count_counts_as_one() -> None:
 
 
 def test_the_slowest_checks_are_printed_with_their_slowest_tests(capsys: pytest.CaptureFixture[str]) -> None:
-    results = [run.Result(Check(f"c{number}", ""), number, 1, 0) for number in range(12)]
+    results = [run.Result(Check(f"c{number}", ""), number, 0.0, 1, 0) for number in range(12)]
     results[5].tests = [(4.4, "tests/a.py::test_b (call)")]
     run.print_slowest(results)
     lines = [line for line in capsys.readouterr().out.splitlines() if line]
