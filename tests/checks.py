@@ -10,6 +10,7 @@ from dataclasses import dataclass
 SHELL_SCRIPTS = [
     "lab/demo",
     "lab/image",
+    "lab/network",
     "lab/podman",
     "lab/processors",
     "lab/volumes",

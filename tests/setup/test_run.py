@@ -67,7 +67,10 @@ def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixtu
     result = run.run(Check("bad", command, r"(\d+) passed", r"(\d+) failed"))
     assert (result.passed, result.failed) == (3, 2)
     said = capsys.readouterr().out
-    assert said.startswith("FAILED  bad (0 s, 0 s of processor time, 3 tests)\n42\n") and "3 passed, 2 failed\n  … full log: " in said
+    assert (
+        said.startswith("FAILED  bad (0 s, 0 s of processor time, 3 tests)\n42\n")
+        and "3 passed, 2 failed\n  … full log: " in said
+    )
 
 
 def test_a_check_without_a_count_counts_as_one() -> None:
