@@ -14,14 +14,20 @@ import pytest
 IS_CAMPAIGN = bool(os.environ.get("HEADROOM_CAMPAIGN"))
 
 
+def add_mark(config: pytest.Config) -> None:
+    """Tell pytest of the mark."""
+    config.addinivalue_line("markers", "campaign: takes minutes; `make bench-lifecycle` runs it, `make test` does not")
+
+
 def in_campaign(*values: Any) -> Any:
     """Return a set of parameters that only the campaign runs."""
     return pytest.param(*values, marks=pytest.mark.campaign)
 
 
-def leave_out(config: pytest.Config, items: list[pytest.Item], late: Collection[pytest.Item]) -> None:
-    """Deselect some of the collected tests, except in the campaign."""
+def leave_out(config: pytest.Config, items: list[pytest.Item], repeated: Collection[pytest.Item] = ()) -> None:
+    """Deselect the tests with the mark `campaign`, and the given ones, except in the campaign."""
     if IS_CAMPAIGN:
         return
-    config.hook.pytest_deselected(items=list(late))
+    late = [item for item in items if item in repeated or item.get_closest_marker("campaign")]
+    config.hook.pytest_deselected(items=late)
     items[:] = [item for item in items if item not in late]

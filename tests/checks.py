@@ -29,6 +29,8 @@ class Check:
     command: str
     passed: str = ""
     failed: str = ""
+    # Whether the output has several summaries, which add up; otherwise the last one counts.
+    several: bool = False
     # Follows on the same hosts. It counts writes that fail within a client's timeout, so nothing but checks at low priority may run beside it.
     alone: Check | None = None
 
@@ -75,7 +77,11 @@ CPU = [
         "tests/playbooks/test_release_space.py tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py",
     ),
     Check(
-        "ansible-test units", "python tests/sanity_and_units.py units", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
+        "ansible-test units",
+        "python tests/sanity_and_units.py units",
+        r"(\d+) passed",
+        r"(\d+) (?:failed|errors?)\b",
+        several=True,
     ),
     Check("ansible-test sanity", "python tests/sanity_and_units.py sanity"),
     pytest("hostile input", "tests/policies/test_fuzz.py tests/policies/test_mutations.py tests/policies/test_torn.py"),
@@ -128,3 +134,5 @@ FAST = [
     Check("public files", "python -m bench.world.report --check"),
     Check("changelog", "antsibull-changelog lint"),
 ]
+# `ansible-test units` runs the unit tests too, as the collection's users have it.
+ALL = [*HOSTS, *CPU, *[check for check in FAST if check.name != "unit"]]

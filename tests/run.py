@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.checks import CPU, FAST, HOSTS, Check
+from tests.checks import ALL, CPU, FAST, HOSTS, Check
 
 PROJECT = Path(__file__).resolve().parent.parent
 STATE = PROJECT / ".headroom"
@@ -66,10 +66,10 @@ def environment(durations: Path) -> dict[str, str]:
     }
 
 
-def count(output: str, pattern: str) -> int:
-    """Return the last number that the pattern finds, 0 if none."""
-    found = re.findall(pattern, output) if pattern else []
-    return int(found[-1]) if found else 0
+def count(output: str, pattern: str, *, several: bool = False) -> int:
+    """Return the last number that the pattern finds, or the sum of several; 0 if there is none."""
+    found = [int(number) for number in re.findall(pattern, output)] if pattern else []
+    return sum(found) if several else sum(found[-1:])
 
 
 def slowest_tests(durations: Path) -> list[tuple[float, str]]:
@@ -98,7 +98,7 @@ def run(check: Check, *, nice: bool = False) -> Result:
         _, status, used = os.wait4(done.pid, 0)
         done.returncode = os.waitstatus_to_exitcode(status)
     output = log.read_text(errors="replace")
-    passed, failed = count(output, check.passed), count(output, check.failed)
+    passed, failed = (count(output, pattern, several=check.several) for pattern in (check.passed, check.failed))
     if done.returncode == 0:
         passed, failed = max(passed, 1), 0
     else:
@@ -172,8 +172,8 @@ def print_slowest(results: list[Result]) -> None:
 
 def chosen(names: list[str]) -> tuple[list[Check], list[Check]]:
     """Return the checks with hosts and the others; raise ValueError for an unknown name."""
-    groups = {"check": FAST, "all": [*HOSTS, *CPU, *FAST]}
-    unknown = sorted(set(names) - {check.name for check in groups["all"]} - groups.keys())
+    groups = {"check": FAST, "all": ALL}
+    unknown = sorted(set(names) - {check.name for check in [*HOSTS, *CPU, *FAST]} - groups.keys())
     if unknown:
         raise ValueError(f"no check is called {', '.join(unknown)}; --list lists them")
     wanted = {check.name for name in names for check in groups.get(name, [])} | set(names)

@@ -18,18 +18,18 @@ import pytest
 
 from bench.common.lab import close_connections, ssh_command
 from bench.common.processes import kill_with_descendants
-from tests.campaign import leave_out
+from tests.campaign import add_mark, leave_out
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 INTO_TASK = 0.3  # seconds from the line that names a task until the task is under way on the hosts
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "campaign: takes minutes; `make bench-lifecycle` runs it, `make test` does not")
+    add_mark(config)
 
 
 def pytest_collection_modifyitems(config, items):
-    leave_out(config, items, [item for item in items if item.get_closest_marker("campaign")])
+    leave_out(config, items)
 
 
 def environment():

@@ -64,6 +64,7 @@ def lead(site, name, port):
     site.on("etcd-1", f"{TLS_CTL.rpartition(' ')[0]} {urls} move-leader {member}")
 
 
+@pytest.mark.campaign
 def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, second_address):
     if len(members(site)) == 1:
         assert play(site, "scale", inventory(tmp_path, *HOSTS)).code == 0
@@ -106,6 +107,7 @@ def test_running_members_move_to_other_addresses_and_ports(site, tmp_path, secon
     assert sorted(found) == ["done", "skipped", "skipped"]
 
 
+@pytest.mark.campaign
 def test_addresses_that_cannot_be_used_change_nothing(site, tmp_path, second_address):
     before = started(site, *HOSTS), peer_urls(site, 2479)
     own = addresses()

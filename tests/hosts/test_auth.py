@@ -92,6 +92,7 @@ def client_names():
     }
 
 
+@pytest.mark.campaign
 def test_site_changes_a_setting_and_the_name_of_its_client_with_it(site):
     refused = site.play(etcd_tls_client_name="nobody")
     assert refused.code != 0 and "user nobody does not exist" in " ".join(refused.output.split()), refused.output

@@ -150,6 +150,7 @@ def test_a_device_with_content_is_refused(site):
         site.on("etcd-1", "cd /dev/disk/by-id && wipefs -qa virtio-etcd-data && blkdiscard virtio-etcd-data")
 
 
+@pytest.mark.campaign
 def test_a_host_without_systemd_is_refused(site, tmp_path):
     podman = PROJECT / "lab" / "podman"
     image = subprocess.run(
@@ -194,6 +195,7 @@ def mirror(site, tmp_path):
         server.shutdown()
 
 
+@pytest.mark.campaign
 def test_install_from_a_mirror_checks_the_checksum(site, mirror):
     """A wrong checksum installs nothing, the right one the requested version."""
     url, folder = mirror

@@ -155,6 +155,7 @@ def test_simultaneous_timers_defragment_one_member_at_a_time():
     assert json.loads(on(led, "journalctl -u headroom-defrag -o cat | grep '^{' | tail -1"))["moved_to"] in HOSTS
 
 
+@pytest.mark.campaign
 def test_a_killed_holder_releases_the_lock():
     fragment()
     first, other = followers()
@@ -191,6 +192,7 @@ def test_one_host_takes_the_backup():
     assert not any(good(host) for host in HOSTS if host != taker)
 
 
+@pytest.mark.campaign
 def test_an_interrupted_backup_leaves_no_file_that_looks_complete():
     put(2000, 2000)
     host = followers()[0]

@@ -71,6 +71,7 @@ def damage(site, backup, command):
     site.on("etcd-2", f"cd {FOLDER} && for s in '' .json .sha256; do cp {backup}$s bad.db$s; done && {command}")
 
 
+@pytest.mark.campaign
 def test_an_altered_snapshot_is_refused(site, backup):
     """The snapshot is checked while the cluster runs, and the cluster keeps running."""
     damage(site, backup, "printf x | dd of=bad.db bs=1 seek=9000 conv=notrunc status=none")
@@ -103,6 +104,7 @@ def test_a_bad_snapshot_is_refused_by_the_task_that_verifies_it(site, backup, co
     assert run.code != 0 and re.search(text, run.output), run.output
 
 
+@pytest.mark.campaign
 def test_check_mode_shows_every_change_and_makes_none(site, backup):
     before = running_since(site)
     run = play(site, "restore", "--check", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)

@@ -22,6 +22,7 @@ from bench.common.audit import audit as run_audit
 from bench.common.audit import rules
 from bench.common.member import Member, binary, metrics, releases, running
 from bench.memory import load
+from tests.campaign import in_campaign
 
 OLD, MIDDLE, NEW = releases()
 PORT = 25810
@@ -129,6 +130,7 @@ def test_a_slow_disk_a_default_name_and_plain_http_are_found(tmp_path: Path) -> 
     assert re.search(r"99 % of its WAL fsyncs take up to [0-9.]+ ms, over 10 ms", done.stdout)
 
 
+@pytest.mark.campaign
 def test_a_leader_that_keeps_changing_and_different_data_are_found(tmp_path: Path) -> None:
     members = trio(tmp_path, [NEW] * 3)
     with running(members):
@@ -172,7 +174,7 @@ def issue(folder: Path, name: str, days: int) -> None:
     openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-out", f"{name}.crt", "-days", str(days), *signer)
 
 
-@pytest.mark.parametrize(("days", "found"), [(9, True), (90, False)])
+@pytest.mark.parametrize(("days", "found"), [(9, True), in_campaign(90, False)])
 def test_a_certificate_that_expires_soon_is_found(days: int, found: bool, tmp_path: Path) -> None:
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key")
     openssl(tmp_path, "req", "-x509", *key, "-out", "ca.crt", "-days", "99", "-subj", "/CN=ca")
