@@ -44,6 +44,7 @@ def raise_alarm(site, name):
     site.on(name, f"curl -sf {TLS} -d '{body}' https://127.0.0.1:2379/v3/maintenance/alarm")
 
 
+@pytest.mark.campaign
 def test_a_damaged_member_is_found_and_rebuilt(site, three):
     if len(members(site)) == 1:
         assert play(site, "scale", three).code == 0
