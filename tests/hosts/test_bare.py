@@ -138,6 +138,7 @@ def test_a_run_on_part_of_a_cluster_is_refused(site):
     assert "etcd-2, etcd-3 belong to it, but are not part of this run" in run.output, run.output
 
 
+@pytest.mark.campaign
 def test_a_device_with_content_is_refused(site):
     site.on("etcd-1", "mkfs.ext4 -q -L precious /dev/disk/by-id/virtio-etcd-data")
     try:
@@ -213,6 +214,7 @@ def test_install_from_a_mirror_checks_the_checksum(site, mirror):
     assert "none" in site.on("etcd-1", "ls -A /opt/etcd | grep -v '^3.6.16$' || echo none")
 
 
+@pytest.mark.campaign
 def test_a_disk_above_the_latency_limit_stops_the_play(site):
     """Runs late, since fio needs the filesystems. The disk and the measurement are real, and no disk meets the limit."""
     run = site.play(etcd_storage_accept_slow_disk=False, etcd_storage_fsync_p99_max_ms=0.001)
