@@ -164,6 +164,7 @@ def test_a_stopped_member_is_started(site):
     assert "active" in site.on("etcd-3", "systemctl is-active etcd")
 
 
+@pytest.mark.campaign
 def test_a_lost_ca_is_replaced_while_all_members_are_down(site):
     """A new CA needs a confirmation. The members then start with its certificates, and with their data."""
     site.on("etcd-1", f"{ETCDCTL} put /before-the-ca kept")
