@@ -77,7 +77,7 @@ class Command(NamedTuple):
     image: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     memory: str | None = None
-    mounts: tuple[str, ...] = ()
+    mounts: tuple[tuple[str, str], ...] = ()  # path in the container, and the host's folder or the name of a volume
     environment_files: tuple[str, ...] = ()
 
 
@@ -196,7 +196,8 @@ def _in_pod(words: list[str]) -> Command | None:
         return None
     flags = words[words.index("--") + 1 :] if "--" in words else []
     targets = [found[1] for word in words if (found := re.search(r"(?:^|,)target=([^,]*)", word))]
-    return Command(("etcd", *_until_end(flags)), image.removeprefix("docker://"), mounts=tuple(targets))
+    mounts = tuple((target, "") for target in targets)
+    return Command(("etcd", *_until_end(flags)), image.removeprefix("docker://"), mounts=mounts)
 
 
 def _is_command(words: list[str], position: int) -> bool:
@@ -244,7 +245,7 @@ def _in_container(words: list[str]) -> Command | None:
     environment = tuple((name, value) for name, equals, value in pairs if equals)
     mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
     # Another container's volumes may be anywhere.
-    mounts += tuple("/" for name, _value in options if name == "--volumes-from")
+    mounts += tuple(("/", "") for name, _value in options if name == "--volumes-from")
     files = tuple(value for name, value in options if name == "--env-file")
     return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files)
 
@@ -256,11 +257,14 @@ def _makes_another(words: list[str], position: int) -> bool:
     return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)
 
 
-def _mounted(value: str) -> str:
-    """Return the path in the container of a volume or a mount."""
+def _mounted(value: str) -> tuple[str, str]:
+    """Return the path in the container of a volume or a mount, and what is mounted there."""
     named = re.search(r"(?:^|,)(?:target|dst|destination)=([^,]*)", value)
+    source = re.search(r"(?:^|,)(?:source|src)=([^,]*)", value)
     parts = value.split(":")
-    return named[1] if named else parts[1] if len(parts) > 1 else parts[0]
+    if named:
+        return named[1], source[1] if source else ""
+    return (parts[1], parts[0]) if len(parts) > 1 else (parts[0], "")
 
 
 def _options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:

@@ -70,10 +70,12 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 	_limit(service),
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},
-	_volume(service),
+	container.data_on_host(_given(service), _folders(service)),
 ]))) if {
 	environment := _environment(service)
 }
+
+_given(service) := array.concat(command_line.flags(_words(service)), container.environment(_environment(service)))
 
 # In a list the last value of a name counts.
 _environment(service) := service.environment if {
@@ -95,9 +97,13 @@ _other_files(service) := {sprintf("%s of the service", [key]): ["extra_config", 
 }
 
 # [SOURCE:]TARGET[:MODE] or {source, target}.
-_volume(service) := {"mounted": ["data_dir"]} if {
-	container.mounts(command_line.flags(_words(service)), {target: true | some target in _targets(service)})
-} else := {}
+_folders(service) := {target: max({source | some volume in service.volumes; _target(volume) == target; source := _source(volume)} | {""}) |
+	some target in _targets(service)
+}
+
+_source(volume) := volume.source
+
+_source(volume) := source if [source, _] := array.slice(split(volume, ":"), 0, 2)
 
 _targets(service) := {target | some volume in service.volumes; target := _target(volume)}
 

@@ -127,13 +127,24 @@ is_named_after_etcd(reference, command, ports) if {
 # A published image that starts members of etcd with settings of its own. Its tag is etcd's release.
 is_own_image(reference, [], _) if regex.match(`^(docker\.io/)?soyking/etcd-goreman(:|@|$)`, reference)
 
-# The mounts (path → volume) that hold the data directory; undefined if there is none.
-mounts(flags, candidates) := found if {
-	directories := [entry.value | some entry in flags; entry.spelling == "data-dir"]
-	directory := directories[count(directories) - 1]
-	found := {path: volume | some path, volume in candidates; startswith(_folder(directory), _folder(path))}
-	count(found) > 0
+# {name, path, source} of the mount that holds the data directory, from candidates (path → source); undefined if there is none. Of mounts within each
+# other, the innermost counts.
+data_mount(given, candidates) := {"name": entry.name, "path": path, "source": candidates[path]} if {
+	entry := _data_dir(given)
+	path := max({target | some target, _ in candidates; startswith(_folder(entry.value), _folder(target))})
 }
+
+# The last flag, else the variable.
+_data_dir(given) := entries[count(entries) - 1] if {
+	spellings := ["ETCD_DATA_DIR", "data-dir"]
+	entries := [entry | some spelling in spellings; some entry in given; entry.spelling == spelling]
+}
+
+# What a file says of a data directory in a volume. folders: path in the container → folder of the host, empty for other volumes.
+data_on_host(given, folders) := {"mounted": ["data_dir"], "facts": facts} if {
+	mount := data_mount(given, folders)
+	facts := {"data_dir": {"name": sprintf("%s on the host", [mount.name]), "value": mount.source} | startswith(mount.source, "/")}
+} else := {}
 
 # ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and since 3.5 etcd's
 # images start in /var/lib/etcd, which may be a volume. targets: where volumes are mounted.

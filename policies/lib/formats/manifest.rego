@@ -191,12 +191,18 @@ _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} i
 	bytes := quantity.bytes(spec.resources.limits.memory)
 } else := {}
 
-# The volume with the data directory. Of mounts within each other, the innermost counts.
-_volume(document, spec) := {"mounted": ["data_dir"], "facts": facts} if {
-	mounts := container.mounts(command_line.flags(_words(spec)), {mount.mountPath: mount.name | some mount in spec.volumeMounts})
-	facts := {"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"} |
+# The volume with the data directory.
+_volume(document, spec) := object.union(on_host, {"facts": object.union(
+	object.get(on_host, "facts", {}),
+	{"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"} |
+		mount := container.data_mount(given, names)
 		some volume in _spec(document).volumes
-		volume.name == mounts[max(object.keys(mounts))]
+		volume.name == mount.source
 		is_object(volume.emptyDir)
-	}
-} else := {}
+	},
+)}) if {
+	given := array.concat(command_line.flags(_words(spec)), container.environment(_environment(spec)))
+	names := {mount.mountPath: mount.name | some mount in spec.volumeMounts}
+	folders := {path: max({object.get(volume, ["hostPath", "path"], "") | some volume in _spec(document).volumes; volume.name == name} | {""}) | some path, name in names}
+	on_host := container.data_on_host(given, folders)
+}

@@ -2,8 +2,8 @@
 # title: Members that headroom-lint found
 # description: |
 #   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or one that runs:
-#   {name, format, image, mounts, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at
-#   which volumes are; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown:
+#   {name, format, image, mounts, folders, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at
+#   which volumes are; folders: those paths → the host's folder, empty for other volumes; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown:
 #   what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
 #   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
 #   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
@@ -31,9 +31,9 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 		"where": member.where,
 		"silent": array.concat(member.silent, _silent(member)),
 		"workload": object.get(member, "workload", {}),
-		"facts": object.union(object.get(member, "facts", {}), object.get(member, "live", {})),
 	},
 	_release(member),
+	_data_on_host(member),
 	{"twice": {name: [sprintf("--%s", [flag]), variable] |
 		some flag, variable in object.get(member, "twice", {})
 		name := spelling.setting(null, "flag", flag)
@@ -41,6 +41,13 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 	_limit(member.limit),
 	_memlock(member.memlock),
 ])))}
+
+_data_on_host(member) := object.union(on_host, {"facts": object.union(object.get(on_host, "facts", {}), _facts(member))}) if {
+	given := array.concat(command_line.flags(member.command), container.environment(member.environment))
+	on_host := container.data_on_host(given, object.get(member, "folders", {}))
+}
+
+_facts(member) := object.union(object.get(member, "facts", {}), object.get(member, "live", {}))
 
 # The container's volumes are known where its command is.
 _silent(member) := container.may_set_data_dir(member.image, {target | some target in member.mounts}) if {

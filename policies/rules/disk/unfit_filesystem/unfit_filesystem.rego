@@ -2,7 +2,8 @@
 # title: Data and WAL are on a persistent local disk
 # description: |
 #   Acknowledged writes must be on disk. tmpfs and overlay lose them at a reboot or when the container is removed; a
-#   network file system may answer an fsync late, or before it has written.
+#   network file system may answer an fsync late, or before it has written. In a container, the folder of the host that is
+#   mounted there counts.
 # custom:
 #   id: disk/unfit_filesystem
 #   severity: deny
@@ -15,10 +16,11 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
-problems contains result.problem(place, place.names[fact], text) if {
+problems contains result.problem(place, trim_suffix(name, " on the host"), text) if {
 	some place in clusters.host_profiles
 	some fact, why in _unfit(place.facts)
-	text := sprintf("%s is %v, which is %s", [place.names[fact], place.facts[fact], why])
+	name := place.names[fact]
+	text := sprintf("%s is %v, which is %s", [name, place.facts[fact], why])
 }
 
 _unfit(facts) := object.union_n([

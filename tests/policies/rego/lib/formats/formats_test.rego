@@ -176,6 +176,9 @@ mounted_services := [
 	[["data:/tmp/etcd:rw"], "/tmp/etcd", {}],
 	[[{"source": "data", "target": "/tmp/etcd/"}], "/tmp/etcd", {}],
 	[["data:/other"], "/tmp/etcd", {"data_dir": "/tmp/etcd"}],
+	[["/tmp/data:/data"], "/data/etcd", {"data_dir": "/tmp/data"}],
+	[["/srv/etcd:/tmp/etcd"], "/tmp/etcd", {"data_dir": "/srv/etcd"}],
+	[["/tmp/data:/data", "data:/data/etcd"], "/data/etcd", {}],
 	# In a container this is not memory.
 	[["data:/other"], "/var/run/etcd", {}],
 ]
@@ -185,6 +188,18 @@ test_mounted[note] if {
 	note := json.marshal([mounts, folder])
 	service := {"image": "etcd:v3.5.1", "command": ["etcd", "--data-dir", folder], "volumes": mounts}
 	{place.facts | some place in clusters.host_profiles} == {expected} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+}
+
+# The folder of the host counts, whether a flag or a variable sets the path.
+test_host_path if {
+	pod := json.patch(_manifest, [
+		{"op": "add", "path": "/spec/volumes", "value": [{"name": "v", "hostPath": {"path": "/tmp/data"}}]},
+		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": [{"name": "v", "mountPath": "/var/lib/etcd"}]},
+	])
+	{"/tmp/data"} == {place.facts.data_dir | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	{"--data-dir on the host"} == {place.names.data_dir | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	service := {"image": "etcd:v3.5.1", "environment": {"ETCD_DATA_DIR": "/data"}, "volumes": [{"type": "bind", "source": "/tmp/x", "target": "/data"}]}
+	{{"data_dir": "/tmp/x"}} == {place.facts | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
 }
 
 # etcd ignores its environment if the image's scripts find a config file.

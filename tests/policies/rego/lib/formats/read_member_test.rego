@@ -56,6 +56,17 @@ test_facts_of_a_unit if {
 	place.names.io_class == "IOSchedulingClass"
 }
 
+test_data_directory_on_the_host if {
+	changes := {"command": ["etcd", "--data-dir=/data"], "folders": {"/data": "/tmp/x"}, "where": {"--data-dir": ["run.sh", 3]}}
+	some place in clusters.host_profiles with input as _input(changes)
+	place.facts.data_dir == "/tmp/x"
+	some named in clusters.host_profiles with input as _input(object.union(changes, {"folders": {"/data": ""}, "command": ["etcd", "--data-dir", "/data"]}))
+	not named.facts.data_dir
+	some finding in data.headroom.deny with input as _input(changes)
+	finding.code == "disk/unfit_filesystem"
+	finding._loc == {"file": "run.sh", "line": 3}
+}
+
 # Whether rules may say that no data directory is set.
 test_data_directory_of_a_container if {
 	own := {"image": "quay.io/coreos/etcd:v3.5.1", "environment": {}}

@@ -306,17 +306,18 @@ def test_tabs_in_a_here_document() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "mounts"),
+    ("option", "folders"),
     [
-        ("-v /data:/var/lib/etcd:Z", ["/var/lib/etcd"]),
-        ("--mount type=volume,src=x,target=/d", ["/d"]),
-        ("-v /d", ["/d"]),
-        ("-d", []),
+        ("-v /data:/var/lib/etcd:Z", {"/var/lib/etcd": "/data"}),
+        ("--mount type=volume,src=x,target=/d", {"/d": ""}),
+        ("--mount type=bind,source=/tmp/x,destination=/d", {"/d": "/tmp/x"}),
+        ("-v /d", {"/d": ""}),
+        ("-d", {}),
     ],
 )
-def test_volumes_of_a_container(option: str, mounts: list[str]) -> None:
+def test_volumes_of_a_container(option: str, folders: dict[str, str]) -> None:
     [found] = members("run.sh", f"#!/bin/sh\ndocker run {option} quay.io/coreos/etcd:v3.5.1 etcd {URLS}\n")
-    assert found["mounts"] == mounts
+    assert (found["mounts"], found["folders"]) == ([*folders], folders)
 
 
 def test_priorities_of_a_unit() -> None:
