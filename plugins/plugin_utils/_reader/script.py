@@ -182,10 +182,11 @@ def served_elsewhere(own: list[Line]) -> dict[str, Any] | None:
 def _kept_command(text: str, constants: dict[str, str]) -> list[str]:
     """Return the words of a command line of etcd that is kept in a variable; empty for other lines.
 
-    A constant is left to the line that runs it.
+    A constant is left to the line that runs it. The script's own arguments count as empty, as if a later line added them.
     """
     found = _KEPT.match(text)
     words = split_words(found[3]) if found and found[1] not in constants else []
+    words = [word for word in words if word not in ("$*", "$@")]
     return words if any(SERVER_FLAG.match(word) for word in words) else []
 
 

@@ -284,6 +284,13 @@ def test_a_program_around_etcd() -> None:
         assert members("etcd-backup.service", text.replace("/usr/lib/coreos/etcd-wrapper", program)) == []
 
 
+@pytest.mark.parametrize("arguments", ["$*", "$@", ""])
+def test_a_command_in_a_variable_with_the_arguments_of_the_script(arguments: str) -> None:
+    text = f'#!/bin/sh\nCOMMAND="/bin/etcd --listen-client-urls http://${{IP}}:2379 {arguments}"\nexec $COMMAND\n'
+    [member] = members("run.sh", text)
+    assert (member["command"][-1], member["unknown"]) == ("http://${IP}:2379", {})
+
+
 def test_a_comment_behind_quotes() -> None:
     [member] = members("etcd.conf", 'ETCD_LISTEN_CLIENT_URLS="http://0.0.0.0:2379"  # all\n')
     assert member["environment"] == {"ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379"}
