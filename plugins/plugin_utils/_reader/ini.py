@@ -60,7 +60,7 @@ def read_inventory(text: str) -> dict[str, Group]:
         elif line.startswith("["):
             raise Unparsed(f"line {number}: {line[:60]!r} is not a section of an inventory")
         elif kind == "hosts":
-            name, variables = _host(line, number)
+            name, variables = _host(line, number, groups)
             hosts.setdefault(name, {}).update(variables)
             groups.setdefault(group, {}).setdefault("hosts", {})[name] = hosts[name]
         elif kind == "vars":
@@ -73,13 +73,14 @@ def read_inventory(text: str) -> dict[str, Group]:
     return groups
 
 
-def _host(line: str, number: int) -> tuple[str, dict[str, Any]]:
+def _host(line: str, number: int, groups: dict[str, Group]) -> tuple[str, dict[str, Any]]:
     try:
         name, *rest = shlex.split(line, comments=True)
     except ValueError as error:
         raise Unparsed(f"line {number}: {error} in {line[:60]!r}") from error
     wrong = [word for word in rest if "=" not in word]
-    if wrong or "=" in name:
+    # Above the first section, Ansible takes NAME=VALUE for a host of that name, in no group.
+    if wrong or ("=" in name and groups.keys() - {"ungrouped"}):
         raise Unparsed(f"line {number}: expected NAME=VALUE after the host, found {(wrong or [name])[0]!r}")
     pairs = [word.split("=", 1) for word in rest]
     return name, {key: parse_value(value) for key, value in pairs}

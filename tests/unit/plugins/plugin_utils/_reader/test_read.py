@@ -193,6 +193,7 @@ n1 etcd_name=b
     [
         ("[etcd:hosts:x]\n", "line 1: '[etcd:hosts:x]' is not a section"),
         ("[etcd:more]\n", "line 1: [etcd:more] is not a section"),
+        ("[etcd]\nA=1\n", "line 2: expected NAME=VALUE after the host, found 'A=1'"),
         ("[etcd]\nn1 port\n", "line 2: expected NAME=VALUE after the host, found 'port'"),
         ("[etcd]\nn1 a='b\n", "line 2: No closing quotation"),
         ("[etcd:vars]\nx\n", "line 2: expected NAME=VALUE, found 'x'"),
@@ -204,6 +205,14 @@ def test_refused_inventory(text: str, reason: str) -> None:
     assert reason in str(refused.value)
     # Any configuration with sections looks like an inventory: it is passed over, with the reason.
     assert reason in read({"some.cfg": text}).passed_over["some.cfg"]
+
+
+def test_a_variable_above_the_first_section() -> None:
+    # Ansible lists a host A=1, and reads the sections.
+    assert read_inventory("A=1\nB=2\n[etcd]\nn1\n") == {
+        "ungrouped": {"hosts": {"A=1": {}, "B=2": {}}},
+        "etcd": {"hosts": {"n1": {}}},
+    }
 
 
 DOCUMENTS = """# a comment
