@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     Command,
     find_etcd,
@@ -27,8 +27,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _FILE = re.compile(r"(^|/)((docker|container)file([._-][\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
 _COPY = re.compile(r"^COPY\s+(?:--\S+\s+)*--from=(\S+)\s+(?:--\S+\s+)*(.+)$", re.IGNORECASE)
+_SERVER = re.compile(r"/etcd\*?(\s|$)")
 _ARGUMENT = re.compile(r"^ARG\s+(\w+)=(\S+)\s*$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))")
+# A port of etcd's clients or peers.
+_OPENS = re.compile(r"^EXPOSE\s(?:.*\s)?(?:2379|2380|4001|7001)(?:/tcp)?(?:\s|$)", re.IGNORECASE)
 _INSTRUCTION = re.compile(r"^(ENV|ENTRYPOINT|CMD)\s+(.+)$", re.IGNORECASE)
 
 
@@ -78,6 +81,20 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     return {**found, "silent": ["extra_config"]}
 
 
+def serves_by_script(lines: list[Line]) -> bool:
+    """Tell whether the image installs etcd's server, opens one of its ports, and starts a script, which has the settings."""
+    stages = _stages(lines)
+    last = {name: value for name, value, _source in stages[-1].instructions if name != "ENV"} if stages else {}
+    entry = [word for name in ("ENTRYPOINT", "CMD") if name in last for word in _words(last[name])]
+    opens = any(_OPENS.match(logical.text) for logical in logical_lines(lines, comments="#"))
+    starts = any(word.endswith(".sh") for word in entry) and not runs_another_tool(entry)
+    copies = [copy[2] for logical in logical_lines(lines, comments="#") if (copy := _COPY.match(logical.text))]
+    of_etcd = [copied for copied in copies if "etcd" in copied]
+    # Another stage may download the archive for etcdctl alone.
+    is_server = not of_etcd or any(map(_SERVER.search, of_etcd))
+    return opens and starts and is_server and install.of_script(lines)
+
+
 def _stages(lines: list[Line]) -> list[_Stage]:
     stages: list[_Stage] = []
     arguments: dict[str, str] = {}
@@ -89,7 +106,7 @@ def _stages(lines: list[Line]) -> list[_Stage]:
             stages.append(_Stage(opening[2] or "", _filled(opening[1], arguments), logical, [], []))
         elif argument and not stages:
             arguments[argument[1]] = unquote(argument[2])
-        elif (copy := _COPY.match(logical.text)) and stages and re.search(r"/etcd\*?(\s|$)", copy[2]):
+        elif (copy := _COPY.match(logical.text)) and stages and _SERVER.search(copy[2]):
             origin = next(((one.image, one.source) for one in stages if one.name == copy[1]), (copy[1], logical))
             stages[-1].copied.extend([origin] if is_image(origin[0]) else [])
         elif instruction and stages:

@@ -251,7 +251,10 @@ class _Reader:
         # Here-documents, such as a Procfile.
         for inner in script.split_script(file.lines)[0] if found is None else []:
             self._add_inner(Text(file.path, inner.target, inner.lines))
-        if found is None and before == self._state.size():
+        is_other = found is None and before == self._state.size()
+        if is_other and file.path in self._state.releases and dockerfile.serves_by_script(file.lines):
+            found = member.elsewhere("Dockerfile")
+        elif is_other:
             self._state.passed_over[file.path] = _NO_IMAGE
         self._state.add_members(file.path, [found] if found else [])
 

@@ -79,6 +79,37 @@ def test_downloaded_release() -> None:
     assert member(text)["release"] == "3.5.0"
 
 
+SCRIPT_WITH_RELEASE = """\
+FROM debian AS download
+ARG ETCD_VERSION=v3.4.1
+RUN curl -L https://storage.googleapis.com/etcd/${ETCD_VERSION}/etcd-${ETCD_VERSION}-linux-amd64.tar.gz | tar xz -C /etcd
+FROM debian
+COPY --from=download /etcd/etcd* /usr/bin/
+EXPOSE 2379 2380
+ENTRYPOINT ["/dumb-init", "--", "/start.sh"]
+"""
+
+
+def test_installed_release_that_a_script_starts() -> None:
+    found = member(SCRIPT_WITH_RELEASE)
+    assert (found["release"], found["command"], found["silent"]) == ("3.4.1", ["etcd"], ["extra_config"])
+    assert found["where"]["etcd_version"] == ["Dockerfile", 2]
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("EXPOSE 2379 2380", "EXPOSE 8080"),
+        ('"/start.sh"', '"/bin/other"'),
+        ('"--", "/start.sh"', '"etcdctl", "/start.sh"'),
+        ("COPY --from=download /etcd/etcd* /usr/bin/", "COPY --from=download /etcd/etcdctl /usr/bin/"),
+    ],
+)
+def test_installed_release_of_another_program(part: str, other: str) -> None:
+    assert part in SCRIPT_WITH_RELEASE
+    assert read({"Dockerfile": SCRIPT_WITH_RELEASE.replace(part, other)}).document["files"] == []
+
+
 def test_here_document() -> None:
     text = (
         "FROM alpine\nENV ETCD_VERSION=v3.5.13\nRUN cat > /Procfile <<'EOF'\n"
