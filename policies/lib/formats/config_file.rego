@@ -43,7 +43,11 @@ _release(document) := {"version": document.headroom_release} if {
 	document.headroom_release
 } else := {}
 
-_name(document) := document.name if {
+# If a template fills in the name, the only member of the cluster has its name in the list: etcd refuses any other.
+_name(document) := name if {
+	regex.match(`\{\{|\$\{|<%`, document.name)
+	[_, name] := regex.find_all_string_submatch_n(`^\s*([\w.-]+)=[^,]+$`, document["initial-cluster"], 1)[0]
+} else := document.name if {
 	is_string(document.name)
 } else := "etcd"
 

@@ -297,3 +297,24 @@ _bitnami_pod(volume) := {"kind": "Pod", "apiVersion": "v1", "metadata": {"name":
 	}],
 	"volumes": [object.union(volume, {"name": "v"})],
 }}
+
+# A list with one member has its name; a template's name would stand for any number of hosts.
+names_in_templates := [
+	["{{ host }}", "n1=http://{{ ip }}:2380", "n1"],
+	["${host}", "n1=http://${ip}:2380", "n1"],
+	["{{ host }}", "n1=http://{{ ip }}:2380,n2=http://n2:2380", "{{ host }}"],
+	["{{ host }}", "{{ host }}=http://{{ ip }}:2380", "{{ host }}"],
+	["n2", "n1=http://n1:2380", "n2"],
+]
+
+test_name_in_a_template[note] if {
+	some [name, members, expected] in names_in_templates
+	note := json.marshal([name, members])
+	document := {"name": name, "initial-cluster": members, "listen-client-urls": "https://n1:2379"}
+	object.keys(config_file.statements(document)) == {expected}
+}
+
+test_only_member_in_a_template if {
+	document := {"name": "{{ host }}", "initial-cluster": "n1=http://{{ ip }}:2380", "listen-client-urls": "https://n1:2379"}
+	object.keys(clusters.members) == {["x.yml", "etcd"]} with input as [{"path": "x.yml", "contents": document}]
+}
