@@ -22,6 +22,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/(.*\.(ya?ml|json)|(.*/)?[^.]*)$")
 # A key that is not indented. Puppet's have colons.
 _KEY = re.compile(r"[\"']?([\w.:-]+?)[\"']?\s*:(?=\s|$)")
+# The program of a whole command line.
+_PROGRAM = re.compile(r"(\S*/)?etcd$")
 # Sections of etcd's config file.
 _SECTIONS = ("client-transport-security", "peer-transport-security")
 # Variables that only a role with a reader in the policies has.
@@ -120,7 +122,9 @@ def _settings(documents: list[Any]) -> dict[str, Any] | None:
     ]
     flags = next((value for value in maps if has_server_keys(value)), {})
     variables = next((value for value in maps if sum(1 for name in value if SERVER_VARIABLE.match(str(name))) > 1), {})
-    lines = (split_words(" ".join(listed(value))) for value in values if isinstance(value, (str, list)))
+    lines = (
+        _without_program(split_words(" ".join(listed(value)))) for value in values if isinstance(value, (str, list))
+    )
     command = next(
         (words for words in lines if words[:1] and words[0].startswith("-") and _has_server_flags(words)), []
     )
@@ -138,6 +142,11 @@ def _settings(documents: list[Any]) -> dict[str, Any] | None:
 def _is_of_config_file(value: dict[str, Any]) -> bool:
     """Tell whether a map has the sections of etcd's config file, which no flag has."""
     return has_server_keys(value) and any(isinstance(value.get(name), dict) for name in _SECTIONS)
+
+
+def _without_program(words: list[str]) -> list[str]:
+    """Return the flags of a whole command line of etcd; other words as they are."""
+    return words[1:] if words and _PROGRAM.match(words[0]) else words
 
 
 def _has_server_flags(words: list[str]) -> bool:

@@ -150,6 +150,15 @@ def test_the_places_of_variables() -> None:
     assert member["silent"] == ["extra_config", "initial_cluster"]
 
 
+@pytest.mark.parametrize("program", ["/usr/local/bin/etcd", "etcd", "{{ etcd_folder }}/etcd"])
+def test_a_command_in_a_variable(program: str) -> None:
+    text = f'etcd_cmd: "{program} --name a --listen-client-urls http://{{{{ ip }}}}:2379"\n'
+    [entry] = read({"roles/etcd/vars/main.yml": text}).document["files"][1:]
+    member = entry["contents"]["headroom_member"]
+    assert member["command"] == ["etcd", "--name", "a", "--listen-client-urls", "http://{{ip}}:2379"]
+    assert member["silent"] == ["extra_config"]
+
+
 def test_a_config_file_in_a_variable() -> None:
     text = "etcd_config:\n  listen-peer-urls: http://a:2380\n  initial-cluster-state: new\n  peer-transport-security: {cert-file: a}\n"
     [member] = members("main.yml", text)
