@@ -82,8 +82,18 @@ host(statement) := {
 	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 
-# Unknown values in their own spelling → reason.
-reasons(statement) := {written: reason | some written, [_, reason] in statement.unknown}
+# Unknown values in their own spelling → reason, without settings whose value no rule needs.
+reasons(statement) := {written: reason |
+	some written, [name, reason] in statement.unknown
+	not replace(trim_prefix(lower(name), "etcd_"), "-", "_") in _needless
+}
+
+_needless := {
+	"discovery", "discovery_fallback", "discovery_proxy", "discovery_srv", "discovery_srv_name",
+	"initial_cluster_state", "initial_cluster_token",
+	"key_file", "peer_key_file",
+	"log_level", "log_output", "log_outputs", "log_package_levels", "logger",
+}
 
 # In a container, /run is a folder like any other.
 _is_in_container(format, path) if {

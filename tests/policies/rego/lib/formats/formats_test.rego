@@ -318,3 +318,19 @@ test_only_member_in_a_template if {
 	document := {"name": "{{ host }}", "initial-cluster": "n1=http://{{ ip }}:2380", "listen-client-urls": "https://n1:2379"}
 	object.keys(clusters.members) == {["x.yml", "etcd"]} with input as [{"path": "x.yml", "contents": document}]
 }
+
+# Nobody has to write out a value that no rule needs.
+test_unknown_values_that_no_rule_needs if {
+	document := {
+		"name": "n1",
+		"listen-client-urls": "https://n1:2379",
+		"listen-peer-urls": "https://n1:2380",
+		"initial-cluster-token": "{{ token }}",
+		"discovery": "{{ url }}",
+		"quota-backend-bytes": "{{ quota }}",
+	}
+	unknown := {name | some profile in clusters.profiles; some name, _ in profile.unknown} with input as [{"path": "x.yml", "contents": document}]
+	unknown == {"quota-backend-bytes", "the version"}
+	variables := {"services": {"x": {"image": "etcd:v3.5.18", "environment": {"ETCD_INITIAL_CLUSTER_TOKEN": "${TOKEN}", "ETCD_LOG_LEVEL": null}}}}
+	set() == {name | some profile in clusters.profiles; some name, _ in profile.unknown} with input as [{"path": "x.yml", "contents": variables}]
+}
