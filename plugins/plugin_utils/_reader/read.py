@@ -63,6 +63,9 @@ _PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 
+# Such as a recipe of Chef or a manifest of Puppet.
+_PROGRAM = re.compile(r"\.(rb|pp|py|pl|go|js|ts|java|groovy|lua|rs|c|cc|cpp|cs|php)$", re.IGNORECASE)
+_UNREAD_PROGRAM = "headroom-lint does not read this programming language; lint the files that the program writes"
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 
 # Why a file that was read counts for nothing.
@@ -309,8 +312,9 @@ class _Reader:
         try:
             groups = ini.groups_of(file.lines, self._state.releases.get(file.path))
         except Unparsed as problem:
-            # Any file with sections comes here.
-            self._state.passed_over[file.path] = f"not an inventory: {problem}"
+            # Any file with sections comes here, and a program with a list of texts.
+            why = _UNREAD_PROGRAM if _PROGRAM.search(file.path) else f"not an inventory: {problem}"
+            self._state.passed_over[file.path] = why
             return
         self._state.add_documents(file.path, [groups])
         self._state.translated[file.path] = True

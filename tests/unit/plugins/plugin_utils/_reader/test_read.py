@@ -215,6 +215,12 @@ def test_a_variable_above_the_first_section() -> None:
     }
 
 
+@pytest.mark.parametrize("path", ["recipes/etcd.rb", "manifests/etcd.pp"])
+def test_a_program_is_no_inventory(path: str) -> None:
+    text = "%w[\n  a\n]\n[node['etcd']['user']].each do |user|\n  user user\nend\n"
+    assert read({path: text}).passed_over[path].startswith("headroom-lint does not read this programming language")
+
+
 DOCUMENTS = """# a comment
 ---
 services:
