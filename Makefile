@@ -71,9 +71,9 @@ bench-chaos-quick: setup-bench-chaos-quick ## run only the most informative case
 bench-demo: setup-bench-demo ## load the demo's hosts at the rate in their inventory, and draw planned and measured memory (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
-bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenarios with the tests that `make test` leaves out (more than an hour)
+bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenarios, real etcd and certificates with the tests that `make test` leaves out (more than an hour)
 	@$(RUN) python -m bench.lifecycle.run
-	@$(RUN) export HEADROOM_CAMPAIGN=yes && for scenario in lifecycle membership maintenance default; do python tests/run.py "molecule $$scenario" || exit 1; done && python tests/run.py "real etcd"
+	@$(RUN) export HEADROOM_CAMPAIGN=yes && for scenario in lifecycle membership maintenance default; do python tests/run.py "molecule $$scenario" || exit 1; done && python tests/run.py "real etcd" certificates
 
 bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write the table of docs/lifecycle.md (two hours, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-lifecycle-kills python -m bench.lifecycle.kills $(MINUTES:%=--minutes %) && python -m bench.lifecycle.report

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaign import add_mark, leave_out
 from tests.playbooks.tls_host import Host, make_authority
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    add_mark(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out(config, items)
 
 
 @pytest.fixture(name="host")

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -92,6 +93,7 @@ def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
     return pairs
 
 
+@pytest.mark.campaign
 def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     make_authority(host.folder / "new", "new")
     old, new = provide(host, "ca", host.folder / "1"), provide(host, "new", host.folder / "2")
@@ -113,6 +115,7 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
+@pytest.mark.campaign
 def test_the_own_ca_is_replaced_in_resumable_steps(host: Host) -> None:
 
     def trusted() -> int:
@@ -155,6 +158,7 @@ def test_a_new_cluster_has_a_ca_for_peers_alone(tmp_path: Path) -> None:
     assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "client") == {"ca"}
 
 
+@pytest.mark.campaign
 def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(host: Host) -> None:
     deploy = "preflight main activate"
     assert host.issue() > 0
