@@ -115,7 +115,6 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
-@pytest.mark.campaign
 def test_the_own_ca_is_replaced_in_resumable_steps(host: Host) -> None:
 
     def trusted() -> int:
