@@ -224,6 +224,7 @@ def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(tmp_path: Path) -> None
     assert host.issue() == 0
 
 
+@pytest.mark.campaign
 def test_hosts_of_another_cluster_are_refused(tmp_path: Path) -> None:
     """The CA on the controller may be right; then the confirmed run gives the host certificates of it."""
     host, other = Host(tmp_path), Host(tmp_path / "other")
@@ -280,6 +281,7 @@ def test_another_name_of_the_client_is_issued_alone(host: Host) -> None:
     assert host.issue(etcd_tls_client_name="ops") == 0
 
 
+@pytest.mark.campaign
 def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(host: Host) -> None:
     """A member that does not answer may have authentication on."""
     assert host.issue() > 0
@@ -294,6 +296,7 @@ def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(host:
     assert host.issue(**stopped) == 0
 
 
+@pytest.mark.campaign
 def test_a_host_whose_clock_is_behind(host: Host) -> None:
     """Certificates are valid from one day before the controller's time, so a smaller difference causes nothing."""
     now = time.time()
