@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -40,7 +41,9 @@ def main() -> int:
         *SOURCES,
         str(TESTS),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
+    # Fewer collections of garbage: a third less processor time, for some hundred megabytes.
+    env = {**os.environ, "GOGC": "400"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, env=env)
     if done.returncode:
         print(done.stdout + done.stderr)
         return 1
