@@ -150,6 +150,7 @@ _other_headroom_variables := {
 	"etcd_oom_score_adjust",
 	"etcd_peer_address",
 	"etcd_peer_port",
+	"etcd_retire",
 	"etcd_start_timeout",
 	"etcd_user",
 	"etcd_user_group",
