@@ -26,6 +26,9 @@ FOLDER = "/var/lib/test-store"
 UNIT = "test-store"
 
 
+pytestmark = pytest.mark.campaign
+
+
 def wanted(**more):
     """Return the role's variables for the bucket."""
     settings = {
@@ -76,7 +79,6 @@ def store():
     on(STORE, f"systemctl stop {UNIT} || true; rm -rf {FOLDER}")
 
 
-@pytest.mark.campaign
 def test_an_unusable_bucket_stops_the_play(site, store):
     """The play stops before any change, on the evidence of the host that already has boto3."""
     on(STORE, "apt-get -q update && apt-get install -q -y --no-install-recommends python3-boto3")

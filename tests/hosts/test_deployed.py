@@ -81,6 +81,7 @@ def test_a_downgrade_that_etcd_does_not_support_is_refused(site):
     assert "etcd 3.6.16 cannot take over the data of 3.7.3" in run.output, run.output
 
 
+@pytest.mark.campaign
 def test_a_drifted_unit_is_corrected_without_a_restart(site):
     site.on(
         "etcd-2",

@@ -100,6 +100,7 @@ def test_timers_are_on_every_host():
             assert on(host, f"systemctl is-enabled headroom-{operation}.timer").strip() == "enabled"
 
 
+@pytest.mark.campaign
 def test_a_schedule_whose_play_was_killed_before_systemd_read_it_takes_effect(site):
     unit = "/etc/systemd/system/headroom-defrag.timer"
     killed = f"cp -a {unit} /tmp/wanted; sed -i 's/^OnCalendar=.*/OnCalendar=*-07-07 07:00/' {unit}; systemctl daemon-reload; mv /tmp/wanted {unit}"

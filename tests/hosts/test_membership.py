@@ -130,6 +130,7 @@ def test_bad_requests_change_nothing(site, folder):
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
 
 
+@pytest.mark.campaign
 def test_a_host_without_space_for_the_database_does_not_join(site, folder):
     five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     site.on("etcd-4", "mkdir -p /var/lib/etcd && mount -t tmpfs -o size=16m tmpfs /var/lib/etcd")

@@ -38,6 +38,7 @@ def test_leftovers_are_found(site, pattern):
     assert leftovers(site, "etcd-3", *LEFT) == []
 
 
+@pytest.mark.campaign
 def test_a_restore_without_enough_space_is_refused_before_the_snapshot_is_copied(site, backup):
     free = int(site.on("etcd-3", "df -B1 --output=avail /var/lib/etcd | tail -n 1"))
     site.on("etcd-3", f"fallocate -l {free - (80 << 20)} /var/lib/etcd/ballast")  # 64 MB must stay free

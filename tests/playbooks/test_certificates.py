@@ -115,6 +115,7 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
+@pytest.mark.campaign
 def test_the_own_ca_is_replaced_in_resumable_steps(host: Host) -> None:
 
     def trusted() -> int:
@@ -247,6 +248,7 @@ def test_certificates_without_their_ca_are_those_of_a_former_deployment(tmp_path
     assert f"({host.installed}/server.crt, {host.installed}/peer.crt, {host.installed}/client.crt)" in host.refusal()
 
 
+@pytest.mark.campaign
 def test_a_first_deployment_that_died_starts_again(tmp_path: Path) -> None:
     """Interrupted after the CA was made, after certificates were staged, and after some hosts had them."""
     host = Host(tmp_path)
@@ -355,6 +357,7 @@ def sign(host: Host, authority: Path, *kinds: str) -> None:
         openssl("x509", "-req", *files, *key, "-copy_extensions", "copyall", "-days", "365")
 
 
+@pytest.mark.campaign
 def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
     host, vault = Host(tmp_path), tmp_path / "vault"
     offline = {"etcd_tls_ca_key_offline": True}
