@@ -25,7 +25,6 @@ CREDENTIALS = "/etc/etcd/backup-bucket.credentials"
 FOLDER = "/var/lib/test-store"
 UNIT = "test-store"
 
-
 pytestmark = pytest.mark.campaign
 
 

@@ -6,36 +6,34 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 
 from conftest import PROJECT
+
+from bench.common.campaign.hosts import ROOT, podman
 
 NETWORK = "headroom-test-of-a-network"
 CHAIN = "NETAVARK-" + hashlib.sha512(NETWORK.encode()).hexdigest()[:13].upper()
 
 
-def root(*command):
-    """Run a command as root on the machine that the lab's hosts share; return its exit code and what it printed."""
-    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    done = subprocess.run([*sudo, *command], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
+def nat(*words, check=True):
+    """Run iptables on the machine that the lab's hosts share, and return its output."""
+    command = [*ROOT, "iptables", "-w", "-t", "nat", *words]
+    return subprocess.run(command, check=check, capture_output=True, text=True).stdout
 
 
-def nat(*arguments):
-    return root("iptables", "-w", "-t", "nat", *arguments)
+def create():
+    return subprocess.run([PROJECT / "lab/network", NETWORK], check=True, capture_output=True, text=True).stdout
 
 
 def test_a_network_begins_without_the_rules_of_a_killed_one():
-    podman, network = PROJECT / "lab/podman", PROJECT / "lab/network"
     try:
-        nat("-N", CHAIN)
-        assert nat("-A", CHAIN, "!", "-d", "224.0.0.0/4", "-j", "MASQUERADE")[0] == 0
-        created = subprocess.run([network, NETWORK], capture_output=True, text=True, check=True)
-        assert NETWORK in created.stdout
-        assert nat("-S", CHAIN) == (0, f"-N {CHAIN}\n")
-        again = subprocess.run([network, NETWORK], capture_output=True, text=True, check=True)
-        assert again.stdout == ""
+        nat("-N", CHAIN, check=False)
+        nat("-A", CHAIN, "!", "-d", "224.0.0.0/4", "-j", "MASQUERADE")
+        assert NETWORK in create()
+        assert nat("-S", CHAIN) == f"-N {CHAIN}\n"
+        assert create() == ""
     finally:
-        subprocess.run([podman, "network", "rm", NETWORK], capture_output=True, check=False)
-        nat("-F", CHAIN), nat("-X", CHAIN)
+        podman("network", "rm", NETWORK, check=False)
+        nat("-F", CHAIN, check=False)
+        nat("-X", CHAIN, check=False)

@@ -25,8 +25,6 @@ from restoring import (
     unwrapped,
 )
 
-from tests.campaign import IS_CAMPAIGN
-
 # Where a drop-in of etcd's unit does not outlive the host.
 SLOW = "/run/systemd/system/etcd.service.d"
 
@@ -96,8 +94,7 @@ def test_restore_after_the_loss_of_quorum(site, backup):
     assert "data.before-" in site.on("etcd-1", "ls /var/lib/etcd")
 
 
-def test_lost_logs(site, backup):
-    """The data of a member whose log is lost is not used, and a snapshot needs no log at all."""
+def test_the_data_of_a_member_whose_log_is_lost_is_not_used(site, backup):
     put(site, "etcd-1", "/newest/")
     for host in site.hosts:
         site.on(host, "systemctl stop etcd")
@@ -119,8 +116,9 @@ def test_lost_logs(site, backup):
     assert members_healthy(site) == 3
     assert count(site, "etcd-3", "/newest/") == KEYS
 
-    if not IS_CAMPAIGN:
-        return
+
+@pytest.mark.campaign
+def test_a_snapshot_needs_no_log(site, backup):
     for host in site.hosts:
         lose_log(site, host)
     restored = play(

@@ -13,6 +13,8 @@ import subprocess
 from cluster import ETCDCTL
 from conftest import PROJECT
 
+from bench.common.campaign.hosts import ROOT
+
 # The variables of the scenario, except the WAL device, which comes from the inventory here.
 VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
 DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
@@ -33,8 +35,7 @@ def keys(site, host):
 
 def outside(*command):
     """Run a command as root on the machine that the lab's hosts share."""
-    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    return subprocess.run([*sudo, *command], check=True, capture_output=True, text=True).stdout
+    return subprocess.run([*ROOT, *command], check=True, capture_output=True, text=True).stdout
 
 
 def volume(host, name):
