@@ -86,6 +86,11 @@ def is_image(reference: str) -> bool:
     return _IMAGE.match(reference) is not None
 
 
+def is_etcd(word: str) -> bool:
+    """Tell whether a word is the program of etcd's server."""
+    return _EXECUTABLE.match(word) is not None
+
+
 def is_flag(word: str) -> bool:
     """Tell whether a word is a flag of etcd's server, perhaps one that other programs have, too."""
     return SERVER_FLAG.match(word) is not None or _FLAG_OF_ETCD.match(word) is not None
@@ -156,7 +161,7 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
             if found:
                 return found
     for position, word in enumerate(words):
-        if _EXECUTABLE.match(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
+        if is_etcd(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
             return Command(("etcd", *_until_end(words[position + 1 :])))
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
     if runs_another_tool(words[:first]):

@@ -86,12 +86,12 @@ def serves_by_script(lines: list[Line]) -> bool:
     stages = _stages(lines)
     last = {name: value for name, value, _source in stages[-1].instructions if name != "ENV"} if stages else {}
     entry = [word for name in ("ENTRYPOINT", "CMD") if name in last for word in _words(last[name])]
-    opens = any(_OPENS.match(logical.text) for logical in logical_lines(lines, comments="#"))
+    instructions = [logical.text for logical in logical_lines(lines, comments="#")]
+    copied = [copy[2] for text in instructions if (copy := _COPY.match(text)) and "etcd" in copy[2]]
+    opens = any(map(_OPENS.match, instructions))
     starts = any(word.endswith(".sh") for word in entry) and not runs_another_tool(entry)
-    copies = [copy[2] for logical in logical_lines(lines, comments="#") if (copy := _COPY.match(logical.text))]
-    of_etcd = [copied for copied in copies if "etcd" in copied]
     # Another stage may download the archive for etcdctl alone.
-    is_server = not of_etcd or any(map(_SERVER.search, of_etcd))
+    is_server = not copied or any(map(_SERVER.search, copied))
     return opens and starts and is_server and install.of_script(lines)
 
 

@@ -12,6 +12,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import me
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     SERVER_FLAG,
     Command,
+    is_etcd,
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
@@ -22,8 +23,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/(.*\.(ya?ml|json)|(.*/)?[^.]*)$")
 # A key that is not indented. Puppet's have colons.
 _KEY = re.compile(r"[\"']?([\w.:-]+?)[\"']?\s*:(?=\s|$)")
-# The program of a whole command line.
-_PROGRAM = re.compile(r"(\S*/)?etcd$")
 # Sections of etcd's config file.
 _SECTIONS = ("client-transport-security", "peer-transport-security")
 # Variables that only a role with a reader in the policies has.
@@ -146,7 +145,7 @@ def _is_of_config_file(value: dict[str, Any]) -> bool:
 
 def _without_program(words: list[str]) -> list[str]:
     """Return the flags of a whole command line of etcd; other words as they are."""
-    return words[1:] if words and _PROGRAM.match(words[0]) else words
+    return words[1:] if words and is_etcd(words[0]) else words
 
 
 def _has_server_flags(words: list[str]) -> bool:

@@ -47,7 +47,7 @@ _cluster(bundle, hosts, own_group) := [bundle.inventory, object.get(bundle.known
 _of_templates := {name |
 	some name, hosts in _hosts
 	some host in hosts
-	regex.match(`\{\{|\$\{|<%`, host)
+	text.is_template(host)
 }
 
 # Only in files that configure etcd directly. All hosts of such a bundle state the same size.

@@ -5,6 +5,7 @@ package headroom.formats.config_file
 
 import data.headroom.formats.statement_builder
 import data.headroom.model
+import data.headroom.text
 
 _keys := {key | some release in model.series; some key, _ in release.config_keys}
 
@@ -45,7 +46,7 @@ _release(document) := {"version": document.headroom_release} if {
 
 # If a template fills in the name, the only member of the cluster has its name in the list: etcd refuses any other.
 _name(document) := name if {
-	regex.match(`\{\{|\$\{|<%`, document.name)
+	text.is_template(document.name)
 	[_, name] := regex.find_all_string_submatch_n(`^\s*([\w.-]+)=[^,]+$`, document["initial-cluster"], 1)[0]
 } else := document.name if {
 	is_string(document.name)

@@ -127,9 +127,9 @@ is_named_after_etcd(reference, command, ports) if {
 # A published image that starts members of etcd with settings of its own. Its tag is etcd's release.
 is_own_image(reference, [], _) if regex.match(`^(docker\.io/)?soyking/etcd-goreman(:|@|$)`, reference)
 
-# {name, path, source} of the mount that holds the data directory, from candidates (path → source); undefined if there is none. Of mounts within each
+# {name, source} of the mount that holds the data directory, from candidates (path → source); undefined if there is none. Of mounts within each
 # other, the innermost counts.
-data_mount(given, candidates) := {"name": entry.name, "path": path, "source": candidates[path]} if {
+data_mount(given, candidates) := {"name": entry.name, "source": candidates[path]} if {
 	entry := _data_dir(given)
 	path := max({target | some target, _ in candidates; startswith(_folder(entry.value), _folder(target))})
 }
@@ -143,7 +143,7 @@ _data_dir(given) := entries[count(entries) - 1] if {
 # What a file says of a data directory in a volume. folders: path in the container → folder of the host, empty for other volumes.
 data_on_host(given, folders) := {"mounted": ["data_dir"], "facts": facts} if {
 	mount := data_mount(given, folders)
-	facts := {"data_dir": {"name": sprintf("%s on the host", [mount.name]), "value": mount.source} | startswith(mount.source, "/")}
+	facts := {"data_dir_on_host": {"name": mount.name, "value": mount.source} | startswith(mount.source, "/")}
 } else := {}
 
 # ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and since 3.5 etcd's

@@ -82,7 +82,7 @@ host(statement) := {
 	entries := object.union(directories, object.get(statement, "facts", {}))
 }
 
-# Unknown values in their own spelling → reason, without settings whose value no rule needs.
+# Unknown values in their own spelling → reason, without settings whose value no rule needs. A setting that the model lacks has its spelling for a name.
 reasons(statement) := {written: reason |
 	some written, [name, reason] in statement.unknown
 	not replace(trim_prefix(lower(name), "etcd_"), "-", "_") in _needless

@@ -32,6 +32,9 @@ _letter_pairs(word) := {substring(word, position, 2) | some position in numbers.
 	count(word) > 1
 } else := {word}
 
+# Whether a template fills in a part of the text.
+is_template(text) if regex.match(`\{\{|\$\{|<%`, text)
+
 # The items of etcd's list of texts, which is a text with commas or a list. Undefined for anything else.
 items(value) := [trim_space(item) | some item in split(value, ",")] if {
 	is_string(value)

@@ -16,12 +16,15 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
-problems contains result.problem(place, trim_suffix(name, " on the host"), text) if {
+problems contains result.problem(place, place.names[fact], text) if {
 	some place in clusters.host_profiles
 	some fact, why in _unfit(place.facts)
-	name := place.names[fact]
-	text := sprintf("%s is %v, which is %s", [name, place.facts[fact], why])
+	text := sprintf("%s%s is %v, which is %s", [place.names[fact], _where(fact), place.facts[fact], why])
 }
+
+_where(fact) := " on the host" if {
+	fact == "data_dir_on_host"
+} else := ""
 
 _unfit(facts) := object.union_n([
 	{fact: "memory, not a disk" | some fact in _directories; regex.match(`^/(dev/shm|run|var/run)(/|$)`, facts[fact])},
@@ -32,7 +35,7 @@ _unfit(facts) := object.union_n([
 	{fact: why | some fact in ["data_fstype"]; why := _filesystems[facts[fact]]},
 ])
 
-_directories := ["data_dir", "wal_dir"]
+_directories := ["data_dir", "data_dir_on_host", "wal_dir"]
 
 _devices := ["data_device", "wal_device"]
 

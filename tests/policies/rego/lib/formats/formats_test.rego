@@ -176,8 +176,8 @@ mounted_services := [
 	[["data:/tmp/etcd:rw"], "/tmp/etcd", {}],
 	[[{"source": "data", "target": "/tmp/etcd/"}], "/tmp/etcd", {}],
 	[["data:/other"], "/tmp/etcd", {"data_dir": "/tmp/etcd"}],
-	[["/tmp/data:/data"], "/data/etcd", {"data_dir": "/tmp/data"}],
-	[["/srv/etcd:/tmp/etcd"], "/tmp/etcd", {"data_dir": "/srv/etcd"}],
+	[["/tmp/data:/data"], "/data/etcd", {"data_dir_on_host": "/tmp/data"}],
+	[["/srv/etcd:/tmp/etcd"], "/tmp/etcd", {"data_dir_on_host": "/srv/etcd"}],
 	[["/tmp/data:/data", "data:/data/etcd"], "/data/etcd", {}],
 	# In a container this is not memory.
 	[["data:/other"], "/var/run/etcd", {}],
@@ -196,10 +196,10 @@ test_host_path if {
 		{"op": "add", "path": "/spec/volumes", "value": [{"name": "v", "hostPath": {"path": "/tmp/data"}}]},
 		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": [{"name": "v", "mountPath": "/var/lib/etcd"}]},
 	])
-	{"/tmp/data"} == {place.facts.data_dir | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
-	{"--data-dir on the host"} == {place.names.data_dir | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	{"/tmp/data"} == {place.facts.data_dir_on_host | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	{"--data-dir"} == {place.names.data_dir_on_host | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
 	service := {"image": "etcd:v3.5.1", "environment": {"ETCD_DATA_DIR": "/data"}, "volumes": [{"type": "bind", "source": "/tmp/x", "target": "/data"}]}
-	{{"data_dir": "/tmp/x"}} == {place.facts | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+	{{"data_dir_on_host": "/tmp/x"}} == {place.facts | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
 }
 
 # etcd ignores its environment if the image's scripts find a config file.

@@ -59,9 +59,9 @@ test_facts_of_a_unit if {
 test_data_directory_on_the_host if {
 	changes := {"command": ["etcd", "--data-dir=/data"], "folders": {"/data": "/tmp/x"}, "where": {"--data-dir": ["run.sh", 3]}}
 	some place in clusters.host_profiles with input as _input(changes)
-	place.facts.data_dir == "/tmp/x"
+	place.facts.data_dir_on_host == "/tmp/x"
 	some named in clusters.host_profiles with input as _input(object.union(changes, {"folders": {"/data": ""}, "command": ["etcd", "--data-dir", "/data"]}))
-	not named.facts.data_dir
+	object.keys(named.facts) & {"data_dir", "data_dir_on_host"} == set()
 	some finding in data.headroom.deny with input as _input(changes)
 	finding.code == "disk/unfit_filesystem"
 	finding._loc == {"file": "run.sh", "line": 3}
