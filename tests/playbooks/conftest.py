@@ -27,3 +27,30 @@ def one_host(tmp_path: Path) -> Host:
     host = Host(tmp_path)
     make_authority(host.authority)
     return host
+
+
+@pytest.fixture(scope="session")
+def deployed_once(tmp_path_factory: pytest.TempPathFactory) -> Host:
+    host = Host(tmp_path_factory.mktemp("deployed"))
+    make_authority(host.authority)
+    assert host.issue() > 0
+    return host
+
+
+@pytest.fixture(name="deployed")
+def deployed_host(deployed_once: Host, tmp_path: Path) -> Host:
+    """A host with certificates of the only CA, as older releases left it."""
+    return deployed_once.copy_to(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def new_once(tmp_path_factory: pytest.TempPathFactory) -> Host:
+    host = Host(tmp_path_factory.mktemp("new"))
+    assert host.issue() > 0
+    return host
+
+
+@pytest.fixture(name="new")
+def new_host(new_once: Host, tmp_path: Path) -> Host:
+    """A host with certificates of two new CAs, one of them for peers."""
+    return new_once.copy_to(tmp_path)

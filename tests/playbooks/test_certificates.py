@@ -52,30 +52,29 @@ def test_a_name_that_vanished_stays_until_it_is_dropped(host: Host) -> None:
     assert "old.example.net" not in names() and "192.0.2.11" in names()
 
 
-def test_certificates_are_staged_until_the_turn_of_the_member(host: Host) -> None:
+def test_certificates_are_staged_until_the_turn_of_the_member(deployed: Host) -> None:
     """A directory of plain files, as older releases left it, is not changed before, and the paths stay the same after."""
 
     def installed() -> dict[str, str]:
-        files = sorted(host.installed.glob("*.*"))
+        files = sorted(deployed.installed.glob("*.*"))
         return {path.name: path.read_text() for path in files}
 
-    assert host.issue() > 0
     for path in list(installed()):
-        plain = (host.installed / path).resolve()
-        (host.installed / path).unlink()
-        shutil.copy(plain, host.installed / path)
-    (host.installed / "current").unlink()
-    shutil.rmtree(host.installed / "generation-1")
+        plain = (deployed.installed / path).resolve()
+        (deployed.installed / path).unlink()
+        shutil.copy(plain, deployed.installed / path)
+    (deployed.installed / "current").unlink()
+    shutil.rmtree(deployed.installed / "generation-1")
     before = installed()
-    assert len(before) == 7 and host.issue() == 0
+    assert len(before) == 7 and deployed.issue() == 0
     names = {"etcd_tls_extra_sans": ["new.example.net"]}
-    assert host.issue("preflight main", **names) > 0
+    assert deployed.issue("preflight main", **names) > 0
     # An interruption here leaves the old pair; the next run has nothing to stage.
-    assert installed() == before and (host.installed / "next").is_symlink()
-    assert host.issue(**names) == 1
+    assert installed() == before and (deployed.installed / "next").is_symlink()
+    assert deployed.issue(**names) == 1
     after = installed()
     assert {name for name in before if after[name] != before[name]} == {"server.crt", "peer.crt"}
-    assert host.issue(**names) == 0
+    assert deployed.issue(**names) == 0
 
 
 def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
@@ -115,7 +114,6 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
-@pytest.mark.campaign
 def test_the_own_ca_is_replaced_in_resumable_steps(host: Host) -> None:
 
     def trusted() -> int:
@@ -159,93 +157,84 @@ def test_a_new_cluster_has_a_ca_for_peers_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.campaign
-def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(host: Host) -> None:
+def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(deployed: Host) -> None:
     deploy = "preflight main activate"
-    assert host.issue() > 0
-    assert host.issue() == 0
-    assert not (host.authority / "peer-ca.crt").exists() and not (host.installed / "peer-ca.crt").exists()
-    client = (host.installed / "client.crt").read_text()
+    assert deployed.issue() == 0
+    assert not (deployed.authority / "peer-ca.crt").exists() and not (deployed.installed / "peer-ca.crt").exists()
+    client = (deployed.installed / "client.crt").read_text()
     running = {"_etcd_tls_member_runs": True}
     moved = {"etcd_rotate_ca_of": "peers", **running}
 
     # Interrupted after each step and run again.
-    assert host.issue("rotate_trust", deploy, "rotate_trust", **moved) > 0
-    assert (host.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE") == 2
-    assert signed_by(host, "peer") == {"ca", "peer-ca"}
+    assert deployed.issue("rotate_trust", deploy, "rotate_trust", **moved) > 0
+    assert (deployed.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE") == 2
+    assert signed_by(deployed, "peer") == {"ca", "peer-ca"}
     assert (
-        host.issue(
+        deployed.issue(
             "rotate_issue", deploy, "rotate_trust", "rotate_issue", "rotate_retire", deploy, "rotate_end", **moved
         )
         > 0
     )
-    assert (host.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE") == 1
-    assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "client") == {"ca"}
-    assert host.issue(**running) == 0
+    assert (deployed.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE") == 1
+    assert signed_by(deployed, "peer") == {"peer-ca"} and signed_by(deployed, "client") == {"ca"}
+    assert deployed.issue(**running) == 0
     # The clients noticed nothing.
-    assert (host.installed / "client.crt").read_text() == client
-    assert not (host.authority / "peer-ca-previous.key").exists() and (host.authority / "ca.key").exists()
+    assert (deployed.installed / "client.crt").read_text() == client
+    assert not (deployed.authority / "peer-ca-previous.key").exists() and (deployed.authority / "ca.key").exists()
 
 
-def test_a_lost_ca_of_the_peers_is_never_replaced(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    assert host.issue() > 0
-    (host.authority / "peer-ca.key").rename(tmp_path / "kept.key")
-    assert host.issue() == 0
-    message = host.refusal(etcd_tls_extra_sans=["new.example.net"])
+def test_a_lost_ca_of_the_peers_is_never_replaced(new: Host, tmp_path: Path) -> None:
+    (new.authority / "peer-ca.key").rename(tmp_path / "kept.key")
+    assert new.issue() == 0
+    message = new.refusal(etcd_tls_extra_sans=["new.example.net"])
     assert (
         "peer-ca.key does not exist, but the CA" in message and "peer: it is not valid for new.example.net" in message
     )
-    (host.authority / "peer-ca.crt").unlink()
-    message = host.refusal()
+    (new.authority / "peer-ca.crt").unlink()
+    message = new.refusal()
     assert "trusts peers by a separate CA" in message and "peer-ca.crt does not exist" in message
 
 
-def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(tmp_path: Path) -> None:
+def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(new: Host, tmp_path: Path) -> None:
     """No member runs: what a former deployment installed on the hosts decides."""
-    host = Host(tmp_path)
-    assert host.issue() > 0
-    before = (host.installed / "ca.crt").read_bytes()
-    shutil.rmtree(host.authority)
-    message = host.refusal(others=["n2"])
-    assert f"Cluster etcd: n1 trusts the CA of a former deployment ({host.installed}/ca.crt" in message
+    before = (new.installed / "ca.crt").read_bytes()
+    shutil.rmtree(new.authority)
+    message = new.refusal(others=["n2"])
+    assert f"Cluster etcd: n1 trusts the CA of a former deployment ({new.installed}/ca.crt" in message
     assert (
-        f"{host.authority}/ca.crt does not exist" in message
+        f"{new.authority}/ca.crt does not exist" in message
         and "confirm a new CA with -e etcd_tls_new_ca=etcd (it is not set)" in message
     )
     assert "Put the CAs of this cluster (ca.crt, ca.key, peer-ca.crt, peer-ca.key) back into" in message
     assert message.count("fatal: [") == 1
-    assert "(it is other)" in host.refusal(etcd_tls_new_ca="other")
-    message = host.refusal(etcd_tls_new_ca="etcd", _etcd_tls_member_runs=True)
+    assert "(it is other)" in new.refusal(etcd_tls_new_ca="other")
+    message = new.refusal(etcd_tls_new_ca="etcd", _etcd_tls_member_runs=True)
     assert "etcd still runs on n1: stop it there first" in message
-    assert not host.authority.exists() and (host.installed / "ca.crt").read_bytes() == before
+    assert not new.authority.exists() and (new.installed / "ca.crt").read_bytes() == before
     assert not (tmp_path / "n2").exists()
-    assert host.issue(etcd_tls_new_ca="etcd") > 0
-    assert (host.installed / "ca.crt").read_bytes() != before
-    assert signed_by(host, "peer") == {"peer-ca"} and signed_by(host, "server") == {"ca"}
-    assert host.issue() == 0
+    assert new.issue(etcd_tls_new_ca="etcd") > 0
+    assert (new.installed / "ca.crt").read_bytes() != before
+    assert signed_by(new, "peer") == {"peer-ca"} and signed_by(new, "server") == {"ca"}
+    assert new.issue() == 0
 
 
-@pytest.mark.campaign
-def test_hosts_of_another_cluster_are_refused(tmp_path: Path) -> None:
+def test_hosts_of_another_cluster_are_refused(new: Host, tmp_path: Path) -> None:
     """The CA on the controller may be right; then the confirmed run gives the host certificates of it."""
-    host, other = Host(tmp_path), Host(tmp_path / "other")
-    other.folder.mkdir()
-    assert host.issue() > 0 and other.issue() > 0
-    host.authority = other.authority
-    message = host.refusal()
-    assert f"{host.authority}/ca.crt is another CA" in message and "belonged to another cluster" in message
-    assert host.issue(etcd_tls_new_ca="etcd") > 0
-    assert signed_by(host, "server") == {"ca"} and signed_by(host, "peer") == {"peer-ca"}
-    assert host.issue() == 0
+    new.authority = tmp_path / "other"
+    make_authority(new.authority, "other")
+    make_authority(new.authority, "other peers", stem="peer-ca")
+    message = new.refusal()
+    assert f"{new.authority}/ca.crt is another CA" in message and "belonged to another cluster" in message
+    assert new.issue(etcd_tls_new_ca="etcd") > 0
+    assert signed_by(new, "server") == {"ca"} and signed_by(new, "peer") == {"peer-ca"}
+    assert new.issue() == 0
 
 
-def test_certificates_without_their_ca_are_those_of_a_former_deployment(tmp_path: Path) -> None:
-    host = Host(tmp_path)
-    assert host.issue() > 0
-    shutil.rmtree(host.authority)
+def test_certificates_without_their_ca_are_those_of_a_former_deployment(new: Host) -> None:
+    shutil.rmtree(new.authority)
     for name in ("ca", "peer-ca"):
-        (host.installed / f"{name}.crt").unlink()
-    assert f"({host.installed}/server.crt, {host.installed}/peer.crt, {host.installed}/client.crt)" in host.refusal()
+        (new.installed / f"{name}.crt").unlink()
+    assert f"({new.installed}/server.crt, {new.installed}/peer.crt, {new.installed}/client.crt)" in new.refusal()
 
 
 @pytest.mark.campaign
@@ -274,28 +263,26 @@ def subject(host: Host, name: str) -> str:
     return openssl("x509", "-noout", "-subject", "-in", host.installed / f"{name}.crt").strip().replace(" ", "")
 
 
-def test_another_name_of_the_client_is_issued_alone(host: Host) -> None:
+def test_another_name_of_the_client_is_issued_alone(deployed: Host) -> None:
     """Without a member there is nothing that the change could lock out of."""
-    assert host.issue() > 0 and subject(host, "client").endswith("CN=headroom")
-    server = (host.installed / "server.crt").read_bytes()
-    assert host.issue(etcd_tls_client_name="ops") > 0 and subject(host, "client").endswith("CN=ops")
-    assert (host.installed / "server.crt").read_bytes() == server
-    assert host.issue(etcd_tls_client_name="ops") == 0
+    assert subject(deployed, "client").endswith("CN=headroom")
+    server = (deployed.installed / "server.crt").read_bytes()
+    assert deployed.issue(etcd_tls_client_name="ops") > 0 and subject(deployed, "client").endswith("CN=ops")
+    assert (deployed.installed / "server.crt").read_bytes() == server
+    assert deployed.issue(etcd_tls_client_name="ops") == 0
 
 
-@pytest.mark.campaign
-def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(host: Host) -> None:
+def test_another_name_of_the_client_is_refused_while_the_access_is_unknown(deployed: Host) -> None:
     """A member that does not answer may have authentication on."""
-    assert host.issue() > 0
-    provided = {"ca": str(host.authority / "ca.crt"), **provide(host, "ca", host.folder / "own")}
+    provided = {"ca": str(deployed.authority / "ca.crt"), **provide(deployed, "ca", deployed.folder / "own")}
     stopped = {"_etcd_tls_has_member": True}
     for variables in ({"etcd_tls_client_name": "ops"}, {"etcd_tls_provided": provided}):
-        message = host.refusal(**variables, **stopped)
+        message = deployed.refusal(**variables, **stopped)
         new = variables.get("etcd_tls_client_name", "client")
         assert f"would change from headroom to {new}, but it cannot be read whether authentication is on" in message
         assert "keep headroom until the members answer" in message and "Nothing was changed" in message
-    assert subject(host, "client").endswith("CN=headroom")
-    assert host.issue(**stopped) == 0
+    assert subject(deployed, "client").endswith("CN=headroom")
+    assert deployed.issue(**stopped) == 0
 
 
 @pytest.mark.campaign
@@ -311,13 +298,12 @@ def test_a_host_whose_clock_is_behind(host: Host) -> None:
     assert host.issue(_etcd_tls_controller_seconds=now + 2 * 86400) == 0
 
 
-def test_certificates_of_a_wrong_clock_are_issued_again(host: Host) -> None:
+def test_certificates_of_a_wrong_clock_are_issued_again(deployed: Host) -> None:
     """The controller's clock was ahead when it signed them; now all clocks are right."""
-    assert host.issue() > 0
-    early(host, host.installed / "client.crt")
-    assert host.issue() > 0
-    openssl("verify", "-CAfile", host.authority / "ca.crt", host.installed / "client.crt")
-    assert host.issue() == 0
+    early(deployed, deployed.installed / "client.crt")
+    assert deployed.issue() > 0
+    openssl("verify", "-CAfile", deployed.authority / "ca.crt", deployed.installed / "client.crt")
+    assert deployed.issue() == 0
 
 
 def early(host: Host, path: Path) -> None:
@@ -357,20 +343,14 @@ def sign(host: Host, authority: Path, *kinds: str) -> None:
         openssl("x509", "-req", *files, *key, "-copy_extensions", "copyall", "-days", "365")
 
 
-@pytest.mark.campaign
 def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
     host, vault = Host(tmp_path), tmp_path / "vault"
     offline = {"etcd_tls_ca_key_offline": True}
     assert "ca.crt does not exist. Put the certificate of the CA there" in host.refusal(**offline)
-    for name in ("peer", "ca"):
-        make_authority(vault, f"etcd {name}")
-        for end in ("crt", "key"):
-            (vault / f"ca.{end}").rename(vault / f"{'peer-ca' if name == 'peer' else 'kept'}.{end}")
     host.authority.mkdir()
-    for end in ("crt", "key"):
-        (vault / f"kept.{end}").rename(vault / f"ca.{end}")
-    for name in ("ca.crt", "peer-ca.crt"):
-        shutil.copy(vault / name, host.authority / name)
+    for stem in ("ca", "peer-ca"):
+        make_authority(vault, f"etcd {stem}", stem=stem)
+        shutil.copy(vault / f"{stem}.crt", host.authority)
 
     def waits() -> str:
         done = host.run(**offline)

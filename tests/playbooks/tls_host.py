@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,6 +69,11 @@ class Host:
         command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
         return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
 
+    def copy_to(self, folder: Path) -> Host:
+        """Return an equal host, with all files of this one and of its controller in another folder."""
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        return Host(folder)
+
     def issue(self, *entry_points: str, **variables: Any) -> int:
         """Run entry points of the role; return how many tasks changed something."""
         done = self.run(*entry_points, **variables)
@@ -90,8 +96,8 @@ def openssl(*words: str | Path) -> str:
 NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 
-def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365) -> None:
-    """Make the CA's key and certificate, as the controller keeps them."""
+def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365, stem: str = "ca") -> None:
+    """Make the key and the certificate of a CA, as the controller keeps them."""
     folder.mkdir(exist_ok=True)
-    files = ("-keyout", folder / "ca.key", "-out", folder / "ca.crt")
+    files = ("-keyout", folder / f"{stem}.key", "-out", folder / f"{stem}.crt")
     openssl("req", "-x509", *NEW_KEY, *files, "-days", str(days), "-subj", f"/CN={name}")
