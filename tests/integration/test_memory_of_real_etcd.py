@@ -19,16 +19,24 @@ from bench.memory.measure import measure
 from bench.memory.predict import predicted
 from bench.memory.random_workloads import load as random_load
 from bench.memory.random_workloads.cases import generate
-from bench.memory.results import row_of
+from bench.memory.results import RESULTS, read, row_of
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
+
+
+def published_rate(row: dict[str, str]) -> str:
+    """Return the rate of the first published run of a row's case."""
+    return next(
+        known["puts_per_second"] for known in read(RESULTS) if all(known[key] == row[key] for key in ("series", "name"))
+    )
 
 
 @pytest.mark.parametrize("series", sorted(VERSIONS))
 def test_the_model_is_within_its_documented_error(series: str, tmp_path: Path) -> None:
     case = next(case for case in grid() if case.series == series and case.name == "log-100k-even")
     row = row_of(case, VERSIONS[series], 1, measure(case, VERSIONS[series], tmp_path))
-    estimate = predicted(row)
+    # Its clients never pause. On a busy machine they reach a lower rate, at which the model assumes that they do.
+    estimate = predicted(row | {"puts_per_second": published_rate(row)})
     for figure in ("rss_anon_peak", "restart_rss_anon_peak"):
         share = estimate[figure] / float(row[figure])
         assert 0.85 < share < 1.4, f"{figure}: {row[figure]} measured, {estimate[figure]} predicted"
