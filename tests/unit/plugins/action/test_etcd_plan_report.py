@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import ansible_collections.etcdops.headroom as collection
-import pytest
+import yaml
 
 ROOT = Path(next(iter(collection.__path__))).parent.parent.parent
 BESIDE = str(Path(sys.executable).parent)
@@ -64,46 +64,55 @@ def test_every_variable_is_optional(tmp_path: Path) -> None:
     assert "No budget was given" in done.stdout
 
 
-@pytest.mark.parametrize("ending", ["html", "svg", "png"])
-def test_report_is_written_once(tmp_path: Path, ending: str) -> None:
-    target = tmp_path / f"plan.{ending}"
-    variables = {**ASKED, "report": target.name}
-    dry_run = play(tmp_path, variables, "--check")
-    assert f"report: {target}, not written, because of --check" in dry_run.stdout, dry_run.stdout + dry_run.stderr
-    assert "changed=1" in dry_run.stdout
-    assert not target.exists()
-    first = play(tmp_path, variables)
-    assert f"report: {target}, written" in first.stdout and "changed=1" in first.stdout
-    written = target.read_bytes()
-    second = play(tmp_path, variables)
-    assert f"report: {target}, unchanged" in second.stdout and "changed=0" in second.stdout
-    assert target.read_bytes() == written
-    assert {path.name for path in tmp_path.iterdir()} == {"home", target.name}
+def play_several(folder: Path, cases: list[dict[str, Any]], *arguments: str) -> list[str]:
+    """Run the playbook's task once for each set of variables, in one play that ignores failures; return what each task printed."""
+    source = ROOT / "ansible_collections/etcdops/headroom/playbooks/plan.yml"
+    [book] = yaml.safe_load(source.read_text())
+    [task] = book["tasks"]
+    book["vars_files"] = [str((source.parent / path).resolve()) for path in book["vars_files"]]
+    book["tasks"] = [{**task, "vars": {**ASKED, **variables}, "ignore_errors": True} for variables in cases]
+    (folder / "play.yml").write_text(json.dumps([book]))
+    done = play(folder, {}, *arguments, playbook="play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.partition("PLAY RECAP")[0].split("\nTASK [")[1:]
 
 
-@pytest.mark.parametrize(
-    ("variables", "text"),
-    [
-        (
-            {"report": "plan.pdf"},
-            "report plan.pdf cannot be written: it ends in .pdf; write plan.html, plan.svg or plan.png",
-        ),
-        ({"report": "plan"}, "report plan cannot be written: it has no ending;"),
-        ({"report": "no/plan.svg"}, "/no does not exist; create it, or choose another"),
-        ({"report": "/proc/plan.svg"}, "report /proc/plan.svg cannot be written:"),
-        ({"etcd_workload": {"value_sise": 1}}, "workload has an unknown key 'value_sise', did you mean 'value_size'?"),
-        ({"etcd_version": "3.8.0"}, "etcd 3.8.0 is not known"),
-        ({"etcd_memory_budget": "100MB"}, "What would fit: a memory budget of"),
-        ({"etcd_gomemlimit": "3GB"}, "settings.gomemlimit (3.0 GiB) is above the memory budget (2.0 GiB)"),
-    ],
-)
-def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path, variables: dict[str, Any], text: str) -> None:
-    done = play(tmp_path, {**ASKED, **variables})
-    output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 2, output
-    assert text in output
-    assert "a memory budget of 2.0 GiB for each" not in output  # nothing was printed before
-    assert {path.name for path in tmp_path.iterdir()} == {"home"}
+def test_report_is_written_once(tmp_path: Path) -> None:
+    targets = [tmp_path / f"plan.{ending}" for ending in ("html", "svg", "png")]
+    cases = [{"report": target.name} for target in targets]
+    for target, printed in zip(targets, play_several(tmp_path, cases, "--check"), strict=True):
+        assert f"report: {target}, not written, because of --check" in printed and "\nchanged: [localhost]" in printed
+        assert not target.exists()
+    for target, printed in zip(targets, play_several(tmp_path, cases), strict=True):
+        assert f"report: {target}, written" in printed and "\nchanged: [localhost]" in printed
+    written = [target.read_bytes() for target in targets]
+    for target, printed in zip(targets, play_several(tmp_path, cases), strict=True):
+        assert f"report: {target}, unchanged" in printed and "\nok: [localhost]" in printed
+    assert [target.read_bytes() for target in targets] == written
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "play.yml", *(target.name for target in targets)}
+
+
+INVALID: list[tuple[dict[str, Any], str]] = [
+    (
+        {"report": "plan.pdf"},
+        "report plan.pdf cannot be written: it ends in .pdf; write plan.html, plan.svg or plan.png",
+    ),
+    ({"report": "plan"}, "report plan cannot be written: it has no ending;"),
+    ({"report": "no/plan.svg"}, "/no does not exist; create it, or choose another"),
+    ({"report": "/proc/plan.svg"}, "report /proc/plan.svg cannot be written:"),
+    ({"etcd_workload": {"value_sise": 1}}, "workload has an unknown key 'value_sise', did you mean 'value_size'?"),
+    ({"etcd_version": "3.8.0"}, "etcd 3.8.0 is not known"),
+    ({"etcd_memory_budget": "100MB"}, "What would fit: a memory budget of"),
+    ({"etcd_gomemlimit": "3GB"}, "settings.gomemlimit (3.0 GiB) is above the memory budget (2.0 GiB)"),
+]
+
+
+def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path) -> None:
+    printed = play_several(tmp_path, [variables for variables, _ in INVALID])
+    for (variables, text), output in zip(INVALID, printed, strict=True):
+        assert "\nfatal: [localhost]: FAILED!" in output and text in " ".join(output.split()), (variables, output)
+        assert "a memory budget of 2.0 GiB for each" not in output, variables  # nothing was printed before
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "play.yml"}
 
 
 def test_a_plan_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
