@@ -227,7 +227,13 @@ def test_the_nospace_playbook_frees_a_full_database(site):
     assert "NOSPACE" in ctl(HOSTS[0], "alarm list")
     with pytest.raises(subprocess.CalledProcessError):
         ctl(HOSTS[0], "put /refused x")
-    run = site.ansible("ansible-playbook", "playbooks/nospace.yml")
+    nospace = ("ansible-playbook", "playbooks/nospace.yml")
+    for wrong in ("etcd_nospace_keep_revisions=1k", "etcd_nospace_timeout=30m"):
+        refused = site.ansible(*nospace, "-e", wrong)
+        assert refused.code != 0 and f"({wrong.partition('=')[2]})" in refused.output, refused.output
+        assert set(refused.changed.values()) <= {0}
+    # The inventory may already name the release of an upgrade, which has to wait for space.
+    run = site.ansible(*nospace, "-e", "etcd_version=3.5.9")
     assert run.code == 0, run.output
     assert re.search(r"history|free pages", run.output), run.output
     assert ctl(HOSTS[0], "alarm list").strip() == ""

@@ -35,6 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
     "unknown, installed": {"etcd_version": "3.7.2"},
     "unknown, pinned": {"etcd_version": UNKNOWN, "etcd_archive_sha256": {"amd64": "f" * 64}},
     "unknown, accepted": {"etcd_version": UNKNOWN, "etcd_archive_trust_sums": True},
+    "unknown, while the release stays": {"etcd_version": UNKNOWN, "_etcd_release_stays": True},
     "known, pinned": {"etcd_version": "3.6.6", "etcd_archive_sha256": {"amd64": "f" * 64}},
 }
 
@@ -81,7 +82,12 @@ def test_an_unknown_archive_needs_a_digest_or_consent(tmp_path: Path) -> None:
     found = answers(tmp_path)
     assert found["known"] == (KNOWN["3.6.6"]["amd64"], [])
     assert found["known, pinned"] == found["unknown, pinned"] == ("f" * 64, [])
-    assert found["unknown, installed"] == found["unknown, accepted"] == ("", [])
+    assert (
+        found["unknown, installed"]
+        == found["unknown, accepted"]
+        == found["unknown, while the release stays"]
+        == ("", [])
+    )
     for case, name in (("unknown", "v9.9.9-linux-amd64"), ("known, of another architecture", "v3.7.1-linux-s390x")):
         digest, [problem] = found[case]
         assert digest == "" and f"no SHA-256 of etcd-{name}.tar.gz is known" in problem
