@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._tls import inspection
 
@@ -16,16 +17,27 @@ NAMES = (*AUTHORITIES, "server", "peer", "client")
 def expiry_times(directory: str) -> dict[str, int]:
     """Return when each certificate expires, in seconds since 1970; the last one of a file of several CAs.
 
-    Certificates that do not exist or cannot be read are left out.
+    server, peer and client expire with the CA that signed them if that one ends first. Certificates that do not exist or cannot be read are
+    left out.
     """
-    found = {}
-    for name in NAMES if inspection.IMPORT_ERROR is None else ():
-        try:
-            with open(os.path.join(directory, f"{name}.crt"), "rb") as stream:
-                certificates = inspection.parse_certificates(stream.read())
-        except (OSError, ValueError):
-            continue
-        counted = certificates if name in AUTHORITIES else certificates[:1]
-        if counted:
-            found[name] = int(max(inspection.not_after(certificate).timestamp() for certificate in counted))
-    return found
+    if inspection.IMPORT_ERROR is not None:
+        return {}
+    texts = {name: _certificates(os.path.join(directory, f"{name}.crt")) for name in NAMES}
+    trusted = [authority for name in AUTHORITIES for authority in texts[name]]
+    ends = {
+        name: max(map(inspection.not_after, chain))
+        if name in AUTHORITIES
+        else min(map(inspection.not_after, inspection.path_to_authority(chain, trusted) or chain[:1]))
+        for name, chain in texts.items()
+        if chain
+    }
+    return {name: int(end.timestamp()) for name, end in ends.items()}
+
+
+def _certificates(path: str) -> list[Any]:
+    """Return the certificates of a file; none if it does not exist or cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return inspection.parse_certificates(stream.read())
+    except (OSError, ValueError):
+        return []

@@ -37,7 +37,10 @@ _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", r
 
 @dataclass
 class CertificateFinding:
-    """What a certificate contains, and every problem with it. Each problem completes "the certificate …: "."""
+    """What a certificate contains, and every problem with it. Each problem completes "the certificate …: ".
+
+    expired, days_left, not_after: of the certificate or of the CA that signed it, whichever ends first. ca_ends_first: whether it is the CA.
+    """
 
     problems: list[str] = field(default_factory=list)
     fits: bool = False
@@ -48,6 +51,7 @@ class CertificateFinding:
     sha256: str | None = None
     not_before: str | None = None
     not_after: str | None = None
+    ca_ends_first: bool = False
     common_name: str | None = None
     names: list[str] = field(default_factory=list)
     wanted_names: list[str] = field(default_factory=list)
@@ -98,20 +102,27 @@ def is_issued_by(certificate: Any, issuer: Any) -> bool:
     return True
 
 
-def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:
-    """Return the authority that a chain leads to, from its first certificate, the leaf, through the others; None without one."""
-    current, intermediates = chain[0], chain[1:]
+def path_to_authority(chain: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
+    """Return the certificates from a chain's first one, the leaf, to an authority that it leads to; empty without one.
+
+    Of several certificates of the authority, the one that is valid longest counts, because any of them is accepted.
+    """
+    path, intermediates = [chain[0]], chain[1:]
     for _step in range(MAX_CHAIN):
-        for authority in authorities:
-            if is_issued_by(current, authority):
-                return authority
-        following = [
-            candidate for candidate in intermediates if candidate != current and is_issued_by(current, candidate)
-        ]
+        issuers = [authority for authority in authorities if is_issued_by(path[-1], authority)]
+        if issuers:
+            return [*path, max(issuers, key=not_after)]
+        following = [other for other in intermediates if other not in path and is_issued_by(path[-1], other)]
         if not following:
-            return None
-        current = following[0]
-    return None
+            return []
+        path.append(following[0])
+    return []
+
+
+def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:
+    """Return the authority that a chain leads to; None without one."""
+    path = path_to_authority(chain, authorities)
+    return path[-1] if path else None
 
 
 def canonical_name(name: str) -> str:
@@ -255,9 +266,11 @@ def inspect_certificate(
     leaf, held = chain[0], _names(chain[0])
     mismatch = key_problem(leaf, key)
     problems = [mismatch] if mismatch else []
-    authority = signer(chain, trusted)
-    signed_by = key_digest(authority) if authority else None
-    if not authority:
+    path = path_to_authority(chain, trusted)
+    signed_by = key_digest(path[-1]) if path else None
+    # Peers and clients reject a certificate as soon as one of its path has expired.
+    end = min(not_after(item) for item in path or [leaf])
+    if not path:
         problems.append("it is not signed by the CA")
     elif issuer and signed_by != issuer:
         problems.append("it is signed by the CA that is being replaced")
@@ -269,13 +282,14 @@ def inspect_certificate(
         problems.append(f"its common name is {json.dumps(found_name or '')}, not {json.dumps(common_name)}")
     return CertificateFinding(
         problems=problems,
-        expired=not_after(leaf) <= now,
+        expired=end <= now,
         not_yet_valid=not_before(leaf) > now,
-        days_left=(not_after(leaf) - now).days,
+        days_left=(end - now).days,
         signed_by=signed_by,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
         not_before=format_time(not_before(leaf)),
-        not_after=format_time(not_after(leaf)),
+        not_after=format_time(end),
+        ca_ends_first=end < not_after(leaf),
         common_name=found_name,
         names=held,
         wanted_names=new_names if exact_names else renewed_names(held, names, dropped_names),

@@ -17,14 +17,27 @@ EXPIRY_WARNING = 14
 def _expiries(member: Member) -> dict[str, Mapping[str, Any]]:
     """Return the certificates whose end is known, the CAs' included."""
     found = member.get("certificates") or {}
-    known = {**(found.get("certificates") or {}), "CA": found.get("ca") or {}, "peer CA": found.get("peer_ca") or {}}
-    return {label: finding for label, finding in known.items() if finding.get("days_left") is not None}
+    authorities = {"CA": found.get("ca") or {}, "peer CA": found.get("peer_ca") or {}}
+    ends = {finding.get("not_after") for finding in authorities.values()}
+    known = {
+        label: finding
+        for label, finding in (found.get("certificates") or {}).items()
+        # The end of the CA itself is reported once, and not for each certificate.
+        if not (finding.get("ca_ends_first") and finding.get("not_after") in ends)
+    }
+    return {
+        label: finding for label, finding in {**known, **authorities}.items() if finding.get("days_left") is not None
+    }
 
 
 def expiry_problems(member: Member) -> Iterator[str]:
     """Report certificates that are not valid yet, expired or are about to."""
     for label, finding in _expiries(member).items():
         days, end = finding["days_left"], finding["not_after"]
+        if finding.get("ca_ends_first") and days < EXPIRY_WARNING:
+            ends = f"expired on {end[:10]}" if days < 0 else f"expires on {end[:10]}, in {days} days"
+            yield f"the CA that signed the certificate {label} {ends}, and another CA is trusted too: continue with the playbook rotate_ca"
+            continue
         if finding.get("not_yet_valid"):
             start = finding["not_before"]
             yield f"the certificate {label} is valid from {start} on, later than the clock of the host: set the clock that is wrong, and run site.yml"

@@ -15,12 +15,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.cert
 pytest.importorskip("cryptography")
 
 
-def make(path: Path, days: int) -> None:
-    """Make a certificate."""
+def make(path: Path, days: int, authority: Path | None = None) -> None:
+    """Make a certificate, signed by itself or by an authority."""
     curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     files = ("-keyout", path.with_suffix(".key"), "-out", path)
-    command = ("openssl", "req", "-x509", *curve, *files, "-days", str(days), "-subj", "/CN=n1")
-    subprocess.run(command, check=True, capture_output=True)
+    subject = ("-days", str(days), "-subj", f"/CN={path.stem}")
+    signed = ("-CA", authority, "-CAkey", authority.with_suffix(".key")) if authority else ()
+    subprocess.run(("openssl", "req", "-x509", *curve, *files, *subject, *signed), check=True, capture_output=True)
 
 
 def test_expiry_times(tmp_path: Path) -> None:
@@ -34,3 +35,16 @@ def test_expiry_times(tmp_path: Path) -> None:
     now = datetime.now(timezone.utc).timestamp()
     found = {name: round((time - now) / 86400) for name, time in expiry_times(str(tmp_path)).items()}
     assert found == {"ca": 100, "peer-ca": 50, "server": 5}
+
+
+def test_a_certificate_expires_with_the_ca_that_signed_it(tmp_path: Path) -> None:
+    """While two CAs are trusted, the file of the CAs is valid longer than what the old one signed."""
+    for name, days in (("ca", 10), ("new", 100), ("peer-ca", 50)):
+        make(tmp_path / f"{name}.crt", days)
+    for name, days, authority in (("server", 80, "ca"), ("client", 5, "ca"), ("peer", 80, "peer-ca")):
+        make(tmp_path / f"{name}.crt", days, tmp_path / f"{authority}.crt")
+    with (tmp_path / "ca.crt").open("ab") as stream:
+        stream.write((tmp_path / "new.crt").read_bytes())
+    now = datetime.now(timezone.utc).timestamp()
+    found = {name: round((time - now) / 86400) for name, time in expiry_times(str(tmp_path)).items()}
+    assert found == {"ca": 100, "peer-ca": 50, "server": 10, "client": 5, "peer": 50}

@@ -222,6 +222,32 @@ def test_a_chain_without_an_authority_is_refused() -> None:
     assert inspect(pem(leaf) + pem(circle)).problems == ["it is not signed by the CA"]
 
 
+@pytest.mark.parametrize(
+    ("days", "days_left", "expired", "ca_ends_first"),
+    [(3650, 365, False, False), (20, 20, False, True), (-1, -1, True, True)],
+)
+def test_a_certificate_ends_with_the_ca_that_signed_it(
+    days: int, days_left: int, expired: bool, ca_ends_first: bool
+) -> None:
+    """Another CA that is trusted too does not help."""
+    old = make(CA_KEY, name="ca", authority=True, days=days)
+    finding = inspect(pem(LEAF), authorities=pem(make(ec_key(), name="new", authority=True, days=3650)) + pem(old))
+    assert (finding.days_left, finding.expired, finding.ca_ends_first) == (days_left, expired, ca_ends_first)
+    assert finding.problems == []
+
+
+def test_a_renewed_certificate_of_the_ca_counts() -> None:
+    finding = inspect(pem(LEAF), authorities=pem(make(CA_KEY, name="ca", authority=True, days=-1)) + pem(CA))
+    assert (finding.days_left, finding.expired, finding.ca_ends_first) == (365, False, False)
+
+
+def test_a_certificate_ends_with_its_intermediate_authority() -> None:
+    middle_key = ec_key()
+    middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True, days=3)
+    leaf = make(KEY, issuer=(middle, middle_key), sans=("n1", "10.0.0.11", "::1"))
+    assert inspect(pem(leaf) + pem(middle)).days_left == 3
+
+
 def test_combined_fingerprint() -> None:
     assert inspection.combined_fingerprint(["a", None]) is None
     assert (

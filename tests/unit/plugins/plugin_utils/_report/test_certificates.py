@@ -40,6 +40,25 @@ def test_the_certificate_that_expires_first(days: int, end: str, said: str) -> N
     assert said in text and (" ! " in text) is (days < 14)
 
 
+@pytest.mark.parametrize(
+    ("ca", "said"),
+    [
+        (
+            "2035-02-08",
+            "! a: the CA that signed the certificate peer expires on 2026-12-05, in 13 days, and another CA is trusted too",
+        ),
+        ("2026-12-05", "! a: the certificate CA expires on 2026-12-05, in 13 days"),
+    ],
+)
+def test_a_ca_that_ends_before_what_it_signed(ca: str, said: str) -> None:
+    """The end of the only CA is one line; that of one of two CAs asks for the end of the rotation."""
+    found = certificates(13, "2026-12-05")
+    found["certificates"]["peer"]["ca_ends_first"] = True
+    found["ca"] = {"days_left": 13 if ca == "2026-12-05" else 3000, "not_after": f"{ca}T06:00:00Z"}
+    text = report(found)
+    assert said in text and text.count("2026-12-05, in 13 days") == 1
+
+
 def test_a_certificate_that_is_not_valid_yet() -> None:
     early = {
         "days_left": 90,
