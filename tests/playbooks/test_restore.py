@@ -13,6 +13,7 @@ import pwd
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +27,34 @@ PROJECT = Path(__file__).resolve().parents[2]
 ROLE = PROJECT / "roles" / "etcd_restore"
 ID, OTHER_ID = "20261121T101500Z", "20261122T101500Z"
 SNAPSHOT = {"member": "m2", "revision": 8123, "sha256": "ab12" * 16}
+UNIT = {"load_state": "not-found", "active_state": "inactive"}
 FACTS = {
     "files": {"/usr/local/bin/etcdctl": {"exists": False}},
-    "unit": {"load_state": "not-found"},
+    "unit": UNIT,
     "versions": ["3.6.16"],
 }
 
 
-def run(folder: Path, tasks: list[dict[str, Any]], *options: str, **variables: Any) -> str:
-    """Run tasks with the variables of the role on three hosts, each with its own folder; return the output with single blanks."""
+def run(
+    folder: Path,
+    tasks: list[dict[str, Any]],
+    *options: str,
+    identities: dict[str, dict[str, str]] | None = None,
+    active: Sequence[str] = (),
+    **variables: Any,
+) -> str:
+    """Run tasks with the variables of the role on three hosts, each with its own folder; return the output with single blanks.
+
+    identities: the ids in the write-ahead logs, by host. active: the hosts on which etcd runs.
+    """
+    identities = identities or {}
     hosts = {
         name: {
             "etcd_host_data_dir": str(folder / name / "data"),
             "etcd_host_restoring_file": str(folder / name / "restoring"),
             "etcd_name": name,
-            "etcd_member": {"has_data": (folder / name / "data").exists()},
+            "etcd_host_facts": {**FACTS, "unit": {**UNIT, "active_state": "active"}} if name in active else FACTS,
+            "etcd_member": {"has_data": (folder / name / "data").exists(), "identity": identities.get(name, {})},
         }
         for name in ("h1", "h2", "h3")
     }
@@ -52,7 +66,6 @@ def run(folder: Path, tasks: list[dict[str, Any]], *options: str, **variables: A
         "etcd_restore_confirm": "example",
         "etcd_host_wal_dir": "",
         "etcd_host_unit_file": "/none.service",
-        "etcd_host_facts": FACTS,
         **variables,
     }
     for name in hosts:
@@ -278,6 +291,17 @@ def test_a_snapshot_of_another_cluster_is_refused(tmp_path: Path) -> None:
     assert contents(tmp_path) == set(), "the copies of the snapshot are removed"
 
 
+def test_a_snapshot_of_another_cluster_is_refused_although_no_member_answers(tmp_path: Path) -> None:
+    """The write-ahead log on one host is enough to know the cluster; a host that was replaced has none."""
+    variables = {**real_snapshot(tmp_path), "etcd_restore_snapshot": str(tmp_path / "etcd.db")}
+    said = prepare(tmp_path, identities={"h2": {"member_id": "1", "cluster_id": "99aa"}}, **variables)
+    assert "The snapshot belongs to cluster 75cf, not to 99aa." in said, said
+    assert contents(tmp_path) == set(), "the copies of the snapshot are removed"
+    ours = {"h2": {"member_id": "1", "cluster_id": "75cf"}}
+    said = prepare(tmp_path, "--check", identities=ours, **variables)
+    assert "The snapshot belongs" not in said and "the snapshot of m2 of cluster 75cf at revision 8123" in said, said
+
+
 def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_path: Path) -> None:
     variables = real_snapshot(tmp_path)
     begun(tmp_path, "h1", "data", ID)
@@ -290,6 +314,8 @@ def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_pa
 
 
 def rescue(folder: Path, **variables: Any) -> str:
+    """Rescue data in check mode; no member answers."""
+    variables = {"_etcd_restore_info": {"cluster": {"error": "https://h1:2379: certificate expired"}}, **variables}
     tasks = [{"name": "Rescue", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "rescue.yml")}]
     return run(folder, tasks, "--check", _etcd_restore_id=ID, etcd_restore_rescue_dir=str(folder), **variables)
 
@@ -321,6 +347,14 @@ def test_no_usable_data_is_refused(tmp_path: Path) -> None:
     assert re.search(
         r"No host has data that etcd can use: h1: \S+\*\.wal does not exist.*; h2: no data; h3: no data\. Restore", said
     ), said
+
+
+def test_a_majority_that_runs_is_not_rescued(tmp_path: Path) -> None:
+    """It only does not accept Headroom. One of three members that still runs is a survivor."""
+    survivor(tmp_path, "h1", log=True)
+    said = rescue(tmp_path, active=["h1", "h3"])
+    assert "etcd runs on h1, h3, which is a majority" in said and "https://h1:2379: certificate expired" in said, said
+    assert "snapshot of the data of h1" in rescue(tmp_path, active=["h1"])
 
 
 def test_an_unmounted_volume_is_not_lost_data(tmp_path: Path) -> None:
