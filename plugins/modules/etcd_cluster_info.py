@@ -159,6 +159,10 @@ cluster:
         lag:
           description: Entries that it has not applied yet, compared with the highest index of any member.
           type: int
+        downgrade_to:
+          description: The minor version that a downgrade is enabled to; empty without one, and for 3.5, which does not tell.
+          type: str
+          version_added: 0.3.0
         errors:
           description: Errors that it reports, such as C(etcdserver{:} no leader).
           type: list

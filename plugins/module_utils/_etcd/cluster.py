@@ -24,7 +24,7 @@ _NO_MEMBER = "0"
 class Member:
     """One member, from the member list, its own status and a linearizable read through it. Sizes are bytes.
 
-    lag: raft entries that it has not applied yet. Every figure is None if the member returned no status.
+    lag: raft entries that it has not applied yet. downgrade_to: as in Status. Every figure is None if the member returned no status.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Member:
     raft_applied_index: int | None = None
     raft_term: int | None = None
     lag: int | None = None
+    downgrade_to: str | None = None
     errors: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
 
@@ -175,6 +176,7 @@ def _with_status(member: Member, status: Status, highest: int) -> Member:
         raft_applied_index=status.raft_applied_index,
         raft_term=status.raft_term,
         lag=highest - status.raft_applied_index,
+        downgrade_to=status.downgrade_to,
         errors=status.errors,
     )
 

@@ -62,7 +62,10 @@ class MemberList:
 
 @dataclass(frozen=True)
 class Status:
-    """The status that a member reports. ``leader`` is empty if it knows none; sizes are bytes."""
+    """The status that a member reports. ``leader`` is empty if it knows none; sizes are bytes.
+
+    downgrade_to: the minor version that a downgrade is enabled to, empty without one; 3.5 does not tell.
+    """
 
     member_id: str
     version: str
@@ -76,6 +79,7 @@ class Status:
     raft_term: int
     errors: list[str] = field(default_factory=list)
     revision: int = 0
+    downgrade_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -262,7 +266,14 @@ def _status(data: dict[str, Any]) -> Status:
         raft_term=int(data.get("raftTerm", 0)),
         errors=[str(error).strip() for error in data.get("errors", [])],
         revision=int(data.get("header", {}).get("revision", 0)),
+        downgrade_to=downgrade_target(data),
     )
+
+
+def downgrade_target(status: dict[str, Any]) -> str:
+    """Return the minor version that a downgrade is enabled to, from a status; empty without one."""
+    info = status.get("downgradeInfo") or {}
+    return ".".join(str(info.get("targetVersion", "")).split(".")[:2]) if info.get("enabled") else ""
 
 
 def _hex_id(value: int | str) -> str:

@@ -15,6 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     EtcdctlError,
+    downgrade_target,
     run_etcdctl,
 )
 
@@ -73,11 +74,8 @@ def parse_version(text: str) -> dict[str, str]:
 def parse_downgrade(text: str) -> str:
     """Return the minor version that a downgrade is enabled to, from ``endpoint status -w json``; empty without one."""
     entries = _json(text or "null") or []
-    for entry in entries if isinstance(entries, list) else []:
-        info = entry.get("Status", {}).get("downgradeInfo") or {}
-        if info.get("enabled"):
-            return ".".join(str(info.get("targetVersion", "")).split(".")[:2])
-    return ""
+    found = [downgrade_target(entry.get("Status", {})) for entry in (entries if isinstance(entries, list) else [])]
+    return next(filter(None, found), "")
 
 
 def _json(text: str) -> Any:

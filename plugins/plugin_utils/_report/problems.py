@@ -60,6 +60,8 @@ def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str
         yield "the cluster has no quorum and accepts no writes"
     for alarm in cluster.get("alarms", []):
         yield f"alarm {alarm['type']} is set by {alarm['member']}"
+    for target in sorted({member.get("downgrade_to") or "" for member in cluster.get("members", [])} - {""}):
+        yield f"a downgrade to {target} is enabled: finish or cancel it with the playbook downgrade"
 
 
 def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, int | None]) -> Iterator[str]:

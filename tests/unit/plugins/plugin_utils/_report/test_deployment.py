@@ -222,6 +222,11 @@ def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
             "etcd-1: fdatasync on the wal volume is too slow: p99 12.3 ms (limit 10)",
         ),
         ("info.cluster.alarms", [{"member": "etcd-3", "type": "NOSPACE"}], "alarm NOSPACE is set by etcd-3"),
+        (
+            "info.cluster.members.0.downgrade_to",
+            "3.6",
+            "a downgrade to 3.6 is enabled: finish or cancel it with the playbook downgrade",
+        ),
         ("info.cluster.members.0.version", "3.6.16", "members run different versions: 3.6.16, 3.7.3"),
         (
             "info.cluster.members.0.db_size",
