@@ -54,7 +54,7 @@ def play(member: Member, *options: str, **variables: Any) -> subprocess.Complete
             "vars": {
                 "ansible_python_interpreter": "{{ ansible_playbook_python }}",
                 "etcd_endpoints": [member.endpoint],
-                "etcd_cluster": {"members": {"localhost": {}}},
+                "etcd_cluster": {"members": {"localhost": {}}, "first_host": "localhost"},
                 "etcd_host_cluster_name": "example",
                 "etcd_host_tls_dir": str(member.tls),
             },

@@ -64,6 +64,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
       was formed; else ``new``
     - ``initial_cluster``, and ``former_client_urls``: the URLs at which members answer until their update
     - ``members`` by host, with their URLs, and with ``moves``: whether the rolling update changes the member's peer URL in the cluster
+    - ``first_host``: the host that acts for the cluster
     - ``membership``, with a request: the plan
 
     Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
@@ -147,6 +148,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         "former_client_urls": observed.former_client_urls(group.view, own),
         "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
         "members": {member["host"]: member for member in own},
+        "first_host": own[0]["host"],
     }
     return formed, problems
 
