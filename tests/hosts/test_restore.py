@@ -130,7 +130,7 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     """It is killed while it replaces data, and in a campaign also before and after; site.yml and a reboot start nothing in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
     if IS_CAMPAIGN:
-        interrupted(site, "restore", "Prepare the new data beside the old", **asked)
+        interrupted(site, "restore", "Prepare the new data next to the old", **asked)
         assert members_healthy(site) == 3
     interrupted(site, "restore", "Activate the new data", **asked)
     assert all(start_after_reboot(site, host) == ["inactive", "no"] for host in site.hosts)

@@ -16,7 +16,7 @@ from ansible.module_utils.common import warnings
 from bench.common.member import releases
 from tests.campaign import add_mark, leave_out
 
-# The same programs take ten seconds and more for each release there; the newest one stands for the others.
+# They take ten seconds and more for each release, so make test runs them with the newest one, and the campaign with all.
 SLOW = (
     "test_audit_of_real_etcd.py",
     "test_defrag_of_real_etcd.py",
