@@ -100,19 +100,26 @@ def authority_of_lab():
     return PROJECT / ".headroom" / "labs" / os.environ["LAB_NAME"] / "pki"
 
 
+def expired(old, signer):
+    """Return a certificate in PEM form with the same key and names that has expired. signer: the CA's stem in the controller's folder."""
+    key = serialization.load_pem_private_key((authority_of_lab() / f"{signer}.key").read_bytes(), None)
+    builder = x509.CertificateBuilder(old.issuer, old.subject, old.public_key(), old.serial_number)
+    builder = builder.not_valid_before(datetime(2026, 1, 1)).not_valid_after(datetime(2026, 1, 2))
+    for extension in old.extensions:
+        builder = builder.add_extension(extension.value, extension.critical)
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode()
+
+
+def write(site, host, name, text):
+    """Replace the text of a member's installed certificate."""
+    site.on(host, f"cat > $(readlink -f /etc/etcd/tls/{name}.crt) <<'EOF'\n{text}EOF")
+
+
 def expire(site, host):
-    """Replace a host's certificates by expired ones with the same keys and names, and restart its member, as after a power cut."""
-    authority = authority_of_lab()
+    """Replace a host's certificates by expired ones, and restart its member, as after a power cut."""
     for name, signer in (("server", "ca"), ("peer", "peer-ca"), ("client", "ca")):
-        key = serialization.load_pem_private_key((authority / f"{signer}.key").read_bytes(), None)
-        path = f"/etc/etcd/tls/{name}.crt"
-        old = x509.load_pem_x509_certificate(site.on(host, f"cat {path}").encode())
-        builder = x509.CertificateBuilder(old.issuer, old.subject, old.public_key(), old.serial_number)
-        builder = builder.not_valid_before(datetime(2026, 1, 1)).not_valid_after(datetime(2026, 1, 2))
-        for extension in old.extensions:
-            builder = builder.add_extension(extension.value, extension.critical)
-        text = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode()
-        site.on(host, f"cat > $(readlink -f {path}) <<'EOF'\n{text}EOF")
+        old = x509.load_pem_x509_certificate(site.on(host, f"cat /etc/etcd/tls/{name}.crt").encode())
+        write(site, host, name, expired(old, signer))
     site.on(host, "systemctl restart --no-block etcd")
 
 
@@ -126,6 +133,31 @@ def test_expired_certificates_are_renewed_without_quorum(site):
     assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
     said = " ".join(run.output.split())
     assert "New ones are activated now" in said and "certificates are valid until" in said, run.output
+
+
+@pytest.mark.campaign
+def test_a_rotation_continues_after_the_old_ca_has_expired(site):
+    """All members trust both CAs and have certificates of the old one. Their quorum is lost with it."""
+    rotate = ("ansible-playbook", "playbooks/rotate_ca.yml")
+    begun = site.ansible(*rotate, "-e", "etcd_rotate_ca_until=trust", timeout=600)
+    assert begun.code == 0, begun.output
+    for stem in ("ca", "peer-ca"):
+        path = authority_of_lab() / f"{stem}.crt"
+        old, new = x509.load_pem_x509_certificates(path.read_bytes())
+        both = expired(old, stem) + new.public_bytes(serialization.Encoding.PEM).decode()
+        path.write_text(both)
+        for host in site.hosts:
+            write(site, host, stem, both)
+    for host in site.hosts:
+        site.on(host, "systemctl restart --no-block etcd")
+    run = site.ansible(*rotate, timeout=600)
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
+    for host in site.hosts:
+        for stem, signed in (("ca", "server"), ("peer-ca", "peer")):
+            verified = site.on(
+                host, f"cd /etc/etcd/tls && grep -c BEGIN {stem}.crt && openssl verify -CAfile {stem}.crt {signed}.crt"
+            )
+            assert verified.split() == ["1", f"{signed}.crt:", "OK"]
 
 
 def test_lost_quorum_stops_before_any_change(site):
