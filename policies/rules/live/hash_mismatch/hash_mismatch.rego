@@ -5,7 +5,7 @@
 # custom:
 #   id: live/hash_mismatch
 #   severity: deny
-#   fix: Stop writes, take a snapshot of each member, and replace the member that differs (playbook replace; docs/reliability.md)
+#   fix: Stop writes, take a snapshot of each member, and replace the member that differs (playbook replace; docs/membership.md, "Rebuild a corrupt member")
 #   source: https://etcd.io/docs/v3.6/op-guide/data_corruption/
 package headroom.rules.live.hash_mismatch
 
