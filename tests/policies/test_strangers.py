@@ -97,7 +97,7 @@ CASES: dict[str, Case] = {
     ),
     "a release of the future": Case(
         {"docker-compose.yml": OLD_COMPOSE.replace("v3.4.3", "v3.9.0").replace(" --debug", "")},
-        {"version/unknown": "judged as 3.7.3", "durability/unsafe_no_fsync": "unsafe-no-fsync is on"},
+        {"version/unknown": "the rules treat it as 3.7.3", "durability/unsafe_no_fsync": "unsafe-no-fsync is on"},
         {"compaction/off", "flags/unknown_setting", "version/end_of_life"},
     ),
     "two applications, each with an etcd of its own": Case(
@@ -147,7 +147,7 @@ CASES: dict[str, Case] = {
             )
         },
         {
-            "flags/passed_over": "etcd 3.6.16 passes over ETCD_BUCKET, ETCD_PROXY",
+            "flags/passed_over": "etcd 3.6.16 ignores ETCD_BUCKET, ETCD_PROXY",
             "security/plain_http": "http://${IP}:2379 is plain HTTP",
             "compaction/off": "Set auto-compaction-retention, for example to 5m\n",
             "topology/single_member": "has one member",

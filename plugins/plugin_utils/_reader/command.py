@@ -59,7 +59,7 @@ def main(arguments: list[str], root: str) -> int:
 
 
 def _report(passed_over: dict[str, str]) -> None:
-    """Name the files of folders that were passed over, so that nothing is left out in silence."""
+    """Name the files of folders that were skipped, so that none is skipped silently."""
     if not passed_over:
         return
     by_reason: dict[str, list[str]] = {}
@@ -67,7 +67,7 @@ def _report(passed_over: dict[str, str]) -> None:
         by_reason.setdefault(why, []).append(path)
     for why, paths in by_reason.items():
         more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
-        print(f"headroom-lint: passed over {', '.join(paths[:5])}{more}: {why}", file=sys.stderr)
+        print(f"headroom-lint: skipped {', '.join(paths[:5])}{more}: {why}", file=sys.stderr)
 
 
 def _run_conftest(conftest: str, options: argparse.Namespace, root: str, document: str) -> int:

@@ -10,7 +10,7 @@ import data.headroom.text
 
 # Form → what etcd does with a setting that it does not know.
 consequence := {
-	"key": "etcd passes over it in silence",
+	"key": "etcd silently ignores it",
 	"env": "etcd starts without it",
 	"flag": "etcd exits at the start",
 }

@@ -25,7 +25,7 @@ problems contains result.problem(profile, names[0], text) if {
 		suggestions.is_without_effect(profile.etcd.version, entry)
 	])
 	count(names) > 0
-	text := sprintf("%s passes over %s", [_subject(profile.etcd.version), concat(", ", names)])
+	text := sprintf("%s ignores %s", [_subject(profile.etcd.version), concat(", ", names)])
 }
 
 _subject(version) := sprintf("etcd %s", [version]) if {

@@ -40,7 +40,7 @@ _is_without_etcd if {
 	count(files.entries) == 0
 }
 
-_text := "no file here has hosts, so the variables of etcd are judged as those of a member that will join" if {
+_text := "no file here has hosts, so the variables of etcd are checked as those of a future member" if {
 	some name in inventory.names
 	detect.has_variables(name)
 } else := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd"

@@ -6,8 +6,8 @@
 # custom:
 #   id: live/backup_age
 #   severity: warn
-#   fix: Repair what takes the backups; the role etcd_maintenance takes one each day and tries to restore it
-#   fix_in_files: Repair what takes the backups
+#   fix: Repair the backup job; the role etcd_maintenance takes a backup each day and tests a restore of it
+#   fix_in_files: Repair the backup job
 #   source: https://etcd.io/docs/v3.6/op-guide/recovery/#snapshotting-the-keyspace
 package headroom.rules.live.backup_age
 
@@ -20,7 +20,7 @@ warn contains finding if some finding in result.findings("live/backup_age", prob
 problems contains result.problem(place, "backup_hours", text) if {
 	some place in clusters.host_profiles
 	place.facts.backup_hours > threshold.backup_hours_max
-	text := sprintf("the newest backup, %s, is %d hours old, over %d", [
+	text := sprintf("the newest backup, %s, is %d hours old, over the limit of %d hours", [
 		place.names.backup_hours,
 		place.facts.backup_hours,
 		threshold.backup_hours_max,

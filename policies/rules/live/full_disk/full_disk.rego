@@ -5,7 +5,7 @@
 # custom:
 #   id: live/full_disk
 #   severity: warn
-#   fix: Enlarge the volume, or remove what else fills it
+#   fix: Enlarge the volume, or remove other files
 #   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#defragmentation
 package headroom.rules.live.full_disk
 

@@ -20,7 +20,7 @@ _day := 86400
 problems contains result.problem(place, "leader_changes", text) if {
 	some place in clusters.host_profiles
 	place.facts.leader_changes > 0
-	text := sprintf("leader changes while the cluster was measured: %d", [place.facts.leader_changes])
+	text := sprintf("the leader changed %s while the cluster was measured", [_times(place.facts.leader_changes)])
 }
 
 # A member that started today counts as one that ran for a day.
@@ -28,9 +28,13 @@ problems contains result.problem(place, "elections", text) if {
 	some place in clusters.host_profiles
 	days := max([place.facts.uptime, _day]) / _day
 	place.facts.elections > threshold.leader_changes_a_day * days
-	text := sprintf("the leader changed %d times since the member started %s ago, over %v a day", [
-		place.facts.elections,
+	text := sprintf("the leader changed %s since the member started %s ago, over %v a day", [
+		_times(place.facts.elections),
 		place.names.uptime,
 		threshold.leader_changes_a_day,
 	])
 }
+
+_times(number) := "once" if number == 1
+
+else := sprintf("%d times", [number])

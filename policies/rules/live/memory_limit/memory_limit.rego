@@ -30,5 +30,9 @@ problems contains result.problem(place, "memory_limit", text) if {
 problems contains result.problem(place, "oom_kills", text) if {
 	some place in clusters.host_profiles
 	place.facts.oom_kills > 0
-	text := sprintf("the kernel killed processes of its control group at the memory limit: %d", [place.facts.oom_kills])
+	text := sprintf("the kernel killed %s of its control group at the memory limit", [_processes(place.facts.oom_kills)])
 }
+
+_processes(number) := "1 process" if number == 1
+
+else := sprintf("%d processes", [number])

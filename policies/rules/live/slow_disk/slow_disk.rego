@@ -22,5 +22,10 @@ problems contains result.problem(place, fact, text) if {
 		"commit_p99_us": ["backend commits", threshold.commit_p99_max_ms],
 	}
 	place.facts[fact] > limit * 1000
-	text := sprintf("99 %% of its %s take up to %v ms, over %v ms (%s)", [operation, place.facts[fact] / 1000, limit, place.names[fact]])
+	text := sprintf("the 99th percentile of its %s is %v ms, over the limit of %v ms (%s)", [
+		operation,
+		place.facts[fact] / 1000,
+		limit,
+		place.names[fact],
+	])
 }

@@ -40,5 +40,5 @@ problems contains result.problem(listed, "replicas", text) if {
 	profile.inventory == listed.inventory
 	count(profile.hosts & listed.hosts) > 0
 	not profile.etcd.names.initial_cluster
-	text := sprintf("replicas is %d, and so many members tolerate only as many failures as %d", [listed.size, listed.size - 1])
+	text := sprintf("replicas is %d, which tolerates only as many failures as %d", [listed.size, listed.size - 1])
 }

@@ -26,10 +26,10 @@ problems contains result.problem(profile, "etcd_version", text) if {
 
 	# version/end_of_life reports these.
 	not releases.end_of_life(version)
-	text := sprintf("etcd_version is %s, %s%s", [version, _what(version), _judged(profile.etcd.release)])
+	text := sprintf("etcd_version is %s, %s%s", [version, _what(version), _treated(profile.etcd.release)])
 }
 
-_judged(release) := sprintf("; it is judged as %s", [release]) if {
+_treated(release) := sprintf("; the rules treat it as %s", [release]) if {
 	release != null
 } else := ""
 

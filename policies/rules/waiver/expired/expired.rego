@@ -6,7 +6,7 @@
 # custom:
 #   id: waiver/expired
 #   severity: deny
-#   fix: Fix what it waived, or review the waiver and set a new date
+#   fix: Fix the waived finding, or review the waiver and set a new date
 #   source: docs/policies/waivers.md
 package headroom.rules.waiver.expired
 
