@@ -3170,6 +3170,7 @@ PLAN: dict[str, Any] = {
     "3.5": {
         "catchup_seconds": 30,
         "catchup_several": 1000,
+        "catchup_single": 100,
         "catchup_floor": {"several": 100, "single": 1},
         "snapshot_counts": [100000, 50000, 20000, 10000, 5000, 2000, 1000],
         "snapshot_count_soft": 5000,
@@ -3189,6 +3190,7 @@ PLAN: dict[str, Any] = {
     "3.6": {
         "catchup_seconds": 30,
         "catchup_several": 1000,
+        "catchup_single": 100,
         "catchup_floor": {"several": 100, "single": 1},
         "snapshot_counts": [10000, 5000, 2000, 1000, 500],
         "snapshot_count_soft": 2000,
@@ -3208,6 +3210,7 @@ PLAN: dict[str, Any] = {
     "3.7": {
         "catchup_seconds": 30,
         "catchup_several": 1000,
+        "catchup_single": 100,
         "catchup_floor": {"several": 100, "single": 1},
         "snapshot_counts": [10000, 5000, 2000, 1000, 500],
         "snapshot_count_soft": 2000,

@@ -53,7 +53,7 @@ def wanted_catchup(case: Case) -> int:
     """Return the entries of 30 s of writes, in hundreds; a single member has no follower to keep them for."""
     rules = case.rules
     if case.members == 1:
-        single: int = rules["catchup_floor"]["several"]
+        single: int = rules["catchup_single"]
         return single
     lowest: int = rules["catchup_several"]
     entries = divide_up(rules["catchup_seconds"] * case.workload.puts_per_second, 100) * 100
