@@ -75,7 +75,7 @@ bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenario
 	@$(RUN) python -m bench.lifecycle.run
 	@$(RUN) export HEADROOM_CAMPAIGN=yes && for scenario in lifecycle membership maintenance default; do python tests/run.py "molecule $$scenario" || exit 1; done && python tests/run.py "real etcd" certificates
 
-bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write the table of docs/lifecycle.md (two hours, or MINUTES=…)
+bench-lifecycle-kills: setup-bench-lifecycle-kills ## kill each of those operations at ten random points; write docs/lifecycle-evidence.md (two hours, or MINUTES=…)
 	@$(RUN) LAB_NAME=bench-lifecycle-kills python -m bench.lifecycle.kills $(MINUTES:%=--minutes %) && python -m bench.lifecycle.report
 
 bench-lint: setup-bench-lint ## time the linter on 100, 1,000 and 10,000 hosts, and write the table of docs/inventory.md

@@ -1,10 +1,14 @@
-"""Write what bench.lifecycle.kills measured into docs/lifecycle.md. `--check` writes nothing and exits 1 if the page is not current."""
+"""Write what bench.lifecycle.kills measured: docs/lifecycle-evidence.md, and its summary in docs/lifecycle.md.
+
+`--check` writes nothing and exits 1 if a page is not current.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bench.common.campaign import results
 from bench.common.campaign.cells import cut, ending, mark
@@ -15,7 +19,10 @@ from bench.common.page import is_current, write_part
 from bench.lifecycle.kills import KILLS, RESULTS, Row
 from bench.lifecycle.operations import OPERATIONS
 
-PAGE = PROJECT / "docs" / "lifecycle.md"
+PAGE = PROJECT / "docs" / "lifecycle-evidence.md"
+TEMPLATE = Path(__file__).parent / "lifecycle-evidence.md.in"
+# The page with the summary.
+TASKS_PAGE = PROJECT / "docs" / "lifecycle.md"
 # Load average for each core.
 MAX_LOAD = 2
 BEGIN, END = "<!-- begin: python -m bench.lifecycle.report -->\n", "<!-- end -->\n"
@@ -40,8 +47,8 @@ def summary(rows: Sequence[Row], cores: int) -> list[str]:
         of = [row for row in rows if row.operation == operation.name and row.kills]
         if not of:
             continue
-        judged = [row for row in of if not row.failed or row.load <= MAX_LOAD * cores]
-        failed, lost = sum(row.failed for row in judged), sum(row.lost for row in of)
+        counted = judged(of, cores)
+        failed, lost = sum(row.failed for row in counted), sum(row.lost for row in of)
         counts = [
             sum(row.converged for row in of),
             sum(row.unchanged for row in of),
@@ -53,7 +60,7 @@ def summary(rows: Sequence[Row], cores: int) -> list[str]:
                 operation.about,
                 f"{sum(row.kills for row in of)} of {KILLS}",
                 f"{sum(row.writes for row in of):,}",
-                f"{mark(str(failed), not failed)} in {len(judged)}" if judged else "not judged",
+                f"{mark(str(failed), not failed)} in {len(counted)}" if counted else "not judged",
                 mark(str(lost), not lost),
                 f"{max(row.pause for row in of):.1f} s",
                 *(mark(f"{count} of {len(of)}", count == len(of)) for count in counts),
@@ -94,29 +101,54 @@ def cases(rows: Sequence[Row]) -> list[str]:
     return table(head, lines)
 
 
-def text(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """Return the section of the page."""
+def judged(rows: Sequence[Row], cores: int) -> list[Row]:
+    """Return the rows whose failed writes count."""
+    return [row for row in rows if not row.failed or row.load <= MAX_LOAD * cores]
+
+
+def claims(machine: Mapping[str, str], rows: Sequence[Row]) -> list[str]:
+    """Return the summary of all operations, as list items."""
+    killed = [row for row in rows if row.kills]
+    lost, failed = sum(row.lost for row in killed), sum(row.failed for row in judged(killed, int(machine["cores"])))
+    counts = [
+        sum(row.converged for row in killed),
+        sum(row.unchanged for row in killed),
+        sum(not row.members for row in killed),
+    ]
+    recovered, unchanged, right = (mark(f"{count} of {len(killed)}", count == len(killed)) for count in counts)
+    return [
+        f"- Runs that were killed: {sum(row.kills for row in killed)}, of {len({row.operation for row in killed})} operations.",
+        f"- Acknowledged writes lost: {mark(str(lost), not lost)} of {sum(row.writes for row in killed):,}.",
+        f"- Writes failed while a majority served: {mark(str(failed), not failed)}.",
+        f"- Recovered by the next run: {recovered} cases, with the right members in {right}.",
+        f"- `site.yml` changed nothing after that: {unchanged} cases.",
+    ]
+
+
+def document(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
+    """Return docs/lifecycle-evidence.md."""
     dates = sorted({row.date for row in rows})
     killed = {row.operation for row in rows if row.kills}
     missing = [name for name in (make().name for make in OPERATIONS) if name not in killed]
-    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
-    return "\n".join(
-        [
-            f"Measured {dates[0]}{'' if len(dates) == 1 else ' to ' + dates[-1]} at {commits}, {machine['cores']} cores, {machine['memory']}. "
-            "Failed writes are those that no member accepted within 2 s while a majority served (in the second table: + while there was none). "
-            f"They count only at a load of at most {MAX_LOAD} for each core: on a busier machine members wait for a processor longer "
-            "than an election takes.",
-            "",
-            *summary(rows, int(machine["cores"])),
-            "",
-            f"Not killed yet: {', '.join(missing) or 'none'}.",
-            "",
-            "Each case, with the tasks in which successive runs were killed:",
-            "",
-            *cases(rows),
-            "",
-        ]
-    )
+    values = {
+        "claims": "\n".join(claims(machine, rows)),
+        "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "commits": ", ".join(dict.fromkeys(row.commit for row in rows)),
+        "machine": f"{machine['cores']} cores, {machine['memory']}",
+        "max_load": str(MAX_LOAD),
+        "summary": "\n".join(summary(rows, int(machine["cores"]))),
+        "missing": ", ".join(missing) or "none",
+        "cases": "\n".join(cases(rows)),
+    }
+    text = TEMPLATE.read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace("{{ " + name + " }}", value)
+    return text
+
+
+def part(machine: Mapping[str, str], rows: Sequence[Row]) -> str:
+    """Return the summary in docs/lifecycle.md."""
+    return "\n".join([*claims(machine, rows), ""])
 
 
 def main() -> int:
@@ -126,13 +158,19 @@ def main() -> int:
     machine, rows, _ = results.read(RESULTS, Row)
     if not rows:
         sys.exit(f"{RESULTS} has no results: run `make bench-lifecycle-kills` first")
-    wanted = text(machine, rows)
+    page, summary_part = document(machine, rows), part(machine, rows)
     if not arguments.check:
-        write_part(PAGE, BEGIN, END, wanted)
-    elif not is_current(PAGE, BEGIN, END, wanted):
-        print(f"{PAGE.relative_to(PROJECT)} is not current: run `python -m bench.lifecycle.report`")
-        return 1
-    return 0
+        PAGE.write_text(page, encoding="utf-8")
+        write_part(TASKS_PAGE, BEGIN, END, summary_part)
+        return 0
+    current = {
+        PAGE: PAGE.exists() and PAGE.read_text(encoding="utf-8") == page,
+        TASKS_PAGE: is_current(TASKS_PAGE, BEGIN, END, summary_part),
+    }
+    stale = [str(path.relative_to(PROJECT)) for path, ok in current.items() if not ok]
+    if stale:
+        print(f"not current: {', '.join(stale)}; run `python -m bench.lifecycle.report`")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

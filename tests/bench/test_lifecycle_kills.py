@@ -84,6 +84,19 @@ def test_a_value_is_damaged_in_the_database(tmp_path: Path) -> None:
     assert path.read_bytes() == b"key THE-VALUE key"
 
 
-def test_the_page_has_the_measured_kills() -> None:
+def test_the_pages_have_the_measured_kills() -> None:
     machine, rows, _ = results.read(kills.RESULTS, Row)
-    assert f"{report.BEGIN}{report.text(machine, rows)}{report.END}" in report.PAGE.read_text()
+    text = report.document(machine, rows)
+    assert "{{" not in text and report.PAGE.read_text() == text
+    assert f"{report.BEGIN}{report.part(machine, rows)}{report.END}" in report.TASKS_PAGE.read_text()
+
+
+def test_the_summary_marks_what_went_wrong() -> None:
+    rows = [a_row(NAMES[0], 2, failed=9, load=9.0), a_row(NAMES[1], 3, failed=3, lost=1, converged=False)]
+    assert report.claims({"cores": "2"}, rows) == [
+        "- Runs that were killed: 5, of 2 operations.",
+        "- Acknowledged writes lost: **1** ✗ of 2,400.",
+        "- Writes failed while a majority served: **3** ✗.",
+        "- Recovered by the next run: **1 of 2** ✗ cases, with the right members in 2 of 2.",
+        "- `site.yml` changed nothing after that: 2 of 2 cases.",
+    ]
