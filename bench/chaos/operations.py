@@ -19,7 +19,7 @@ class Idle(Operation):
 
     name, about = (
         "nothing",
-        f"no operation for {IDLE_SECONDS:.0f} s, to compare with: what etcd itself makes of the fault",
+        f"no operation for {IDLE_SECONDS:.0f} s, for comparison: the effect of the fault alone",
     )
     killable = False
 

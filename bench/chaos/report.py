@@ -197,7 +197,7 @@ def missing(rows: Sequence[Row], traces: Traces) -> list[str]:
             moments = ", ".join(sorted(case.at for case in open_cases))
             left += [fault + (f" ({moments})" if moments else "")] if open_cases else []
         lines += [f"- {operation.name}: {', '.join(left)}"] if left else []
-    return lines or ["- none"]
+    return lines or ["- All planned cases were run."]
 
 
 def measurement_method() -> str:

@@ -20,8 +20,8 @@ during that time: four probes a second ask each member whether it can read its o
 elects another one. No write counts before the cluster exists.
 For a restore, acknowledged writes between the snapshot and the restored cluster do not count as lost, because the user asked to replace them.
 
-A kill at any other task leaves the same state as a kill at the task before. --seed determines the random order. Each result is saved at once, and
-the next campaign continues with the missing cases.
+A kill at any other task leaves the same state as a kill at the task before. `python -m bench.chaos.run --seed N` fixes the random order.
+Each result is saved at once, and the next campaign continues with the missing cases.
 """
 
 from __future__ import annotations
