@@ -57,7 +57,7 @@ requirements: ## pin requirements/requirements.in again, for PYTHON311 and PYTHO
 	@requirements/pin $(PYTHON312) python-3.12.txt "the newest ansible-core needs Python 3.12"
 
 ##@ Measure
-bench-audit: setup-bench-audit ## audit known workloads, planted defects and other supervisors' etcds, and measure the load; write docs/audit.md (40 minutes, or PARTS=…)
+bench-audit: setup-bench-audit ## audit known workloads, planted defects and other supervisors' etcds, and measure the load; write docs/audit-evidence.md (40 minutes, or PARTS=…)
 	@$(RUN) LAB_NAME=bench-audit python -m bench.audit.run $(PARTS) && python -m bench.audit.report
 
 bench-chaos: setup-bench-chaos ## kill and disturb each operation on lab hosts; write docs/reliability.md (four hours at most, or MINUTES=…)

@@ -3,7 +3,7 @@
     make bench-audit               all parts
     make bench-audit PARTS=cost    one part; the others stay as they were measured
 
-The results are in results.json, which bench.audit.report turns into the tables of docs/audit.md.
+The results are in results.json, which bench.audit.report turns into docs/audit-evidence.md.
 """
 
 from __future__ import annotations

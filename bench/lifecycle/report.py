@@ -15,7 +15,7 @@ from bench.common.campaign.cells import cut, ending, mark
 from bench.common.campaign.play import KILLED_IN
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
-from bench.common.page import is_current, write_part
+from bench.common.page import publish, with_part
 from bench.lifecycle.kills import KILLS, RESULTS, Row
 from bench.lifecycle.operations import OPERATIONS
 
@@ -158,19 +158,8 @@ def main() -> int:
     machine, rows, _ = results.read(RESULTS, Row)
     if not rows:
         sys.exit(f"{RESULTS} has no results: run `make bench-lifecycle-kills` first")
-    page, summary_part = document(machine, rows), part(machine, rows)
-    if not arguments.check:
-        PAGE.write_text(page, encoding="utf-8")
-        write_part(TASKS_PAGE, BEGIN, END, summary_part)
-        return 0
-    current = {
-        PAGE: PAGE.exists() and PAGE.read_text(encoding="utf-8") == page,
-        TASKS_PAGE: is_current(TASKS_PAGE, BEGIN, END, summary_part),
-    }
-    stale = [str(path.relative_to(PROJECT)) for path, ok in current.items() if not ok]
-    if stale:
-        print(f"not current: {', '.join(stale)}; run `python -m bench.lifecycle.report`")
-    return 1 if stale else 0
+    pages = {PAGE: document(machine, rows), TASKS_PAGE: with_part(TASKS_PAGE, BEGIN, END, part(machine, rows))}
+    return publish(pages, "python -m bench.lifecycle.report", check=arguments.check)
 
 
 if __name__ == "__main__":

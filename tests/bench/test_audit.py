@@ -88,7 +88,9 @@ def test_what_the_audit_printed_is_read() -> None:
 def test_the_page_has_what_was_measured() -> None:
     results = json.loads(RESULTS.read_text())
     assert set(results) <= set(PARTS) == set(report.SECTIONS)
-    assert report.render(results) in report.PAGE.read_text()
+    text = report.document(results)
+    assert "{{" not in text and report.PAGE.read_text() == text
+    assert f"{report.BEGIN}{report.claims(results)}\n{report.END}" in report.TASKS_PAGE.read_text()
 
 
 def test_without_names_all_parts_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
