@@ -22,7 +22,7 @@ options:
   files:
     description:
       - Further files and folders that configure etcd, to lint together with the inventory, for example systemd units, environment files and manifests.
-      - C(docs/lint.md) lists the formats. A named file that cannot be read is an error.
+      - C(docs/formats.md) lists the formats. A named file that cannot be read is an error.
     type: list
     elements: path
     default: []
