@@ -1,8 +1,8 @@
 # METADATA
 # title: Clusters and their members
 # description: |
-#   The hosts of the etcd group by cluster. Members with equal etcd variables form one profile, so a rule checks each combination once,
-#   however many hosts share it.
+#   The hosts of the etcd group by cluster. A bundle is a set of hosts with equal values of the variables that rules read. Members with
+#   equal settings form one profile, so a rule checks each combination once, however many hosts share it.
 package headroom.clusters
 
 import data.headroom.formats
@@ -30,7 +30,7 @@ _found := [{"key": key, "hosts": hosts} |
 ]
 
 # Members grouped by the variables that rules about members read: [{inventory, hosts, known, unknown, cluster}]. `cluster` is null if it is
-# unknown or has members elsewhere. The rest of this file works on bundles; going through hosts would be slow.
+# unknown or has members elsewhere. The rest of this file works on bundles, because there are fewer of them than hosts.
 _bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts, group[key.inventory])}) |
 	some key in {entry.key | some entry in _found}
 	sets := {entry.hosts | some entry in _found; entry.key == key}
@@ -50,7 +50,7 @@ _of_templates := {name |
 	text.is_template(host)
 }
 
-# Only in files that configure etcd directly. All hosts of such a bundle state the same size.
+# The number of members that a file which configures etcd directly states. All hosts of its bundle state the same.
 _size_elsewhere(name, hosts) := max(sizes) if {
 	name in formats.paths
 	sizes := {size | some host in hosts; size := dispatch.size_elsewhere(name, host)}
@@ -86,14 +86,14 @@ names := {[name, host]: own |
 	some host in (bundle.hosts & all_hosts)
 }
 
-# of_cluster: the hosts of the bundle's cluster, empty if that is unknown.
+# The number of members of a bundle's cluster. of_cluster: the visible hosts of the cluster, empty if the cluster is unknown.
 _size(bundle, of_cluster) := count(of_cluster) if {
 	count(of_cluster) > 0
 } else := _size_elsewhere(bundle.inventory, bundle.hosts) if {
 	_size_elsewhere(bundle.inventory, bundle.hosts)
 } else := 1
 
-# object.filter() iterates over the larger operand.
+# The intersection keeps the filter fast: see "Pitfalls of Rego" in docs/policies/adding.md.
 _only(variables, wanted) := object.filter(variables, object.keys(variables) & wanted)
 
 _entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profile} |
@@ -130,7 +130,7 @@ _part_hosts := {part: union(sets) |
 	sets := {entry.hosts | some entry in _mixed_entries; entry.part == part}
 }
 
-# A group without visible hosts is checked by its variables, like a member that will join.
+# A group without visible hosts is checked by its variables, as if a member were about to join.
 _new_member_entries := [entry |
 	some name in without_members
 	found := folder.new_member(name, group[name])

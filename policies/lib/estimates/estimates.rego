@@ -55,7 +55,7 @@ assumes_workload(profile) if {
 	not member_settings.shows_everything(profile.etcd)
 } else := false
 
-# Whether any estimate may rest on an assumed workload. Rules ask this first, so that a query for warnings computes no estimates in vain.
+# Whether any estimate may rest on an assumed workload. Rules ask this first, so that a query for warnings alone skips the memory model.
 assume_a_workload if {
 	some profile in clusters.profiles
 	assumes_workload(profile)

@@ -19,8 +19,7 @@ reader := input[0].contents.headroom_lint if {
 
 paths := [entry.path | some entry in entries]
 
-# All grouping in this library has the form of _indices: OPA indexes the inner comprehension, which makes it a single pass. The key must be
-# a plain field and have at least one entry. A partial rule with two keys (`by_path[path] contains …`) copies its set at each step.
+# All grouping in this library has the form of _indices. "Pitfalls of Rego" in docs/policies/adding.md says why.
 _repeated := {path |
 	count({path | some path in paths}) < count(paths)
 	some path, indices in _indices
