@@ -244,11 +244,11 @@ def test_inventories_of_the_benchmark(distinct: int, tmp_path: Path) -> None:
     ("variables", "said"),
     [
         ("etcd_storage_data_device: /dev/sdb\n", 'inventory/no_members: no host of group "etcd" is in'),
-        ("", "inventory/unknown_value: a member-to-be"),
+        ("", "inventory/unknown_value: a future member"),
     ],
 )
 def test_ini_does_not_end_the_run(tmp_path: Path, variables: str, said: str) -> None:
-    """conftest stops at an INI inventory; conftest.toml passes over it, and what can be seen is linted for a member-to-be.
+    """conftest stops at an INI inventory; conftest.toml passes over it, and what can be seen is linted for a future member.
 
     Variables of another role alone do not say that hosts are missing.
     """
@@ -256,7 +256,7 @@ def test_ini_does_not_end_the_run(tmp_path: Path, variables: str, said: str) -> 
     write(folder, {"hosts.ini": "[etcd]\nn1\nn2\n", "group_vars/etcd.yml": f"etcd_version: 3.5.2\n{variables}"})
     command = [tool("conftest"), "test", "--no-color", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY)
-    assert 'version/data_corruption: a member-to-be of group "etcd": etcd 3.5.2' in done.stdout, (
+    assert 'version/data_corruption: a future member of group "etcd": etcd 3.5.2' in done.stdout, (
         done.stdout + done.stderr
     )
     assert said in done.stdout, done.stdout

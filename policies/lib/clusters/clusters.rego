@@ -137,7 +137,7 @@ _new_member_entries := [entry |
 	variables := _only(found.known, dispatch.member_variables[name])
 	count(variables) > 0
 	entry := {
-		"hosts": {sprintf("a member-to-be of group %q", [group[name]])},
+		"hosts": {sprintf("a future member of group %q", [group[name]])},
 		"profile": {
 			"inventory": name,
 			"members": 3,
