@@ -8,7 +8,7 @@ import data.headroom.formats.statement_builder
 import data.headroom.releases
 import data.headroom.releases.spelling
 
-# A variable without a value is inherited from the shell, see inherited(). etcd takes no notice of an empty one.
+# A variable without a value is inherited from the shell, see inherited(). etcd ignores an empty variable.
 environment(variables) := [{"name": name, "form": "env", "spelling": name, "value": value} |
 	some name, value in variables
 	spelling.is_etcd_variable(name)
@@ -40,7 +40,7 @@ _is_read_by_image(reference, command, name) if {
 
 _has_scripts(reference, _) if contains(reference, "bitnami")
 
-# Somebody's own image of etcd, whose command is not shown.
+# An image of etcd that etcd did not publish, if the file does not state its command.
 _has_scripts(reference, command) if {
 	contains(reference, "/")
 	not regex.match(_published, reference)
@@ -114,7 +114,7 @@ is_own_image(reference, [script], variables) if {
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
 }
 
-# Somebody's image that is named after etcd and opens the port of peers. It may set more, and its tag may be its own.
+# An image named after etcd that opens the port of peers. It may set further settings, and its tag may not be etcd's release.
 is_named_after_etcd(reference, command, ports) if {
 	count(command) == 0
 	not is_etcd(reference)
@@ -140,7 +140,7 @@ _data_dir(given) := entries[count(entries) - 1] if {
 	entries := [entry | some spelling in spellings; some entry in given; entry.spelling == spelling]
 }
 
-# What a file says of a data directory in a volume. folders: path in the container → folder of the host, empty for other volumes.
+# The part of a statement about a data directory in a volume. folders: path in the container → folder of the host, empty for other volumes.
 data_on_host(given, folders) := {"mounted": ["data_dir"], "facts": facts} if {
 	mount := data_mount(given, folders)
 	facts := {"data_dir_on_host": {"name": mount.name, "value": mount.source} | startswith(mount.source, "/")}
@@ -155,8 +155,8 @@ may_set_data_dir(reference, targets) := found if {
 	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(`^/(var|default\.etcd)?(/|$)`, target)}) > 0]
 }
 
-# What a file says of a container. Bitnami's image starts etcd with a config file if one is mounted here, and etcd ignores its flags and its
-# environment then. targets: where volumes that may hold files are mounted.
+# Remove the settings if a config file may be mounted into Bitnami's image: etcd then ignores its flags and its environment.
+# targets: where volumes that may hold files are mounted.
 unless_configured(reference, targets, found) := object.union(found, {
 	"given": [],
 	"unknown": {path: ["extra_config", "a config file there replaces flags and environment, and it is not read"]},
@@ -169,7 +169,7 @@ unless_configured(reference, targets, found) := object.union(found, {
 # Whether an image is etcd's own or a copy of it, which has the same name in another registry.
 _is_published(reference) if regex.match(`(^|/)(coreos|etcd-development)/etcd(:|@|$)`, sprintf("%v", [reference]))
 
-# Kubernetes' image for one architecture sets no data directory, either.
+# Kubernetes' images for one architecture do not set a data directory either.
 _is_published(reference) if regex.match(`^(registry\.k8s\.io|k8s\.gcr\.io|gcr\.io/google[_-]containers)/etcd-\w+(:|@|$)`, sprintf("%v", [reference]))
 
 _is_published(reference) if {
@@ -177,13 +177,13 @@ _is_published(reference) if {
 	not regex.match(_builders, reference)
 }
 
-# They build images of etcd with settings of their own. On Docker Hub, anyone does.
+# These registries and organizations publish images of etcd with their own settings. On Docker Hub, anyone can.
 _builders := `^(index\.)?docker\.io/|(^|[/.])(bitnami|bitnamilegacy|bitnamisecure|chainguard|cleanstart|openshift[0-9]*|rapidfort|redhat|rhel[0-9]*|wolfi)[/.]`
 
 _folder(path) := sprintf("%s/", [trim_suffix(path, "/")])
 
-# {version} of an image's tag, or why the tag names no release, {no_version}. Images of other programs have tags of their own, and so may
-# somebody's image of etcd: etcd has published no 1.0.
+# {version} from an image's tag, or {no_version} with the reason. Images of other programs, and unofficial images of etcd, may have version
+# numbers of their own: etcd has published no 1.0.
 release(reference) := {"version": version} if {
 	[name, tag] := _image(reference)
 	contains(lower(name), "etcd")
@@ -195,7 +195,7 @@ _is_tag_of_etcd(_, version) if releases.is_known(version)
 
 _is_tag_of_etcd(reference, _) if regex.match(_published, reference)
 
-# The release in a tag that stands apart from its image, unless it is hardly one of etcd.
+# The release in a tag that stands apart from its image, unless it is unlikely to be a release of etcd.
 release_of_tag(tag) := version if {
 	version := _number_of_tag(tag)
 	not releases.is_implausible(version)

@@ -1,9 +1,10 @@
 # METADATA
 # title: Files that configure etcd directly
 # description: |
-#   etcd's config file, environment files, Kubernetes manifests and Compose files, beside an inventory or alone, and the members that
-#   headroom-lint finds in systemd units and scripts. Each is detected by its content and becomes an inventory of its own: group etcd with one host for each service or container that runs etcd, whose only variable
-#   is its `statement` (see settings.statement).
+#   These files are etcd's config file, environment files, Kubernetes manifests, Compose files, and the systemd units and scripts in which
+#   headroom-lint finds members. They may be linted alone or together with an inventory. Each is detected by its content and becomes an
+#   inventory of its own. Its group etcd has one host for each service or container that runs etcd. The only variable of such a host is its
+#   `statement` (see settings.statement).
 package headroom.formats
 
 import data.headroom.files

@@ -1,16 +1,8 @@
 # METADATA
 # title: Members that headroom-lint found
 # description: |
-#   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or one that runs:
-#   {name, format, image, mounts, folders, release, command, environment, limit, memlock, facts, unknown, silent, twice, where}. mounts: the container's paths at
-#   which volumes are; folders: those paths → the host's folder, empty for other volumes; command: etcd's words; environment: name → value; limit: null or {name, size}; facts: io_class and nice → {name, value}; unknown:
-#   what the author wrote → reason; silent: canonical names of settings that may be elsewhere; twice: flag → the variable
-#   that sets it too; where: flag or variable → [path, line]. Of a member that runs, the audit adds workload (as measured) and
-#   live: fact → {name, value}: alarms, healthy, db_size, quota (bytes), db_free (bytes of free pages), lag (raft entries), fsync_p99_us, commit_p99_us (name:
-#   samples and span), leader_changes (of the window), elections (since the start), uptime (seconds), certificate_days,
-#   certificate_start (if it is not valid yet), same_hash, backup_hours (of the newest) and backup_missing. Of its process it adds
-#   config (the parsed config file, with which command has no flags) and the facts anonymous, memory_limit, disk_free, disk_size (bytes), oom_kills and
-#   certificate_files ([{path, days, until, from}]; from: null once it is valid).
+#   A member in a file that conftest cannot parse, such as a systemd unit with its drop-ins and environment files, or a running member that
+#   the audit measured. A comment in this file lists the fields.
 package headroom.formats.read_member
 
 import data.headroom.formats.command_line
@@ -19,6 +11,50 @@ import data.headroom.formats.container
 import data.headroom.formats.statement_builder
 import data.headroom.releases.spelling
 import data.headroom.units
+
+# The fields of every member:
+#   name         string
+#   format       string, such as "systemd unit" or "running member"
+#   image        string or null
+#   release      string or null
+#   command      list of strings: etcd's program and its flags
+#   environment  object: name → value
+#   limit        {name, size} or null: the memory limit
+#   memlock      string or null: the size that may be locked into memory
+#   unknown      object: what the author wrote → why its value is unknown
+#   silent       list of strings: canonical names of settings that may be set elsewhere
+#   where        object: flag or variable → [path, line]
+#
+# Optional fields of every member:
+#   given        list of {name, form, spelling, value}: further settings
+#   mounts       list of strings: paths in the container at which volumes are mounted
+#   folders      object: such a path → the host's folder, empty for other volumes
+#   facts        object: io_class and nice → {name, value}
+#   twice        object: flag → the variable that sets it too
+#
+# The audit adds to a running member:
+#   workload     object: the measured workload
+#   live         object: fact → {name, value}
+#   config       object: the parsed config file; the command then has no flags
+#
+# The facts in `live` that come from the cluster:
+#   alarms, healthy, same_hash
+#   db_size, quota, db_free                 bytes; db_free counts the free pages
+#   lag                                     raft entries
+#   fsync_p99_us, commit_p99_us             microseconds; `name` has the number of samples and their period
+#   leader_changes                          number during the measurement
+#   elections                               number since the member started
+#   uptime                                  seconds
+#   certificate_days                        days until the certificate expires
+#   certificate_start                       when it becomes valid, if that is in the future
+#   backup_hours                            age of the newest backup
+#   backup_missing                          true if there is no backup; `name` has the directories
+#
+# The facts in `live` that come from the process:
+#   anonymous, memory_limit                 bytes
+#   disk_free, disk_size                    bytes
+#   oom_kills                               number
+#   certificate_files                       list of {path, days, until, from}; `from` is null once the certificate is valid
 
 # The member's name → its statement.
 statements(member) := {member.name: statement_builder.build(member.format, container.unless_configured(member.image, object.get(member, "mounts", []), object.union_n([

@@ -58,19 +58,19 @@ _build(format, found) := {
 	doubts := {entry.name: [canonical_name(entry), reason] | some entry in found.given; reason := _doubt(entry)}
 }
 
-# etcd 2 has no revisions to compact, no quota, and its own snapshot-count.
+# etcd 2 has neither a compaction nor a quota, and its snapshot-count means something else.
 _without_keyspace(version) := ["auto_compaction_mode", "auto_compaction_retention", "quota_backend_bytes", "snapshot_count"] if {
 	releases.end_of_life(version) < [3, 0]
 } else := []
 
-# A proxy of etcd 2 lists the members, and is none.
+# A proxy of etcd 2 lists the members of the cluster but is not a member.
 _of_proxy(found) := ["initial_cluster"] if {
 	some entry in found.given
 	entry.spelling in {"proxy", "ETCD_PROXY"}
 	not entry.value in {"off", ""}
 } else := []
 
-# An API server compacts the etcd that it uses. Certificates of Kubernetes and names such as k8s-etcd-1 tell.
+# Whether the member serves Kubernetes, whose API server compacts it. Paths of Kubernetes' certificates and names such as k8s-etcd-1 show that.
 _serves_kubernetes(found) if {
 	found.kubernetes
 } else if {
@@ -79,7 +79,7 @@ _serves_kubernetes(found) if {
 	regex.match(`(^|[^a-z])(k8s|kube)`, lower(_without_placeholders(entry.value)))
 } else := false
 
-# The name of a variable, such as K8S_NAMESPACE, tells nothing, nor does the namespace of a Service, such as kubeai.
+# Neither the name of a variable, such as K8S_NAMESPACE, nor the namespace of a Service, such as kubeai, shows that etcd serves Kubernetes.
 _without_placeholders(text) := regex.replace(text, `\$\w+|\$[({]\w+[)}]|\.kube[a-z]+\.svc\b`, "")
 
 _version(found) := found.version if {
@@ -118,12 +118,12 @@ _urls := sprintf(`^\s*%s(\s*,\s*%s)*\s*$`, [_url, _url])
 
 _url := `https?://[^,%/]+:([0-9]+|\$\w+|\$[({][^,)}]+[)}]|\{\{[^,}]+\}\})/?`
 
-# A setting that the model lacks goes by its own spelling.
+# The canonical name of a setting, or its own spelling if the model does not have it.
 canonical_name(entry) := name if {
 	name := spelling.setting(null, entry.form, entry.spelling)
 } else := entry.spelling
 
-# NAME=URL of each member, with placeholders for a name, a host or a port at most: so many members there are.
+# Whether the value has one NAME=URL for each member. Placeholders for a name, a host or a port do not change their number.
 _lists_peers(entry) if {
 	regex.match(_peers, entry.value)
 	canonical_name(entry) == "initial_cluster"
@@ -131,7 +131,7 @@ _lists_peers(entry) if {
 
 _peers := sprintf(`^\s*%s(\s*,\s*%s)*[\s,]*$`, [_peer, _peer])
 
-# A placeholder in front of letters may be a list of other members.
+# A placeholder directly before letters does not match, because it may stand for a list of other members.
 _peer := sprintf(`([\w.-]+(%s[\w.-]*)*|%s([.-]+(%s|[\w.-]+))*)=%s`, [_placeholder, _placeholder, _placeholder, _peer_url])
 
 _placeholder := `(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\})`

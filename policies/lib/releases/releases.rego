@@ -19,7 +19,7 @@ parse(text) := regex.find_all_string_submatch_n(_release, text, 1)[0][1] if is_s
 
 _release := `^v?((?:0|[1-9][0-9]{0,3})(?:\.(?:0|[1-9][0-9]{0,3})){2})(?:[-+_].*)?$`
 
-# The release by which a member is judged: its own, or the newest of the nearest series that the model knows. null if the version has no number.
+# The release that the rules assume: the member's own, or the newest of the nearest series in the model. null if the version has no number.
 nearest(version) := release if {
 	release := parse(version)
 	series(release)
@@ -42,7 +42,7 @@ _series_name(version) := concat(".", array.slice(split(version, "."), 0, 2))
 # Config-file key → type; keys of a section are "section.key". Undefined for an unknown release.
 config_keys(version) := model.series[series(version)].config_keys
 
-# The bugs of a release, the gravest first, each with the release that has it `fixed`, null if none has. Empty for an invalid release.
+# The bugs of a release, the most severe first. Each has `fixed`: the release with the fix, or null. Empty for an invalid release.
 bugs(version) := [object.union(bug, {"fixed": span.fixed}) |
 	release := parse(version)
 	some bug in model.bugs

@@ -1,6 +1,7 @@
 # METADATA
 # title: Suggestions for settings that a release does not know
-# description: What etcd does with such a setting, and what to write instead. Counterpart of plugins/module_utils/_model/releases.py.
+# description: |
+#   The consequence of such a setting, and a setting to use instead. Counterpart of plugins/module_utils/_model/releases.py.
 package headroom.releases.suggestions
 
 import data.headroom.model
@@ -8,7 +9,7 @@ import data.headroom.releases
 import data.headroom.releases.spelling
 import data.headroom.text
 
-# Form → what etcd does with a setting that it does not know.
+# Form → the consequence of a setting that etcd does not know.
 consequence := {
 	"key": "etcd silently ignores it",
 	"env": "etcd starts without it",
