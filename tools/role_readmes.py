@@ -26,7 +26,12 @@ PAGES = {
 
 
 def markdown(text: str) -> str:
-    """Convert Ansible's documentation markup to Markdown."""
+    """Convert Ansible's documentation markup to Markdown, and link the options of other roles."""
+    text = re.sub(
+        rf"\bO\({re.escape(COLLECTION)}\.(\w+)#role:main:(\w+)\)",
+        r"[`\2`](../\1/README.md#variables) of role `\1`",
+        text,
+    )
     text = re.sub(r"\b(?:O|RV)\((?:[^()]*:)?([^():]*)\)", r"`\1`", text)
     text = re.sub(r"\b[MP]\(([^()#]*)(?:#[^()]*)?\)", r"`\1`", text)
     text = re.sub(r"\b[CVE]\(((?:[^()\\]|\\.)*)\)", r"`\1`", text)
