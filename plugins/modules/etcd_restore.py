@@ -226,147 +226,17 @@ aside:
   sample: [/var/lib/etcd/data.before-20261121T101500Z]
 """
 
-import grp
-import os
-import pwd
-import time
-from typing import Any
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
-    check,
-    restore_folders,
-    restore_space,
-    snapshot_users,
-    start_guard,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore, restore_folders
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_states import REQUIRED, STATES
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
-
-STATES = ["inspected", "checked", "admitted", "prepared", "blocked", "activated", "permitted", "finished"]
-
-# Options that state=prepared requires.
-REQUIRED = ("path", "member", "peer_url", "initial_cluster", "token")
-
-
-def build_request(params: dict[str, Any]) -> backup_restore.Request:
-    """Build the request from the module's arguments. Raises ValueError."""
-    empty = [name for name in REQUIRED if not params[name]]  # given, but null or ""
-    if empty:
-        raise RestoreError(f"{' and '.join(empty)} must not be empty with state=prepared")
-    try:
-        owner, group = pwd.getpwnam(params["owner"]).pw_uid, grp.getgrnam(params["group"]).gr_gid
-    except KeyError as error:
-        raise RestoreError(
-            f"user {params['owner']} or group {params['group']} does not exist on this host: create them, or set owner and group"
-        ) from error
-    if params["bump_revision"] < 0:
-        raise RestoreError(f"bump_revision is {params['bump_revision']}, but revisions cannot fall: write 0 or more")
-    return backup_restore.Request(
-        path=params["path"],
-        name=params["member"],
-        peer_url=params["peer_url"],
-        initial_cluster=params["initial_cluster"],
-        token=params["token"],
-        owner=owner,
-        group=group,
-        bump_revision=params["bump_revision"],
-        reserve=parse_size(params["reserve"], "reserve"),
-        etcdutl_path=params["etcdutl_path"],
-        timeout=params["timeout"],
-        source=params["source"],
-        generation=params["generation"],
-    )
-
-
-def prepare(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
-    """Create the new data, or check whether that would work."""
-    request = build_request(module.params)
-    if module.check_mode:
-        restore_folders.check_id(restore.id)
-        metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
-        changed = not restore.is_ready
-        if changed:
-            restore_space.check_free_space(restore, metadata.size, request.reserve)
-    else:
-        changed, metadata = backup_restore.prepare(restore, request)
-    action = "Would create" if module.check_mode else "Created"
-    where = restore.swaps[-1].prepared
-    message = (
-        f"{action} {where} from {request.path}." if changed else f"The data of the restore {restore.id} already exists."
-    )
-    return {"changed": changed, "msg": message, "metadata": metadata.as_dict()}
-
-
-def check_space(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
-    """Check that the snapshot and the new data fit, before the snapshot is copied to this host."""
-    params = module.params
-    reserve = parse_size(params["reserve"], "reserve")
-    if not restore.is_ready:
-        restore_space.check_free_space(
-            restore, params["snapshot_size"], reserve, params["copy_dirs"], planned=module.check_mode
-        )
-    return {"changed": False, "msg": "There is enough space for the new data."}
-
-
-def check_access(path: str, client_name: str) -> None:
-    """Check that etcd will accept the client after the restore. Raises RestoreError."""
-    problem = snapshot_users.access_problem(path, client_name)
-    if problem:
-        raise RestoreError(problem)
-
-
-def activate(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
-    """Swap the old and the new data, or report what would be swapped."""
-    if module.check_mode:
-        aside = [f"{swap.live}.before-{restore.id}" for swap in restore.swaps if os.path.lexists(swap.live)]
-        changed = not restore.is_activated
-        moved = f"move the old data to {' and '.join(aside)} and " if aside else ""
-        message = f"Would {moved}activate the new data."
-    else:
-        changed = not restore.is_activated
-        aside = backup_restore.activate(restore, module.params["marker"], time.time())
-        message = f"Moved the old data to {' and '.join(aside)}." if aside else "There was no old data to move."
-    if not changed:
-        message = f"The data of the restore {restore.id} is already active."
-    return {"changed": changed, "msg": message, "aside": aside if changed else []}
-
-
-def block(module: AnsibleModule, restore: Restore) -> dict[str, Any]:
-    """Mark the restore, and keep etcd from starting. The marker comes first: without it the drop-in permits a start."""
-    marker, guard = module.params["marker"], module.params["start_guard"]
-    marked = (backup_restore.read_marker(marker) or {}).get("id") == restore.id
-    changed = not (marked and (not guard or start_guard.is_blocked(guard, marker)))
-    if not module.check_mode:
-        backup_restore.begin(restore, marker, time.time())
-        if guard:
-            start_guard.block(guard, marker)
-    effect = ", and etcd does not start until it is finished" if guard else ""
-    return {"changed": changed, "msg": f"The restore {restore.id} is marked{effect}."}
-
-
-def permit(module: AnsibleModule) -> dict[str, Any]:
-    """Permit etcd to start, for a restore that has replaced the data."""
-    changed = not os.path.exists(start_guard.PERMISSION) if module.check_mode else start_guard.permit()
-    return {"changed": changed, "msg": "etcd may start until the next reboot."}
-
-
-def finish(module: AnsibleModule, marker: str, pending: str) -> dict[str, Any]:
-    """Finish the restore of this host. The marker goes last: until then the restore can be resumed."""
-    if not module.check_mode and module.params["start_guard"]:
-        start_guard.remove(module.params["start_guard"])
-    changed = bool(pending) if module.check_mode else backup_restore.finish(marker)
-    message = f"Finished the restore {pending}." if changed else "There is no restore to finish."
-    return {"changed": changed, "msg": message}
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "choices": STATES, "required": True},
+            "state": {"type": "str", "choices": list(STATES), "required": True},
             "id": {"type": "str"},
             "path": {"type": "path"},
             "client_name": {"type": "str"},
@@ -401,32 +271,17 @@ def main() -> None:
     exit_on_signals()
     params = module.params
     try:
-        restore = restore_folders.resolve_restore(params["id"] or "", params["data_dir"], params["wal_dir"] or "")
-        result: dict[str, Any] = {"changed": False, "msg": "Nothing was changed."}
-        if params["state"] == "checked":
-            result = check_space(module, restore)
-        elif params["state"] == "admitted":
-            check_access(params["path"], params["client_name"])
-        elif params["state"] == "prepared":
-            result = prepare(module, restore)
-        elif params["state"] == "blocked":
-            result = block(module, restore)
-        elif params["state"] == "activated":
-            result = activate(module, restore)
-        elif params["state"] == "permitted":
-            result = permit(module)
-        elif params["state"] == "finished":
-            pending = (backup_restore.read_marker(params["marker"]) or {}).get("id", "")
-            result = finish(module, params["marker"], pending)
-        to_resume = backup_restore.pending_id(params["marker"])
+        target = restore_folders.resolve_restore(params["id"] or "", params["data_dir"], params["wal_dir"] or "")
+        result = STATES[params["state"]](target, params, module.check_mode)
+        to_resume = restore.pending_id(params["marker"])
     except (ValueError, OSError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(
         pending=to_resume,
-        activated=bool(restore.id) and restore.is_activated,
-        ready=bool(restore.id) and restore.is_ready,
-        record=restore.record if restore.id else {},
-        restored=restore_folders.read_record(restore.data_dir) or {},
+        activated=bool(target.id) and target.is_activated,
+        ready=bool(target.id) and target.is_ready,
+        record=target.record if target.id else {},
+        restored=restore_folders.read_record(target.data_dir) or {},
         **result,
     )
 
