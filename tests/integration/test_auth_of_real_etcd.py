@@ -232,7 +232,7 @@ def test_authentication_is_disabled_again_if_the_proof_fails(run: Run, member: M
     with running([member]):
         result = run("etcd_auth", state="enabled", root_password=PASSWORDS["root"])
         refused(
-            result, "authentication is on, and etcd sees no user in the request", "So authentication was disabled again"
+            result, "authentication is on, and etcd sees no user in the request", "Authentication was disabled again"
         )
         assert run("etcd_auth")["enabled"] is False
         logged_in = {"login_user": "root", "login_password": PASSWORDS["root"]}

@@ -106,7 +106,9 @@ def check_request(request: Request) -> None:
         if not low <= value <= high:
             raise MeasureError(f"{name} is {value}, but must lie between {low} and {high}")
     if len(request.separator.encode()) > 8:
-        raise MeasureError(f"separator is {request.separator!r}, but may have 8 bytes at most; set for example /")
+        raise MeasureError(
+            f"separator is {request.separator!r}, which is over the limit of 8 bytes: use a shorter one, such as /"
+        )
     ordered = sorted(request.prefixes)
     inside = [f"{two} begins with {one}" for one, two in zip(ordered, ordered[1:]) if two.startswith(one)]
     if inside or not ordered:

@@ -99,7 +99,7 @@ def _parse_range(item: Mapping[str, Any]) -> KeyRange:
 def _parse_bounded(name: str, start: bytes, text: str) -> KeyRange:
     end = text.encode("utf-8", "surrogateescape")
     if name != "key":
-        raise ValueError(f"range_end is set beside {name}; it belongs to key")
+        raise ValueError(f"range_end and {name} are both set: use range_end only with key")
     if not start:
         raise ValueError("key is empty, but etcd has no empty key; write the first key of the range")
     if not end:

@@ -100,7 +100,7 @@ def enable(access: AccessControl, root_password: str) -> None:
             raise AuthError(
                 f"{problem}. Disabling authentication again failed too: {error}. Run this task again"
             ) from error
-        raise AuthError(f"{problem}. So authentication was disabled again")
+        raise AuthError(f"{problem}. Authentication was disabled again")
 
 
 def _was_enabled(access: AccessControl) -> bool:

@@ -121,7 +121,7 @@ def compose(figure: Figure, report: Report) -> None:
     figure.text(
         MARGIN,
         0.025,
-        "Thick: at most, garbage included. Thin: at least, what is live. The database's other pages come and go in what is left.",
+        "Thick bar: maximum, with garbage. Thin bar: live heap only. The page cache uses the rest and can be reclaimed.",
         fontsize=8,
         color=QUIET,
         va="center",

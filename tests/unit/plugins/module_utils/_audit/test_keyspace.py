@@ -104,7 +104,7 @@ def test_what_was_not_read_is_listed(keys_of: Any, budget: Any) -> None:
         ({"top": 0}, "top is 0, but must lie between 1 and 1000"),
         ({"prefixes": []}, "prefixes: the list is empty"),
         ({"prefixes": ["/a", ""]}, "prefixes: /a begins with "),
-        ({"separator": "much too long"}, "may have 8 bytes at most"),
+        ({"separator": "much too long"}, "over the limit of 8 bytes"),
     ],
 )
 def test_invalid_requests(changed: dict[str, Any], message: str) -> None:

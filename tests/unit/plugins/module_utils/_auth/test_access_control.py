@@ -108,8 +108,8 @@ esac"""
     ("files", "says"),
     [
         (["commits"], ""),
-        (["commits", "denied"], "lacks the role root.*So authentication was disabled again"),
-        ([], "enabling authentication: context deadline exceeded. So authentication was disabled again"),
+        (["commits", "denied"], "lacks the role root.*Authentication was disabled again"),
+        ([], "enabling authentication: context deadline exceeded. Authentication was disabled again"),
     ],
 )
 def test_enabling_may_take_effect_after_the_clients_timeout(

@@ -50,7 +50,7 @@ def test_ranges(item: dict[str, Any], keys: KeyRange, name: str) -> None:
         ({}, "no range set; set one of key, prefix and from_key"),
         ({"key": "a", "prefix": "b"}, "key and prefix set; set one"),
         ({"range_end": "b"}, "no range set"),
-        ({"prefix": "a", "range_end": "b"}, "range_end is set beside prefix; it belongs to key"),
+        ({"prefix": "a", "range_end": "b"}, "range_end and prefix are both set: use range_end only with key"),
         ({"key": ""}, "key is empty, but etcd has no empty key; for every key write prefix: ''"),
         ({"from_key": ""}, "from_key is empty"),
         ({"key": "", "range_end": "b"}, "key is empty, but etcd has no empty key; write the first key of the range"),
