@@ -206,14 +206,14 @@ def _in_pod(words: list[str]) -> Command | None:
 
 
 def _is_command(words: list[str], position: int) -> bool:
-    """Tell whether the word is run rather than passed: a data directory may be called etcd too."""
+    """Return whether the word is a command rather than an argument: a data directory may be called etcd too."""
     start = max((number + 1 for number in range(position) if _SEPARATOR.match(words[number])), default=0)
     if any(_OTHER_COMMANDS.match(word) for word in words[start:position]):
         return False
     following = words[position + 1] if position + 1 < len(words) else ""
     is_first = position == 0 or _RUNS.match(words[position - 1]) is not None
     if following.startswith("-"):
-        # Of the argument of another program it is certain only with a flag of etcd.
+        # After another program, the word is known to be etcd only if a flag of etcd follows.
         return is_first or (not words[position - 1].startswith("-") and any(map(is_flag, words[position + 1 :])))
     return _NOTHING.match(following) is not None and is_first
 

@@ -24,7 +24,7 @@ def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     """Read files and folders; leave out the paths that match ``ignore``."""
     tree = collect(paths, ignore)
     reading = read(tree.texts)
-    # The linter has read a file that certainly configures no etcd, also if the user named it.
+    # A file that is known to configure no etcd counts as read, also if the user named it.
     without = {path: why for path, why in reading.passed_over.items() if path in tree.named and why in WITHOUT_ETCD}
     problems = {**reading.passed_over, **tree.problems}
     refused = {path: why for path, why in problems.items() if path in tree.named and path not in without}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find what is certain of a value that is a template of Jinja: a scheme in all of its branches, the body of a loop, a text in an expression."""
+"""Find the known parts of a Jinja template: a scheme that all branches share, the body of a loop, a text in an expression."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def constants(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def certain(text: str, known: Mapping[str, str]) -> Certain | None:
-    """Return what is certain of a text; None if a condition decides about it."""
+    """Return the known part of a text; None if it depends on a condition."""
     for _step in range(_MAX_STEPS):
         filled = _NAME.sub(lambda found: known.get(found[1], found[0]), text)
         if filled == text:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read as much of broken YAML as is certain: tabs, values without quotes, marks of a merge, and one broken document or service among others."""
+"""Read the known part of broken YAML: tabs, values without quotes, marks of a merge, and one broken document or service among others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST = 3_000
 
 
 def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
-    """Parse a file as YAML, with what was not read of a broken one, empty for others. Raises Unparsed if nothing is certain."""
+    """Parse a file as YAML. Return also what was not read of broken YAML, else "". Raises Unparsed if nothing is known."""
     try:
         return outline.parse(file, is_cloud_config), ""
     except Unparsed as problem:
@@ -48,7 +48,7 @@ def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
 
 
 def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
-    """Parse a file that is not YAML, and say what was not read; None if nothing is certain."""
+    """Parse broken YAML. Return also what was not read; None if nothing is known."""
     if len(file.lines) > _LONGEST:
         return None
     lines = [line for line in file.lines if not _FENCE.match(line.text)]

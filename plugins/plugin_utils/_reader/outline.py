@@ -163,7 +163,7 @@ class _Outline:
         self._append(line, text)
 
     def _conditional_text(self, text: str) -> str:
-        """Return what is certain of a line of a script under a condition."""
+        """Return the known part of a line of a script under a condition."""
         assigned = _ASSIGNMENT.match(text)
         if assigned:
             return f"{assigned[1]}{UNKNOWN}"

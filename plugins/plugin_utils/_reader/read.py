@@ -3,8 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read files of any form, and build the document that headroom-lint hands to the policies.
 
-The document is {files, lines, unparsed, translated}: files as conftest's --combine has them ([{path, contents}]); path → the lines of its words and
-the ranges of its names; path → why a file about etcd was not read; and the inventories that were translated into the form of YAML ones.
+The document is {files, lines, unparsed, translated}:
+
+- files: [{path, contents}], as conftest's --combine passes them
+- lines: path → the lines of its words, and the line ranges of its names
+- unparsed: path → why a file about etcd was not read
+- translated: the paths of inventories that were converted to the form of YAML inventories
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
-# Ansible passes over a file of variables or an inventory with another suffix.
+# Ansible ignores a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)
 _PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
@@ -113,7 +117,7 @@ class _Reader:
             # Its scripts are other files.
             self._state.add_members(path, [member.elsewhere("variables")])
         if before == self._state.size():
-            # Of a Dockerfile it is certain that it starts something else.
+            # A Dockerfile that configures no etcd is known to start something else.
             mentioned = "" if dockerfile.is_dockerfile(path, text) else scripts.mentioned_in(path, text)
             if mentioned and path not in self._state.unparsed:
                 self._state.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
@@ -137,7 +141,7 @@ class _Reader:
             self._add_text(file)
 
     def _add_text(self, original: Text) -> None:
-        """Read a text that is neither YAML nor JSON by its name. Of YAML with conditions nothing is certain."""
+        """Read a text whose name does not mean YAML or JSON. In YAML with conditions, no value is known."""
         file = original._replace(lines=templates.settle(original.lines))
         text = file.text
         if dockerfile.is_dockerfile(file.target, text):
@@ -214,7 +218,7 @@ class _Reader:
         if not (roles and variable_files.is_of_group(file.path)):
             self._state.add_documents(file.path, parsed.documents)
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
-            # Ansible would pass it over by its name.
+            # Ansible would ignore it because of its name.
             self._state.translated[file.path] = True
         started = [*playbook.containers(parsed.documents)]
         if file.path in self._state.releases and playbook.starts_etcd(parsed.documents):

@@ -24,7 +24,7 @@ DOCUMENT = re.compile(
 )
 # A template of a document, which may have conditions.
 TEMPLATE = re.compile(r"\.(ya?ml|json|manifest|compose)\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$", re.IGNORECASE)
-# Documents about etcd in which no setting of etcd need stand: resources of Kubernetes, Compose files, k3s and RKE2.
+# Documents that may concern etcd without any of its settings: resources of Kubernetes, Compose files, k3s and RKE2.
 _RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.
 MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")

@@ -74,7 +74,7 @@ def variables_of(documents: Iterable[Any]) -> dict[str, Any]:
 
 
 def settings_of(variables: Mapping[str, Any]) -> list[Setting]:
-    """Return the settings whose values are certain: URLs with a scheme, and numbers."""
+    """Return the settings whose values are known: URLs with a scheme, and numbers."""
     constants = jinja.constants(variables)
     named = list(_walk(variables, False, ()))
     settings: dict[str, Setting] = {}

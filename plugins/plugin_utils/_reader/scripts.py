@@ -52,7 +52,7 @@ def mentioned_in(path: str, text: str) -> str:
 
 
 def starts_etcd(file: Text) -> bool:
-    """Tell whether a text is certainly a script, by its name or its place, and starts etcd, perhaps without flags; or by its name, and installs it."""
+    """Return whether a text is a script by its name or place and starts etcd, perhaps without flags; or is one by its name and installs etcd."""
     is_named = _SHELL_FILE.search(file.target) is not None
     if not (is_named or file.target in SCRIPTS or file.text.startswith("#!")) or "etcd" not in file.text:
         return False

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the variables of a shell script whose values are certain, the arguments that it collects in them, and those that it exports."""
+"""Find the variables of a shell script whose values are known, the arguments that it collects in them, and those that it exports."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _arguments(lines: list[Line], constants: dict[str, str]) -> dict[str, str]:
 
 
 def _appended(lines: list[Line]) -> dict[str, str]:
-    """Return the variables that are set once and then extended, all at one indentation: what a condition adds is not certain."""
+    """Return the variables that are set once and then extended, all at one indentation, because words added under a condition are unknown."""
     steps: dict[str, list[_Step]] = {}
     for line in lines:
         found = _COLLECTS.match(line.text)

@@ -50,7 +50,7 @@ def settle(lines: list[Line]) -> list[Line]:
                 settled += _without_condition(block, settled)
                 block = []
         elif not found and "macro" in open_tags:
-            # What it writes stands where it is called.
+            # The output of a macro appears where the macro is called.
             continue
         elif not found and "if" in open_tags:
             block.append(line)
@@ -60,7 +60,7 @@ def settle(lines: list[Line]) -> list[Line]:
 
 
 def _without_condition(block: list[Line], before: list[Line]) -> list[Line]:
-    """Return what is certain of the lines under a condition."""
+    """Return the known part of the lines under a condition."""
     if not block:
         return []
     assigned = [line._replace(text=f"{found[1]}{UNKNOWN}") for line in block if (found := _ASSIGNMENT.match(line.text))]
