@@ -42,12 +42,12 @@ class Entry:
         return PurePosixPath(*parts[first:])
 
     def allows(self, rule: str) -> bool:
-        """Tell whether a finding of the rule is right here, though nobody demands it."""
+        """Return whether a finding of the rule is correct for this file, although it is not expected."""
         return any(rule == each or (each.endswith("/*") and rule.startswith(each[:-1])) for each in self.allowed)
 
 
 def first_set_of(repository: str, path: str) -> str:
-    """Return which of the first two sets a file belongs to, which nobody chooses."""
+    """Return which of the first two sets a file belongs to; its digest decides, so that nobody can choose."""
     return (TUNE, HELD)[int(hashlib.sha256(f"{repository} {path}".encode()).hexdigest(), 16) % 2]
 
 

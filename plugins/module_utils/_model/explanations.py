@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The texts of an estimate: why each component takes what it takes, and what to know in addition to the figures.
+"""Explain an estimate in text: the reason for the size of each component, and remarks.
 
 Private to the collection. Pure.
 """

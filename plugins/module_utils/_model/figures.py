@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The figures of one member, typed: what the search for a plan asks of each trial, and what only a report shows.
+"""Types for the figures of one member: those that the search for a plan compares, and those that only reports show.
 
 Private to the collection. Pure.
 """

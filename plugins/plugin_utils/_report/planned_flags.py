@@ -48,7 +48,7 @@ def _settings(plan: Mapping[str, Any], process: Mapping[str, Any], unit: str) ->
 
 
 def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
-    """Return the limits and Go's settings: of a drop-in where there is a unit, else as variables."""
+    """Return the limits and Go's settings as a drop-in of the unit; without a unit, Go's settings as variables."""
     environment = [f"{name}={value}" for name, value in plan["environment"].items()]
     if not unit:
         return ["the environment of etcd:", *_indented(environment)] if environment else []
