@@ -14,12 +14,13 @@ The document is {files, lines, unparsed, translated}:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
+    forms,
     hcl,
     ini,
     makefile,
@@ -29,7 +30,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     nix_options,
     notes,
     playbook,
-    quadlet,
     script,
     scripts,
     shell_variables,
@@ -40,18 +40,16 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     windows,
     wrapped,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND, Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import Form
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
-    TEMPLATE,
     Text,
-    begins_as_manifest,
     begins_as_playbook,
     is_about_etcd,
     is_complete,
     is_configuration,
-    is_environment,
     is_manifest,
     is_resource,
     mention,
@@ -63,7 +61,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state imp
 
 # Ansible ignores a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)
-_PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 _CLOUD_CONFIG = re.compile(r"\A(## template: jinja\s+)?#cloud-config\b")
 _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 
@@ -141,41 +138,43 @@ class _Reader:
             self._add_text(file)
 
     def _add_text(self, original: Text) -> None:
-        """Read a text whose name does not mean YAML or JSON. In YAML with conditions, no value is known."""
-        file = original._replace(lines=templates.settle(original.lines))
-        text = file.text
-        if dockerfile.is_dockerfile(file.target, text):
-            self._add_dockerfile(file)
-        elif begins_as_manifest(original.text):
-            self._add_documents(original)
-        elif file.target.endswith(".nix"):
-            self._add_nix(file)
-        elif makefile.is_makefile(file.target):
-            lines = makefile.shell_lines(file.lines)
-            service = script.served_elsewhere(lines) if file.path in self._state.releases else None
-            self._state.add_members(file.path, script.members_of(lines) or ([service] if service else []))
-        elif windows.is_script(file.target):
-            members = script.members_of(windows.shell_lines(file.target, original.lines))
-            # Branches may start the same member in the foreground and in the background.
-            self._state.add_members(file.path, {str(one["command"]): one for one in members}.values())
-        elif hcl.FILE.search(file.target):
-            self._add_terraform(file)
-        # A script may contain a whole unit, so it is recognized first.
-        elif scripts.is_script(text):
-            self._add_script(file)
-        elif file.target == COMMAND or scripts.starts_etcd(file):
-            self._add_script(file)
-        elif unit.is_unit(text) or quadlet.is_container(text) or unit.unit_of(file.target) != file.target:
-            self._state.units.append(file)
-        elif scripts.has_commands(text) and file.target != script.PRINTED:
-            self._add_script(file)
-        elif is_environment(file):
-            self._state.environments.append(file)
-        elif is_configuration(file) or (TEMPLATE.search(file.target) and is_manifest(file.text)):
-            self._add_documents(original)
-        elif file.path == file.target and not _PROSE.search(file.path):
+        """Read a text whose name does not mean YAML or JSON, by its form."""
+        settled = original._replace(lines=templates.settle(original.lines))
+        form = forms.form_of(original, settled)
+        if form is None:
+            return
+        # No value of a document with conditions is known from its settled text, so documents are read from the original.
+        from_original: dict[Form, Callable[[Text], None]] = {
+            Form.MANIFEST: self._add_documents,
+            Form.CONFIGURATION: self._add_documents,
+            Form.WINDOWS: self._add_windows_script,
+        }
+        from_settled: dict[Form, Callable[[Text], None]] = {
+            Form.DOCKERFILE: self._add_dockerfile,
+            Form.NIX: self._add_nix,
+            Form.MAKEFILE: self._add_makefile,
+            Form.TERRAFORM: self._add_terraform,
+            Form.SCRIPT: self._add_script,
+            Form.UNIT: self._state.units.append,
+            Form.ENVIRONMENT: self._state.environments.append,
+        }
+        if form in from_original:
+            from_original[form](original)
+        elif form in from_settled:
+            from_settled[form](settled)
+        else:
             self._add_inventory(original)
-            self._add_example(file)
+            self._add_example(settled)
+
+    def _add_makefile(self, file: Text) -> None:
+        lines = makefile.shell_lines(file.lines)
+        service = script.served_elsewhere(lines) if file.path in self._state.releases else None
+        self._state.add_members(file.path, script.members_of(lines) or ([service] if service else []))
+
+    def _add_windows_script(self, file: Text) -> None:
+        members = script.members_of(windows.shell_lines(file.target, file.lines))
+        # Branches may start the same member in the foreground and in the background.
+        self._state.add_members(file.path, {str(one["command"]): one for one in members}.values())
 
     def _add_example(self, file: Text) -> None:
         """Read variables or a playbook in a file whose name is not that of YAML, such as pillar.example."""
