@@ -114,7 +114,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Find what is in the way of etcd 3.7
+- name: Find the obstacles to etcd 3.7
   etcdops.headroom.etcd_release:
     state: checked
     release: 3.7.3
