@@ -89,7 +89,7 @@ CPU = [
     pytest(
         "conftest",
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py "
-        "tests/policies/test_plan_agreement.py tests/policies/test_strangers.py",
+        "tests/policies/test_plan_agreement.py tests/policies/test_public_files.py",
     ),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz"),
 ]

@@ -60,7 +60,7 @@ def members_of(release: tuple[str, Line] | None, documents: list[Any], file: Tex
     if file.path != file.target or names & _OTHER_DOCUMENTS or has_server_keys(names) or is_inventory(documents):
         return []
     settings = role_variables.settings_of(role_variables.variables_of(documents))
-    if _GROUP_VARS.search(file.path) and not _is_of_a_stranger(file.path, names, settings, release):
+    if _GROUP_VARS.search(file.path) and not _is_unread_by_policies(file.path, names, settings, release):
         return []
     found = None if _GROUP_VARS.search(file.path) else _settings(documents)
     sections = [document.get("etcd") for document in documents if isinstance(document, dict)]
@@ -79,10 +79,10 @@ def is_of_group(path: str) -> bool:
     return _GROUP_VARS.search(path) is not None
 
 
-def _is_of_a_stranger(
+def _is_unread_by_policies(
     path: str, names: set[str], settings: list[role_variables.Setting], release: tuple[str, Line] | None
 ) -> bool:
-    """Tell whether the policies do not read what a file of group_vars states: URLs, a release in another variable, or variables of another group."""
+    """Return whether the policies do not read the settings in a file of group_vars: URLs, a release in another variable, or variables of another group."""
     if any(map(OF_KNOWN_ROLES.match, names)):
         return False
     is_read = release is None or _READ_RELEASE.match(release[1].text) is not None

@@ -179,7 +179,7 @@ is_deployed(name) if {
 	definition.root == name
 	definition.group == group[name]
 	definitions.is_group(definition.body)
-	not _is_of_strangers(name)
+	not _is_of_another_role(name)
 }
 
 is_deployed(name) if files.listed[name][group[name]]
@@ -187,7 +187,7 @@ is_deployed(name) if files.listed[name][group[name]]
 is_deployed(name) if {
 	has_variables(name)
 	not has_no_inventory_file(name)
-	not _is_of_strangers(name)
+	not _is_of_another_role(name)
 }
 
 is_deployed(name) if {
@@ -200,13 +200,13 @@ is_deployed(name) if {
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]
 
 # headroom-lint sees all hosts. An empty group of another role may mean that its etcd is optional, or that the hosts come from elsewhere.
-_is_of_strangers(name) if {
+_is_of_another_role(name) if {
 	files.reader.files
 	format[name] != "headroom"
 }
 
 # Variables of another role alone, such as one file that a pre-commit hook lints. They do not say that their hosts are missing.
-_is_of_strangers(name) if {
+_is_of_another_role(name) if {
 	format[name] != "headroom"
 	not inventory.opaque[name]
 	every file in paths.inventory_files { file.root != name }
