@@ -19,7 +19,7 @@ PAGES = {
     "etcd_auth": ("auth",),
     "etcd_maintenance": ("maintenance", "backup"),
     "etcd_priority": ("priority",),
-    "etcd_restore": ("backup",),
+    "etcd_restore": ("restore",),
     "etcd_storage": ("storage",),
     "etcd_tls": ("deploy",),
 }
