@@ -223,8 +223,12 @@ _canonical_name(format, variable) := name if {
 	variable in _shared
 } else := "extra_config"
 
+# etcd_extra_vars are the last lines of etcd.env. Both systemd and docker run --env-file take the last line of a variable.
 _given("kubespray", variables, unknown, _) := array.concat(
-	_one_variable_each("kubespray", _kubespray, variables, unknown),
+	[entry |
+		some entry in _one_variable_each("kubespray", _kubespray, variables, unknown)
+		not entry.spelling in object.keys(_map(variables, "etcd_extra_vars"))
+	],
 	_environment("etcd_extra_vars", variables),
 )
 

@@ -51,6 +51,19 @@ test_kubespray_stated if {
 	found.limit == {"name": "etcd_memory_limit", "bytes": 536870912}
 }
 
+# The template writes etcd_extra_vars below the other variables, so that they win.
+test_kubespray_extra_vars_override if {
+	found := _member("kubespray", {
+		"etcd_version": "3.5.21",
+		"etcd_snapshot_count": 5000,
+		"etcd_extra_vars": {"ETCD_SNAPSHOT_COUNT": "7000", "ETCD_MAX_REQUEST_BYTES": "20971520"},
+	})
+	found.settings.snapshot_count == 7000
+	found.settings.max_request_bytes == 20971520
+	found.names.max_request_bytes == `etcd_extra_vars["ETCD_MAX_REQUEST_BYTES"]`
+	count(found.twice) == 0
+}
+
 limits := [
 	[{"etcd_deployment_type": "docker", "etcd_memory_limit": "0"}, null],
 	[{"etcd_deployment_type": "host", "etcd_memory_limit": "512M"}, null],
