@@ -20,7 +20,6 @@ _entries(statement) := {name: entries |
 		some entry in statement.given
 		entry.value != null
 		name := spelling.setting(release, entry.form, entry.spelling)
-		not name in _identity
 	]
 	some name in {name | some [name, _] in named}
 	entries := [entry | some [other, entry] in named; other == name]
@@ -39,7 +38,7 @@ member(statement) := object.union(_member(statement, {}), {
 	name := _config_file(statement)
 } else := _member(statement, _entries(statement))
 
-_member(statement, entries) := {
+_member(statement, all_entries) := {
 	"format": statement.format,
 	"kubernetes": statement.kubernetes,
 	"version": statement.version,
@@ -48,12 +47,14 @@ _member(statement, entries) := {
 	"settings": {name: spelling.value_of(found[0].form, name, found[0].value) | some name, found in entries},
 	"names": {name: found[0].name | some name, found in entries},
 	"given": statement.given,
-	"twice": _twice(statement, entries),
+	"twice": _twice(statement, all_entries),
 	"limit": statement.limit,
 	"default_limit": object.get(statement, "default_limit", null),
 	"data_size": null,
 	"memlock": object.get(statement, "memlock", null),
 	"unknown": _unknown(statement),
+} if {
+	entries := object.remove(all_entries, _identity)
 }
 
 # Until 3.3 a flag wins over its variable.

@@ -30,6 +30,14 @@ test_member if {
 	not found.config_file
 }
 
+# The name is no setting of a profile, but etcd refuses two of them too.
+test_name_twice if {
+	variable := {"name": "ETCD_NAME", "form": "env", "spelling": "ETCD_NAME", "value": "n1"}
+	found := statement.member(_statement([given[3], variable], {}))
+	found.settings == {}
+	found.twice == {"name": ["--name", "ETCD_NAME"]}
+}
+
 # With a config file etcd ignores flags and environment.
 test_config_file if {
 	files := [{"name": "--config-file", "form": "flag", "spelling": "config-file", "value": "/etc/etcd.yml"}]
