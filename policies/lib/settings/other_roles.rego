@@ -83,6 +83,7 @@ _defaults := {
 
 # Constants in the roles' templates.
 _fixed := {
+	"kubespray": {"ETCD_PEER_TRUSTED_CA_FILE": "/etc/ssl/etcd/ssl/ca.pem"},
 	"autobase": {
 		"ETCD_HEARTBEAT_INTERVAL": "1000",
 		"ETCD_ELECTION_TIMEOUT": "5000",
@@ -226,7 +227,7 @@ _canonical_name(format, variable) := name if {
 # etcd_extra_vars are the last lines of etcd.env. Both systemd and docker run --env-file take the last line of a variable.
 _given("kubespray", variables, unknown, _) := array.concat(
 	[entry |
-		some entry in _one_variable_each("kubespray", _kubespray, variables, unknown)
+		some entry in array.concat(_one_variable_each("kubespray", _kubespray, variables, unknown), _constants("kubespray"))
 		not entry.spelling in object.keys(_map(variables, "etcd_extra_vars"))
 	],
 	_environment("etcd_extra_vars", variables),

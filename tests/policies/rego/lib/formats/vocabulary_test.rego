@@ -13,7 +13,7 @@ cases := [
 		"kubeadm with a map",
 		{"apiVersion": "kubeadm.k8s.io/v1beta3", "kind": "ClusterConfiguration", "etcd": {"local": {"imageTag": "3.5.9-0", "extraArgs": {"quota-backend-bytes": "5"}}}},
 		{"etcd"},
-		{"quota_backend_bytes": 5, "snapshot_count": 10000, "client_cert_auth": true, "peer_client_cert_auth": true},
+		object.union(_of_kubeadm, {"quota_backend_bytes": 5}),
 	],
 	[
 		"kubeadm with a list",
@@ -22,14 +22,14 @@ cases := [
 			"extraEnvs": [{"name": "ETCD_HEARTBEAT_INTERVAL", "value": "5"}, {"name": "HTTP_PROXY", "value": "x"}, 5],
 		}}},
 		{"etcd"},
-		{"snapshot_count": 7, "heartbeat_interval": 5, "client_cert_auth": true, "peer_client_cert_auth": true},
+		object.union(_of_kubeadm, {"snapshot_count": 7, "heartbeat_interval": 5}),
 	],
 	["kubeadm with etcd elsewhere", {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"external": {}}}, set(), {}],
 	[
 		"k3s",
 		{"etcd-arg": ["--snapshot-count=7", "unsafe-no-fsync"]},
 		{"etcd"},
-		{"snapshot_count": 7, "unsafe_no_fsync": true, "election_timeout": 5000, "heartbeat_interval": 500, "client_cert_auth": true, "peer_client_cert_auth": true},
+		object.union(_of_k3s, {"snapshot_count": 7, "unsafe_no_fsync": true}),
 	],
 	["k3s with another database", {"write-kubeconfig-mode": "0600"}, set(), {}],
 	[
@@ -44,7 +44,7 @@ cases := [
 		"talos",
 		{"cluster": {"etcd": {"extraArgs": {"listen-metrics-urls": ["http://a", "http://b"]}}}},
 		{"etcd"},
-		{"client_cert_auth": true, "peer_client_cert_auth": true, "listen_metrics_urls": "http://a,http://b"},
+		object.union(_of_talos, {"listen_metrics_urls": "http://a,http://b"}),
 	],
 	[
 		"talhelper",
@@ -56,7 +56,7 @@ cases := [
 			"controlPlane": {"patches": ["cluster:\n  etcd:\n    extraArgs:\n      heartbeat-interval: 5\n", "patches/b.yaml"]},
 		},
 		{"etcd-0", "etcd-1"},
-		{"snapshot_count": 7, "heartbeat_interval": 5, "client_cert_auth": true, "peer_client_cert_auth": true},
+		object.union(_of_talos, {"snapshot_count": 7, "heartbeat_interval": 5}),
 	],
 	["k0sctl", _k0sctl(["controller", "controller+worker", "worker"], {}), {"kv-0", "kv-1"}, _of_k0s],
 	["k0sctl with one role that has SQLite", _k0sctl(["single"], {}), set(), {}],
@@ -135,7 +135,25 @@ _kops(version, members) := {
 	]},
 }
 
-_of_k0s := {"client_cert_auth": true, "peer_client_cert_auth": true, "listen_client_urls": "https://127.0.0.1:2379"}
+_of_kubeadm := object.union(_with_certificates("/etc/kubernetes/pki/etcd/ca.crt"), {"snapshot_count": 10000})
+
+_of_k3s := object.union(_with_certificates("/var/lib/rancher/k3s/server/tls/etcd/server-ca.crt"), {
+	"peer_trusted_ca_file": "/var/lib/rancher/k3s/server/tls/etcd/peer-ca.crt",
+	"snapshot_count": 10000,
+	"election_timeout": 5000,
+	"heartbeat_interval": 500,
+})
+
+_of_talos := _with_certificates("/system/secrets/etcd/ca.crt")
+
+_of_k0s := object.union(_with_certificates("/var/lib/k0s/pki/etcd/ca.crt"), {"listen_client_urls": "https://127.0.0.1:2379"})
+
+_with_certificates(authority) := {
+	"client_cert_auth": true,
+	"peer_client_cert_auth": true,
+	"trusted_ca_file": authority,
+	"peer_trusted_ca_file": authority,
+}
 
 _bitnami := {
 	"image": {"repository": "bitnami/etcd", "tag": "3.5.7-debian-11-r22"},
