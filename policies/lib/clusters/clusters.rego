@@ -10,7 +10,6 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.releases
 import data.headroom.settings.dispatch
-import data.headroom.settings.headroom_roles
 import data.headroom.text
 
 # Inventory → the name of its group of members.
@@ -80,11 +79,18 @@ members := {key: union(sets) |
 # [inventory, host] → the member's name, if it differs from the host's.
 names := {[name, host]: own |
 	some name, all_hosts in _hosts
-	"etcd_name" in object.keys(inventory.examples(name).known)
-	some bundle in inventory.bundles(name, {"etcd_name"})
-	own := headroom_roles.name(bundle.known)
+	variable := name_variable(name)
+	variable in object.keys(inventory.examples(name).known)
+	some bundle in inventory.bundles(name, {variable})
+	own := sprintf("%v", [bundle.known[variable]])
+	bundle.known[variable] != null
 	some host in (bundle.hosts & all_hosts)
 }
+
+# The variable of an inventory that names a member.
+name_variable(name) := "etcd_member_name" if {
+	dispatch.format[name] == "kubespray"
+} else := "etcd_name"
 
 # The number of members of a bundle's cluster. of_cluster: the visible hosts of the cluster, empty if the cluster is unknown.
 _size(bundle, of_cluster) := count(of_cluster) if {

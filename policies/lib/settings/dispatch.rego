@@ -9,6 +9,9 @@ import data.headroom.settings.headroom_roles
 import data.headroom.settings.other_roles
 import data.headroom.settings.statement
 
+# Inventory → format.
+format := detect.format
+
 # Inventory → the group of its members.
 group := object.union(detect.group, {path: "etcd" | some path in formats.paths})
 

@@ -156,6 +156,3 @@ host(variables, unknown) := {
 } if {
 	facts := {fact: object.get(variables, variable, null) | some variable, fact in _facts}
 }
-
-# The member's own name; undefined if it is the host's.
-name(variables) := sprintf("%v", [variables.etcd_name]) if variables.etcd_name != null

@@ -60,8 +60,3 @@ test_place if {
 	found.names == {"data_device": "etcd_storage_data_device"}
 	found.unknown == {"nice"}
 }
-
-test_name if {
-	headroom_roles.name({"etcd_name": 5}) == "5"
-	not headroom_roles.name({})
-}
