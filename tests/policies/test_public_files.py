@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
         {
             "flags/passed_over": "etcd 3.6.16 ignores ETCD_BUCKET, ETCD_PROXY",
             "security/plain_http": "http://${IP}:2379 is plain HTTP",
-            "compaction/off": "Set auto-compaction-retention, for example to 5m\n",
+            "compaction/off": "Set auto-compaction-retention, for example to 5m (in revision mode, to 1000)\n",
             "topology/single_member": "has one member",
         },
         {"flags/unknown_setting", "inventory/unknown_value"},

@@ -35,6 +35,13 @@ effective_number(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.na
 	series := releases.series(etcd.release)
 }
 
+# How many revisions etcd keeps if the retention in revision mode is a duration: one for each nanosecond.
+revisions_of_duration(etcd) := revisions if {
+	etcd.settings.auto_compaction_mode == "revision"
+	revisions := units.parse_duration(etcd.settings.auto_compaction_retention)
+	revisions > 0
+}
+
 # As Ansible's `bool` filter, because INI files turn booleans into texts.
 is_true(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}
 

@@ -3,19 +3,21 @@
 # description: |
 #   etcd keeps every revision of every key until it is compacted. Without compaction, the index and the database grow
 #   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. A file for other
-#   tools may not show all settings, so a missing retention there is only a warning.
+#   tools may not show all settings, so a missing retention there is only a warning. In revision mode etcd takes a
+#   duration as its number of nanoseconds, so 5m keeps 300 billion revisions.
 # custom:
 #   id: compaction/off
 #   severity: deny
-#   fix: Set auto-compaction-retention, for example to 5m, or set etcd_workload and let the plan choose it
-#   fix_in_files: Set auto-compaction-retention, for example to 5m
-#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction
+#   fix: Set auto-compaction-retention, for example to 5m (in revision mode, to 1000), or set etcd_workload and let the plan choose it
+#   fix_in_files: Set auto-compaction-retention, for example to 5m (in revision mode, to 1000)
+#   source: https://etcd.io/docs/v3.6/op-guide/maintenance/#auto-compaction; server/embed/etcd.go (parseCompactionRetention)
 package headroom.rules.compaction.off
 
 import data.headroom.clusters
 import data.headroom.files
 import data.headroom.result
 import data.headroom.settings
+import data.headroom.units
 
 deny contains finding if some finding in result.findings("compaction/off", problems)
 
@@ -37,6 +39,13 @@ _compacted_by_client if {
 _off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])) if {
 	value := profile.etcd.settings.auto_compaction_retention
 	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
+	name := profile.etcd.names.auto_compaction_retention
+} else := result.problem(profile, name, sprintf("%s is %v, which etcd reads as %s revisions in revision mode, so it compacts nothing", [
+	name,
+	profile.etcd.settings.auto_compaction_retention,
+	units.format_count(revisions),
+])) if {
+	revisions := settings.revisions_of_duration(profile.etcd)
 	name := profile.etcd.names.auto_compaction_retention
 } else := _unset(profile) if {
 	settings.is_unplanned(profile.etcd)
