@@ -36,13 +36,8 @@ describe(form, type) := "a duration with its unit, such as 10s" if {
 	"duration": "a whole number of nanoseconds",
 }[type]
 
-# The end of a message: the number that the author probably meant.
-hint(value, type) := sprintf(": that is %d", [meant(value, type)]) if {
-	meant(value, type)
-} else := ""
-
 # The number that the author probably meant by a text such as "8GB".
-meant(value, type) := units.parse_size(value) if {
+meant(value, type) := units.parse_size(regex.replace(value, `^([0-9.]+[KMGT]i)$`, "${1}B")) if {
 	type in {"int", "uint"}
 	is_string(value)
 } else := units.parse_duration(value) if {

@@ -2,16 +2,16 @@
 # title: Every setting has the type that etcd expects
 # description: |
 #   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
+#   It also exits on a value of another form: a retention of "1d" is none of Go's durations.
 # custom:
 #   id: flags/wrong_type
 #   severity: deny
-#   fix: Write the value in the type that etcd expects
+#   fix: Write the value as etcd expects it
 #   source: embed.Config of each release
 package headroom.rules.flags.wrong_type
 
 import data.headroom.clusters
-import data.headroom.releases.spelling
-import data.headroom.releases.value_types
+import data.headroom.releases.accepted_values
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
@@ -19,18 +19,16 @@ deny contains finding if some finding in result.findings("flags/wrong_type", pro
 problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	kind := spelling.type_of(profile.etcd.release, entry.form, entry.spelling)
-	not spelling.is_readable(entry.form, kind, entry.value)
-	text := sprintf("%s is %s, but etcd expects %s%s", [
-		entry.name,
-		json.marshal(entry.value),
-		value_types.describe(entry.form, kind),
-		value_types.hint(entry.value, kind),
-	])
-	problem := _solvable(result.problem(profile, entry.name, text), entry.value, kind)
+	refusal := accepted_values.refusal(profile.etcd, entry)
+	text := sprintf("%s is %s, but etcd expects %s%s", [entry.name, json.marshal(entry.value), refusal.expected, _hint(refusal)])
+	problem := _solvable(result.problem(profile, entry.name, text), refusal)
 }
 
+_hint(refusal) := sprintf(": that is %v", [refusal.meant]) if {
+	refusal.meant
+} else := ""
+
 # Where the author's value is clear, the fix is that value.
-_solvable(problem, value, kind) := result.with_value(problem, value_types.meant(value, kind)) if {
-	value_types.meant(value, kind)
+_solvable(problem, refusal) := result.with_value(problem, refusal.meant) if {
+	refusal.meant
 } else := problem

@@ -12,7 +12,10 @@ package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
 import data.headroom.estimates
+import data.headroom.releases.accepted_values
+import data.headroom.releases.spelling
 import data.headroom.result
+import data.headroom.settings
 import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
@@ -32,10 +35,22 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	text := sprintf("etcd_memory_budget is %v, which is not a valid size", [budget])
 }
 
-# Reported by version/unknown and version/end_of_life, and by memory/gomemlimit_ignored and memory/gomemlimit_range.
+# Reported by version/unknown and version/end_of_life, by memory/gomemlimit_ignored and memory/gomemlimit_range, by flags/wrong_type, and by
+# compaction/off.
 _reported_elsewhere(etcd, _) if etcd.release == null
 
 _reported_elsewhere(_, problem) if regex.match(`^settings\.gomemlimit (has no effect|\()`, problem)
+
+_reported_elsewhere(etcd, problem) if {
+	some entry in etcd.given
+	accepted_values.refusal(etcd, entry)
+	startswith(problem, sprintf("settings.%s ", [spelling.setting(etcd.release, entry.form, entry.spelling)]))
+}
+
+_reported_elsewhere(etcd, problem) if {
+	startswith(problem, "settings.auto_compaction_retention ")
+	settings.revisions_of_duration(etcd)
+}
 
 # The model's names for settings → the user's.
 _as_written(etcd) := object.union(

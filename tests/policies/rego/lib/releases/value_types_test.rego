@@ -26,11 +26,12 @@ test_has_type[note] if {
 	{expected} == {true | value_types.has_type(value, kind)} | {false | not value_types.has_type(value, kind)}
 }
 
-test_hint if {
-	value_types.hint("8G", "int") == ": that is 8589934592"
-	value_types.hint("10s", "duration") == ": that is 10000000000"
-	value_types.hint("big", "int") == ""
-	value_types.hint(5, "string") == ""
+test_meant if {
+	value_types.meant("8G", "int") == 8589934592
+	value_types.meant("8Gi", "int") == 8589934592
+	value_types.meant("10s", "duration") == 10000000000
+	not value_types.meant("big", "int")
+	not value_types.meant(5, "string")
 }
 
 test_describe if {

@@ -1,0 +1,56 @@
+# METADATA
+# title: Values that etcd accepts
+# description: |
+#   etcd exits at the start if a value has the wrong type, and for some settings if it has the wrong form.
+package headroom.releases.accepted_values
+
+import data.headroom.releases.spelling
+import data.headroom.releases.value_types
+import data.headroom.units
+
+# What etcd expects of an entry with a value that it refuses: {expected, meant}, without `meant` if the author's intention is unclear.
+# Undefined if etcd accepts the value.
+refusal(etcd, entry) := object.union({"expected": value_types.describe(entry.form, kind)}, _meant(_kind_meant(etcd, entry, kind))) if {
+	kind := spelling.type_of(etcd.release, entry.form, entry.spelling)
+	not spelling.is_readable(entry.form, kind, entry.value)
+} else := object.union({"expected": _expected[name]}, _meant([meant | meant := _form_meant(name, value)])) if {
+	name := spelling.setting(etcd.release, entry.form, entry.spelling)
+	value := spelling.as_text(entry.value)
+
+	# A word in capitals is a placeholder, and an empty value counts as unset.
+	not regex.match(`^([A-Z][A-Z0-9_]*)?$`, value)
+	_has_wrong_form(name, value)
+}
+
+_meant([]) := {}
+
+_meant([value]) := {"meant": value}
+
+_kind_meant(etcd, entry, kind) := [meant |
+	spelling.setting(etcd.release, entry.form, entry.spelling) in _milliseconds
+	meant := floor(units.parse_duration(entry.value) / 1000000)
+] if {
+	is_string(entry.value)
+	units.parse_duration(entry.value)
+} else := [meant | meant := value_types.meant(entry.value, kind)]
+
+# etcd expects a number of these.
+_milliseconds := {"heartbeat_interval", "election_timeout"}
+
+_expected := {
+	"auto_compaction_mode": "periodic or revision",
+	"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number",
+}
+
+_has_wrong_form(name, value) if not regex.match(_forms[name], value)
+
+# Sources: Config.Validate and parseCompactionRetention in server/embed.
+_forms := {
+	"auto_compaction_mode": `^(periodic|revision)$`,
+	"auto_compaction_retention": `^(\+?[0-9]+|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+}
+
+# Go's durations have no days.
+_form_meant("auto_compaction_retention", value) := sprintf("%dh", [to_number(days) * 24]) if {
+	[_, days] := regex.find_all_string_submatch_n(`^([1-9][0-9]{0,4})d$`, value, 1)[0]
+}
