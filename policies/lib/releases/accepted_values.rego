@@ -1,9 +1,10 @@
 # METADATA
 # title: Values that etcd accepts
 # description: |
-#   etcd exits at the start if a value has the wrong type, and for some settings if it has the wrong form.
+#   etcd exits at the start if a value has the wrong type, and for some settings if it has the wrong form. So does Go's runtime inside it.
 package headroom.releases.accepted_values
 
+import data.headroom.releases
 import data.headroom.releases.spelling
 import data.headroom.releases.value_types
 import data.headroom.units
@@ -20,6 +21,7 @@ refusal(etcd, entry) := object.union({"expected": value_types.describe(entry.for
 	# A word in capitals is a placeholder, and an empty value counts as unset.
 	not regex.match(`^([A-Z][A-Z0-9_]*)?$`, value)
 	_has_wrong_form(name, value)
+	not _ignores(etcd, name)
 }
 
 _meant([]) := {}
@@ -40,17 +42,27 @@ _milliseconds := {"heartbeat_interval", "election_timeout"}
 _expected := {
 	"auto_compaction_mode": "periodic or revision",
 	"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number",
+	"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 }
+
+# Older Go ignores GOMEMLIMIT.
+_ignores(etcd, "gomemlimit") if semver.compare(releases.parse(etcd.version), releases.gomemlimit_since(etcd.version)) < 0
 
 _has_wrong_form(name, value) if not regex.match(_forms[name], value)
 
-# Sources: Config.Validate and parseCompactionRetention in server/embed.
+# Sources: Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
 	"auto_compaction_mode": `^(periodic|revision)$`,
 	"auto_compaction_retention": `^(\+?[0-9]+|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+	"gomemlimit": `^(off|[0-9]+(([KMGT]i)?B)?)$`,
 }
 
 # Go's durations have no days.
 _form_meant("auto_compaction_retention", value) := sprintf("%dh", [to_number(days) * 24]) if {
 	[_, days] := regex.find_all_string_submatch_n(`^([1-9][0-9]{0,4})d$`, value, 1)[0]
+}
+
+# Go writes 3GiB for what is often called 3GB or 3g.
+_form_meant("gomemlimit", value) := sprintf("%s%siB", [number, upper(unit)]) if {
+	[_, number, unit] := regex.find_all_string_submatch_n(`^\s*([0-9]+)\s*([KMGTkmgt])[Ii]?[Bb]?\s*$`, value, 1)[0]
 }
