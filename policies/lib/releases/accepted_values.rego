@@ -39,21 +39,59 @@ _kind_meant(etcd, entry, kind) := [meant |
 # etcd expects a number of these.
 _milliseconds := {"heartbeat_interval", "election_timeout"}
 
-_expected := {
-	"auto_compaction_mode": "periodic or revision",
-	"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number",
-	"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
+_expected := object.union(
+	{
+		"auto_compaction_mode": "periodic or revision",
+		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number",
+		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
+		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
+		"initial_cluster_state": "new or existing",
+		"logger": "zap",
+	},
+	{name: "URLs with http or https and a port, such as https://10.0.0.1:2379" | some name in _urls},
+)
+
+_urls := {
+	"advertise_client_urls",
+	"initial_advertise_peer_urls",
+	"listen_client_urls",
+	"listen_metrics_urls",
+	"listen_peer_urls",
 }
+
+# Until 3.4 there was another logger.
+_ignores(etcd, "logger") if not _has_one_logger(etcd.version)
+
+_has_one_logger(version) if semver.compare(releases.parse(version), "3.5.0") >= 0
 
 # Older Go ignores GOMEMLIMIT.
 _ignores(etcd, "gomemlimit") if semver.compare(releases.parse(etcd.version), releases.gomemlimit_since(etcd.version)) < 0
 
 _has_wrong_form(name, value) if not regex.match(_forms[name], value)
 
+_has_wrong_form(name, value) if {
+	name in _urls
+	some url in split(value, ",")
+	_is_wrong_url(trim_space(url))
+}
+
+_has_wrong_form("initial_cluster", value) if {
+	some peer in split(value, ",")
+	_is_wrong_url(regex.find_all_string_submatch_n(`^[^=]*=(.*?)\s*$`, peer, 1)[0][1])
+}
+
+# Without placeholders. Source: NewURLs in client/pkg/types.
+_is_wrong_url(url) if {
+	regex.match(`^[\w.:/\[\]-]*[a-z0-9][\w.:/\[\]-]*$`, url)
+	not regex.match(`^((?i)https?://[^/]+:[0-9]*|(?i)unixs?://.*)$`, url)
+}
+
 # Sources: Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
 	"auto_compaction_mode": `^(periodic|revision)$`,
 	"auto_compaction_retention": `^(\+?[0-9]+|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+	"initial_cluster_state": `^(new|existing)$`,
+	"logger": `^zap$`,
 	"gomemlimit": `^(off|[0-9]+(([KMGT]i)?B)?)$`,
 }
 

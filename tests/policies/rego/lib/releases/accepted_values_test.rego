@@ -23,6 +23,25 @@ values := [
 	["GOMEMLIMIT", "3GB", false],
 	["GOMEMLIMIT", "1.5GiB", false],
 	["GOMEMLIMIT", "1PiB", false],
+	["ETCD_INITIAL_CLUSTER_STATE", "new", true],
+	["ETCD_INITIAL_CLUSTER_STATE", "existing", true],
+	["ETCD_INITIAL_CLUSTER_STATE", "exist", false],
+	["ETCD_LOGGER", "zap", true],
+	["ETCD_LOGGER", "capnslog", false],
+	["ETCD_LISTEN_CLIENT_URLS", "https://10.0.0.1:2379, http://[::1]:2379,unix:///run/etcd.sock", true],
+	["ETCD_LISTEN_CLIENT_URLS", "HTTP://localhost:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "http://${IP}:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "@IP@:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "LISTEN_URL", true],
+	["ETCD_LISTEN_CLIENT_URLS", "http://%H:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "http://localhost:2379,0.0.0.0:2379", false],
+	["ETCD_LISTEN_CLIENT_URLS", "localhost:2379", false],
+	["ETCD_LISTEN_METRICS_URLS", "tcp://10.0.0.1:2381", false],
+	["ETCD_ADVERTISE_CLIENT_URLS", "http://10.0.0.1", false],
+	["ETCD_LISTEN_PEER_URLS", "http://10.0.0.1:2380/", false],
+	["ETCD_INITIAL_ADVERTISE_PEER_URLS", "10.0.0.1:2380", false],
+	["ETCD_INITIAL_CLUSTER", "a=https://10.0.0.1:2380,b=https://10.0.0.2:2380", true],
+	["ETCD_INITIAL_CLUSTER", "a=https://10.0.0.1:2380,b=10.0.0.2:2380", false],
 ]
 
 test_values[note] if {
@@ -30,6 +49,13 @@ test_values[note] if {
 	note := sprintf("%s=%s", [variable, value])
 	entry := {"name": variable, "form": "env", "spelling": variable, "value": value}
 	{accepted} == {false | accepted_values.refusal({"release": "3.7.3", "version": "3.7.3"}, entry)} | {true | not accepted_values.refusal({"release": "3.7.3", "version": "3.7.3"}, entry)}
+}
+
+# Until 3.4 capnslog was a logger.
+test_older_logger if {
+	entry := {"name": "--logger", "form": "flag", "spelling": "logger", "value": "capnslog"}
+	not accepted_values.refusal({"release": "3.5.35", "version": "3.4.30"}, entry)
+	not accepted_values.refusal({"release": null, "version": null}, entry)
 }
 
 meanings := [
