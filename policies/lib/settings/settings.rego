@@ -42,6 +42,12 @@ revisions_of_duration(etcd) := revisions if {
 	revisions > 0
 }
 
+# Whether Go collects garbage only at GOMEMLIMIT. Headroom's own variable is a number above 0.
+is_collector_off(etcd) if {
+	etcd.format
+	regex.match(`^(off|-[0-9]+)$`, sprintf("%v", [etcd.settings.gogc]))
+}
+
 # As Ansible's `bool` filter, because INI files turn booleans into texts.
 is_true(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}
 

@@ -54,8 +54,13 @@ _member(statement, all_entries) := {
 	"memlock": object.get(statement, "memlock", null),
 	"unknown": _unknown(statement),
 } if {
-	entries := object.remove(all_entries, _identity)
+	entries := object.remove(all_entries, _identity | _no_limit(all_entries))
 }
+
+# Go takes GOMEMLIMIT=off as no limit.
+_no_limit(entries) := {"gomemlimit"} if {
+	entries.gomemlimit[0].value == "off"
+} else := set()
 
 # Until 3.3 a flag wins over its variable.
 _twice(statement, entries) := {} if {

@@ -52,6 +52,13 @@ _reported_elsewhere(etcd, problem) if {
 	settings.revisions_of_duration(etcd)
 }
 
+# Go takes more values than the model knows. memory/gogc_off reports the dangerous one.
+_reported_elsewhere(etcd, problem) if {
+	startswith(problem, "settings.gogc ")
+	regex.match(`^(off|-?[0-9]+)$`, sprintf("%v", [etcd.settings.gogc]))
+	etcd.format
+}
+
 # The model's names for settings → the user's.
 _as_written(etcd) := object.union(
 	{sprintf("settings.%s", [setting]): name | some setting, name in etcd.names},
