@@ -102,9 +102,13 @@ _workload := _assumed.etcd_workload if {
 	is_object(_assumed.etcd_workload)
 } else := {}
 
-# Size of the cluster according to initial-cluster; null without one.
+# Size of the cluster according to initial-cluster; null without one. A member may have several URLs, each after its name. A placeholder may
+# stand for any name.
 _members(found) := number if {
-	number := count([member | some member in split(_initial_cluster(found), ","); trim_space(member) != ""])
+	entries := [trim_space(entry) | some entry in split(_initial_cluster(found), ",")]
+	named := {name | some entry in entries; name := regex.find_all_string_submatch_n(`^([\w.-]+)=`, entry, 1)[0][1]}
+	others := [entry | some entry in entries; entry != ""; not regex.match(`^[\w.-]+=`, entry)]
+	number := count(named) + count(others)
 	number > 0
 } else := null
 
