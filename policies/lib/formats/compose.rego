@@ -70,10 +70,33 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 	_limit(service),
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},
-	container.data_on_host(_given(service), _folders(service)),
+	_data_volume(service),
 ]))) if {
 	environment := _environment(service)
 }
+
+# The volume with the data directory.
+_data_volume(service) := object.union(on_host, {"facts": object.union(object.get(on_host, "facts", {}), in_memory)}) if {
+	on_host := container.data_on_host(_given(service), _folders(service))
+	mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
+	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | some key in _memory_keys(service, mount.source)}
+} else := {}
+
+# Where a service mounts memory at a path.
+_memory_keys(service, target) := {"tmpfs" | target in _tmpfs(service)} | {"volumes" |
+	some volume in service.volumes
+	volume.type == "tmpfs"
+	volume.target == target
+}
+
+# A path or a list of them, each perhaps with options.
+_tmpfs(service) := {split(path, ":")[0] | some path in _list(service.tmpfs)} if {
+	service.tmpfs
+} else := set()
+
+_list(value) := value if {
+	is_array(value)
+} else := [value]
 
 _given(service) := array.concat(command_line.flags(_words(service)), container.environment(_environment(service)))
 
@@ -105,7 +128,7 @@ _source(volume) := volume.source
 
 _source(volume) := source if [source, _] := array.slice(split(volume, ":"), 0, 2)
 
-_targets(service) := {target | some volume in service.volumes; target := _target(volume)}
+_targets(service) := {target | some volume in service.volumes; target := _target(volume)} | _tmpfs(service)
 
 _target(volume) := volume.target
 
