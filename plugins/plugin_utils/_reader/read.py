@@ -275,9 +275,10 @@ class _Reader:
         self._state.add_members(file.path, terraform.containers_of(root))
         self._state.add_documents(file.path, terraform.charts_of(root))
         release = terraform.release_of(root)
-        if release and self._state.alone and before == self._state.size():
+        if release and self._state.alone:
             self._state.releases.setdefault(file.path, (release[0], Line(file.path, release[1], "")))
-            self._state.add_members(file.path, [member.elsewhere("variables")])
+            if before == self._state.size():
+                self._state.add_members(file.path, [member.elsewhere("variables")])
 
     def _add_nix(self, file: Text) -> None:
         """Read the texts in a module of NixOS, such as cloud-config, and the options that are written out."""

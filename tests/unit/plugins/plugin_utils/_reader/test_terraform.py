@@ -55,6 +55,16 @@ def test_no_member(text: str) -> None:
     assert contents(text) == []
 
 
+def test_release_in_a_variable() -> None:
+    variable = 'variable "etcd_version" { default = "3.4.9" }\n'
+    unit = f'locals {{\n  unit = <<EOF\n[Service]\nExecStart=/opt/etcd-v${{var.etcd_version}}/etcd {FLAGS}\nEOF\n}}\n'
+    [found] = contents(variable + unit)
+    assert found["headroom_member"]["release"] == "3.4.9"
+    # Another file may set the variable.
+    [same] = read({"main.tf": variable + unit, "terraform.tfvars": 'etcd_version = "3.5.9"\n'}).document["files"]
+    assert same["contents"]["headroom_member"]["release"] is None
+
+
 def test_arguments_of_an_expression() -> None:
     [found] = contents(f'config {{\n  image = "{IMAGE}"\n  command = "etcd"\n  args = concat(var.a, ["b"])\n}}\n')
     assert list(found["headroom_member"]["unknown"]) == [hcl.PLACEHOLDER]
