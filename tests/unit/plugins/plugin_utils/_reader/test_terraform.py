@@ -57,7 +57,7 @@ def test_no_member(text: str) -> None:
 
 def test_release_in_a_variable() -> None:
     variable = 'variable "etcd_version" { default = "3.4.9" }\n'
-    unit = f'locals {{\n  unit = <<EOF\n[Service]\nExecStart=/opt/etcd-v${{var.etcd_version}}/etcd {FLAGS}\nEOF\n}}\n'
+    unit = f"locals {{\n  unit = <<EOF\n[Service]\nExecStart=/opt/etcd-v${{var.etcd_version}}/etcd {FLAGS}\nEOF\n}}\n"
     [found] = contents(variable + unit)
     assert found["headroom_member"]["release"] == "3.4.9"
     # Another file may set the variable.
