@@ -27,12 +27,17 @@ is_unplanned(etcd) if {
 	not "workload" in etcd.unknown
 }
 
-# [number, origin] of a setting that no plan chooses: as set, else the release's default.
+# [number, origin] of a setting that no plan chooses: as set, else the release's default, or that of all releases.
 effective_number(etcd, name) := [units.parse_count(etcd.settings[name]), etcd.names[name]] if {
 	etcd.names[name]
 } else := [model.settings[name][series].default, sprintf("the default of %s", [series])] if {
 	is_unset(etcd, name)
 	series := releases.series(etcd.release)
+} else := [default_of_all, "etcd's default"] if {
+	is_unset(etcd, name)
+	defaults := {entry.default | some entry in model.settings[name]}
+	count(defaults) == 1
+	some default_of_all in defaults
 }
 
 # How many revisions etcd keeps if the retention in revision mode is a duration: one for each nanosecond.
