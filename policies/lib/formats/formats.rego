@@ -78,18 +78,22 @@ paths := {files.entries[index].path | some index, _ in _statements_by_entry}
 # Path → {hosts: host → variables, groups: group → hosts}.
 inventories := {path: {"hosts": hosts, "groups": object.union(_other_groups(hosts), {"all": names, "etcd": names})} |
 	some path in paths
-	statements := {_label(name, position): statement |
+	found := {_label(name, position): {"statement": statement, "resource": _label(object.get(statement, "resource", ""), position)} |
 		some name, same in _by_name(path)
 		some position, statement in same
 	}
-	hosts := {name: object.union({"statement": statement}, _own_cluster(name, statement, count(statements))) | some name, statement in statements}
+	resources := {entry.resource | some entry in found}
+	hosts := {name: object.union({"statement": entry.statement}, _own_cluster(name, entry, count(found), count(resources))) | some name, entry in found}
 	names := object.keys(hosts)
 }
 
-# Services that name no other members are a cluster each, not one together.
-_own_cluster(name, statement, services) := {"etcd_cluster_name": name} if {
+# Services that name no other members are a cluster each, not one together. So is each resource that states its size.
+_own_cluster(name, entry, services, resources) := {"etcd_cluster_name": name} if {
 	services > 1
-	is_own_cluster(statement)
+	is_own_cluster(entry.statement)
+} else := {"etcd_cluster_name": entry.resource} if {
+	resources > 1
+	entry.statement.resource
 } else := {}
 
 # Whether a service of a Compose file is a cluster of its own, because it lists no members.

@@ -14,7 +14,7 @@ import data.headroom.releases.spelling
 _most_members := 9
 
 # Member → statement.
-statements(document) := {_label(name, size, number): object.union_n([statement, own, {"members": _members(size, statement)}]) |
+statements(document) := {_label(name, size, number): object.union_n([statement, own, {"members": _members(size, statement)}, {"resource": name | size != null}]) |
 	names := {id: _name(document, vocabulary) | some id, vocabulary in data.headroom.vocabularies; _is_detected(document, vocabulary)}
 	some id, _ in names
 	vocabulary := data.headroom.vocabularies[id]

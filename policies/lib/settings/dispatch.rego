@@ -78,8 +78,16 @@ size_elsewhere(name, host_name) := size if {
 _is_complete(name, of_host) if {
 	_lists_members(of_host.format)
 	not _hides_members(of_host)
-	count(formats.inventories[name].hosts) == _stated_size(of_host)
+	_shown(name, of_host) == _stated_size(of_host)
 }
+
+# How many members the file shows, or the resource if the file has several.
+_shown(name, of_host) := count([host |
+	some host, variables in formats.inventories[name].hosts
+	variables.statement.resource == of_host.resource
+]) if {
+	of_host.resource
+} else := count(formats.inventories[name].hosts)
 
 _is_complete(_, of_host) if {
 	formats.is_own_cluster(of_host)

@@ -260,3 +260,20 @@ test_two_vocabularies_in_one_document if {
 	user_data := {"coreos": {"etcd": {"addr": "a:4001"}, "etcd2": {"listen-client-urls": "http://a:2379"}}}
 	object.keys(vocabulary.statements(user_data)) == {"etcd (container-linux)", "etcd (container-linux-0)"}
 }
+
+# Each resource is a cluster of its own.
+test_two_resources if {
+	documents := [{"path": "a.yml", "contents": _etcd_of_operator(name, size)} | some [name, size] in [["a", 3], ["b", 1]]]
+	clusters.members == {
+		["a.yml", "a"]: {"a-0", "a-1", "a-2"},
+		["a.yml", "b"]: {"b"},
+	} with input as documents
+	clusters.members == {["a.yml", "etcd"]: {"a-0", "a-1", "a-2"}} with input as [documents[0]]
+}
+
+_etcd_of_operator(name, size) := {
+	"apiVersion": "operator.etcd.io/v1alpha1",
+	"kind": "EtcdCluster",
+	"metadata": {"name": name},
+	"spec": {"version": "v3.5.35", "size": size},
+}
