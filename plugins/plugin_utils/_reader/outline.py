@@ -26,6 +26,10 @@ _OPENS = re.compile(r"(if|unless|with|range|for|define|block|macro|filter|raw)\b
 _CONDITIONS = ("if", "unless", "with")
 _PART = re.compile(r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>|%\{[^{}]{,500}\}")
 _COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}|\{#.*?#\}", re.DOTALL)
+# A name that is a part of a template from its beginning: quotes around it keep it readable.
+_NAME = re.compile(r"^\s*(- )?name:[ \t]+\{\{")
+_IMAGE = re.compile(r"^\s*(- )?image:\s")
+_DEFAULT = re.compile(r"\{\{[^{}]*\|\s*default\s+[\"']([\w.-]+)[\"']\s*-?\}\}")
 # An expression of several lines.
 _LONG = re.compile(r"(\{\{(?:(?!\{\{|\}\}|\{%)[\s\S]){1,1000}\}\})(.*)")
 _INDENT = re.compile(r"\bn?indent\s+(\d+)")
@@ -152,7 +156,7 @@ class _Outline:
         return " " * (len(before) - len(before.lstrip())) + "\\" if self._text >= 0 and before.endswith("\\") else ""
 
     def _keep(self, line: Line, unknown: bool) -> None:
-        text = _PART.sub(lambda found: "{{" + re.sub(r"[\s\"'{}<>%#]+|:(?=\s)", "", found[0]) + "}}", line.text)
+        text = line.text if _NAME.match(line.text) else _PART.sub(_plain, _with_default(line.text))
         indent = len(text) - len(text.lstrip())
         if self._text >= 0 and (indent > self._text or not text.strip()):
             text = self._conditional_text(text) if unknown else text
@@ -175,6 +179,16 @@ class _Outline:
     def _append(self, line: Line, text: str) -> None:
         self._kept.append(line._replace(text=text))
         self._last = text if text.strip() else self._last
+
+
+def _plain(found: re.Match[str]) -> str:
+    """Return a part of a template without the characters that YAML takes for its own."""
+    return "{{" + re.sub(r"[\s\"'{}<>%#]+|:(?=\s)", "", found[0]) + "}}"
+
+
+def _with_default(text: str) -> str:
+    """Return a line with an image, with the defaults that are written out in place of their expressions."""
+    return _DEFAULT.sub(r"\1", text) if _IMAGE.match(text) else text
 
 
 def _statement(text: str) -> str | None:

@@ -32,10 +32,15 @@ problems contains result.problem(found, "etcd_cluster_name", _text({"etcd_cluste
 _text(unknown) := sprintf("%s, so rules that need %s are skipped", [concat("; ", parts), pronoun]) if {
 	parts := [sprintf("%s %s unknown (%s)", [text.hosts(variables), _number(["is", "are"], variables), reason]) |
 		some reason in {reason | some reason in unknown}
-		variables := {variable | some variable, why in unknown; why == reason}
+		variables := {_readable(variable) | some variable, why in unknown; why == reason}
 	]
 	pronoun := _number(["it", "them"], unknown)
 }
+
+# headroom-lint's placeholder for lines of a template.
+_readable(variable) := "a flag under a condition of the template" if {
+	variable == "{{condition}}"
+} else := variable
 
 # The form of a word for one or for several things.
 _number(forms, things) := forms[min([count(things), 2]) - 1]

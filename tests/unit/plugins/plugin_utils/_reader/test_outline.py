@@ -113,6 +113,21 @@ def test_a_chart() -> None:
     assert len(outline(lines_of("a.yaml", CHART))) == len(CHART.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ('name: {{ include "a.name" . }}-etcd', {"name": '{{ include "a.name" . }}-etcd'}),
+        ("name: a-{{ .b }}", {"name": "a-{{.b}}"}),
+        ('image: "{{ .a }}/etcd:{{ .tag | default "v3.5.1" }}"', {"image": "{{.a}}/etcd:v3.5.1"}),
+        ("image: etcd:{{ .tag | default .other }}", {"image": "etcd:{{.tag|default.other}}"}),
+        ("replicas: {{ .replicas | default 3 }}", {"replicas": "{{.replicas|default3}}"}),
+    ],
+)
+def test_an_expression_in_a_value(written: str, read_as: dict[str, str]) -> None:
+    [line] = outline(lines_of("a.yaml", written))
+    assert yaml.safe_load(line.text) == read_as
+
+
 def test_other_templates() -> None:
     environment = yaml_of(JINJA)["services"]["etcd"]["environment"]
     unknown = dict.fromkeys(("ETCD_DEBUG", "ETCD_CERT_FILE", "ETCD_KEY_FILE"), UNKNOWN)
