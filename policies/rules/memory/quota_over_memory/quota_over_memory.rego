@@ -32,17 +32,28 @@ problems contains problem if {
 	left := profile.etcd.limit.bytes - profile.estimate.rss_anon_peak
 	quota > left
 	_chosen(profile, quota)
-	[given, available] := units.format_sizes_distinctly(quota, max([left, 0]))
-	[_, limit] := units.format_sizes_distinctly(max([left, 0]), profile.etcd.limit.bytes)
-	text := sprintf("a quota of %s is over the %s that a heap of %s leaves of %s (%s)", [
-		given,
-		available,
-		units.format_size(profile.estimate.rss_anon_peak),
-		limit,
-		profile.etcd.limit.name,
-	])
+	text := _text(quota, left, profile)
 	about := object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name)
 	problem := _judged(profile, quota, result.problem(profile, about, text))
+}
+
+_text(quota, left, profile) := sprintf("a quota of %s is over the %s that a heap of %s leaves of %s (%s)", [
+	given,
+	available,
+	units.format_size(profile.estimate.rss_anon_peak),
+	limit,
+	profile.etcd.limit.name,
+]) if {
+	left > 0
+	[given, available] := units.format_sizes_distinctly(quota, left)
+	[_, limit] := units.format_sizes_distinctly(left, profile.etcd.limit.bytes)
+} else := sprintf("a quota of %s does not fit, because a heap of %s alone exceeds the limit of %s (%s)", [
+	units.format_size(quota),
+	heap,
+	limit,
+	profile.etcd.limit.name,
+]) if {
+	[heap, limit] := units.format_sizes_distinctly(profile.estimate.rss_anon_peak, profile.etcd.limit.bytes)
 }
 
 # Something unknown, such as a chart, may set another quota than the default.

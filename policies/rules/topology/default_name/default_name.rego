@@ -47,8 +47,10 @@ _is_named(etcd) if {
 # In a file that configures etcd.
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
-	some entry in profile.etcd.given
-	entry.value == "default"
-	spelling.setting(profile.etcd.release, entry.form, entry.spelling) == "name"
+	entry := [given |
+		some given in profile.etcd.given
+		given.value == "default"
+		spelling.setting(profile.etcd.release, given.form, given.spelling) == "name"
+	][0]
 	text := sprintf("the member is named \"default\" (%s), as is every member without a name", [entry.name])
 }

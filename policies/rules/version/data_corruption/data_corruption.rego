@@ -20,10 +20,13 @@ deny contains finding if some finding in result.findings("version/data_corruptio
 problems contains result.with_upgrade(result.problem(profile, "etcd_version", text), profile.etcd.version) if {
 	some profile in clusters.profiles
 	not "version" in profile.etcd.unknown
-	some bug in releases.bugs(profile.etcd.version)
-	bug.kind == "data"
-	bug.severity == "deny"
-	text := sprintf("etcd %s: %s (%s)%s", [profile.etcd.version, bug.text, bug.id, _fixed(bug.fixed)])
+	bugs := [sprintf("%s (%s)%s", [bug.text, bug.id, _fixed(bug.fixed)]) |
+		some bug in releases.bugs(profile.etcd.version)
+		bug.kind == "data"
+		bug.severity == "deny"
+	]
+	count(bugs) > 0
+	text := sprintf("etcd %s: %s", [profile.etcd.version, concat("; and ", bugs)])
 }
 
 _fixed(fixed) := sprintf("; fixed in %s", [fixed]) if fixed != null
