@@ -7,6 +7,7 @@
 #   id: memory/unreadable
 #   severity: deny
 #   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB
+#   fix_in_files: Write it as documented; etcd takes sizes as numbers of bytes
 #   source: the documentation of etcd_memory_estimate
 package headroom.rules.memory.unreadable
 
@@ -20,12 +21,18 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
 
-problems contains result.problem(profile, "etcd_workload", text) if {
+problems contains result.problem(profile, _about(profile.etcd, problem), text) if {
 	some profile, problems in estimates.invalid
 	some problem in problems
 	not _reported_elsewhere(profile.etcd, problem)
 	text := strings.replace_n(_as_written(profile.etcd), problem)
 }
+
+# The setting concerned, as its author spelled it.
+_about(etcd, problem) := name if {
+	[_, setting] := regex.find_all_string_submatch_n(`^settings\.(\w+) `, problem, 1)[0]
+	name := etcd.names[setting]
+} else := "etcd_workload"
 
 problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	some profile in clusters.profiles
