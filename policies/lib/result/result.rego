@@ -12,6 +12,7 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.model
 import data.headroom.releases
+import data.headroom.settings.detect
 import data.headroom.text
 import data.headroom.waivers
 
@@ -129,11 +130,15 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	fix := _fix(about.custom, source)
 }
 
-# Removes the advice to run playbooks/lint.yml if it has run, and advice about Headroom's variables for files that configure etcd directly.
+# Removes the advice to run playbooks/lint.yml if it has run, and advice about Headroom's variables for files that configure etcd directly and for
+# inventories of other roles.
 _fix(custom, source) := custom.fix_resolved if {
 	files.listed[source]
 } else := custom.fix_in_files if {
 	source in formats.paths
+} else := custom.fix_in_files if {
+	detect.format[source] != "headroom"
+	regex.match(`\betcd_|\bthe plan\b`, custom.fix)
 } else := custom.fix
 
 # The file with the line if it is known, else the inventory if there are several; and the hosts, if the finding has any.

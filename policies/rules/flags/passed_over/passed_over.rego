@@ -6,7 +6,7 @@
 # custom:
 #   id: flags/passed_over
 #   severity: warn
-#   fix: Remove them
+#   fix: Remove such settings
 #   source: server/embed/config.go and server/etcdmain/config.go of each series; model/releases.yml
 package headroom.rules.flags.passed_over
 

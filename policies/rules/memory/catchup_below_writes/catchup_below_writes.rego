@@ -7,6 +7,7 @@
 #   id: memory/catchup_below_writes
 #   severity: warn
 #   fix: Raise snapshot-catchup-entries, or let the plan choose it
+#   fix_in_files: Raise snapshot-catchup-entries
 #   source: etcd_memory_plan keeps 30 s of writes where they fit; https://etcd.io/docs/v3.6/tuning/#snapshot-tuning
 package headroom.rules.memory.catchup_below_writes
 

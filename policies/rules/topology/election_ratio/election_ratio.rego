@@ -26,11 +26,17 @@ problems contains result.with_value(result.problem(profile, election_origin, tex
 
 	# Below five heartbeats etcd does not start: topology/election_refused reports that.
 	election >= heartbeat * 5
-	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)", [
+	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)%s", [
 		election,
 		election_origin,
 		threshold.election_ratio,
 		heartbeat,
 		heartbeat_origin,
+		_where(election_origin),
 	])
 }
+
+# Some roles fix both.
+_where(origin) := "; the role's template has to set others" if {
+	contains(origin, "'s fixed ")
+} else := ""

@@ -53,6 +53,19 @@ test_resolved if {
 	finding.fix.text == "Write it out"
 }
 
+# Headroom's plan and variables are of no use to another role.
+test_fix_for_other_roles if {
+	custom := {"fix": "Set it, or let the plan choose it", "fix_in_files": "Set it"}
+	known := object.union(catalog, {"topic/name": {"custom": custom}})
+	problem := _problem({"n1"}, "etcd_nice")
+	some finding in result.findings("topic/name", {problem}) with data.headroom.catalog as known with input as _of_pigsty
+	finding.fix.text == "Set it"
+	some own in result.findings("topic/name", {problem}) with data.headroom.catalog as known with input as testing.example({})
+	own.fix.text == custom.fix
+}
+
+_of_pigsty := [{"path": "inventory/hosts.yml", "contents": {"etcd": {"hosts": {"n1": {"etcd_seq": 1}}}}}]
+
 test_no_value_for_a_default if {
 	problem := _problem({"etcd-1"}, "a role's default etcd_nice")
 	result.with_value(problem, 0) == problem
