@@ -18,13 +18,19 @@ _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_bud
 # found: {given, unknown} and, if the file says so, {version or no_version, limit, workload, kubernetes, memlock, where, silent, facts, mounted,
 # groups, twice, alone}. alone: whether the file runs one member, if it lists no others.
 build(format, found) := _build(format, object.union(found, {
-	"given": [entry | some position, entry in found.given; last[_key(entry)] == position],
+	"given": [_computed(entry) | some position, entry in found.given; last[_key(entry)] == position],
 	"twice": object.union(object.get(found, "twice", {}), _repeated(found.given, last)),
 })) if {
 	last := object.union_n([{_key(entry): position} | some position, entry in found.given])
 }
 
 _key(entry) := [entry.form, entry.spelling]
+
+# The product of numbers in a shell, such as $((4*1024*1024*1024)), has its value.
+_computed(entry) := object.union(entry, {"value": sprintf("%d", [product(factors)])}) if {
+	regex.match(`^\$?\$\(\([1-9][0-9]{0,9}(\*[1-9][0-9]{0,9}){0,4}\)\)$`, entry.value)
+	factors := [to_number(factor) | some factor in regex.find_n(`[0-9]+`, entry.value, -1)]
+} else := entry
 
 # Canonical name → the places of a flag that is given again with another value. etcd takes the last one.
 _repeated(given, last) := object.union_n([{canonical_name(entry): places} |

@@ -257,3 +257,18 @@ test_compose_limit if {
 	service := {"image": "etcd:v3.5.1", "deploy": {"resources": {"limits": {"memory": "512M"}}}}
 	compose.statements({"services": {"x": service}}).x.limit == {"name": "deploy.resources.limits.memory", "bytes": 536870912}
 }
+
+# A product of numbers in a shell, and its value; null if it is unknown.
+products := [
+	["$((4*1024*1024*1024))", "4294967296"],
+	["$$((2048))", "2048"],
+	["$((2*N))", null],
+	["$((2+2))", null],
+]
+
+test_products[written] if {
+	some [written, value] in products
+	service := {"image": "quay.io/coreos/etcd:v3.5.35", "command": ["sh", "-c", sprintf("etcd --quota-backend-bytes %s", [written])]}
+	found := compose.statements({"services": {"x": service}}).x
+	[entry.value | some entry in found.given] == [value | value != null]
+}
