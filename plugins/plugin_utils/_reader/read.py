@@ -69,6 +69,9 @@ _PROGRAM = re.compile(r"\.(rb|pp|py|pl|go|js|ts|java|groovy|lua|rs|c|cc|cpp|cs|p
 _UNREAD_PROGRAM = "headroom-lint does not read this programming language; lint the files that the program writes"
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 
+# A client that compacts, such as a job of cron.
+_COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b[^#\n]{0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
+
 # Why a file that was read counts for nothing.
 _NO_SETTINGS, _NO_IMAGE = "it configures no etcd", "its image does not start etcd by itself"
 WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, _NO_IMAGE)
@@ -88,7 +91,11 @@ def read(texts: Mapping[str, str]) -> Reading:
     for path, text in texts.items():
         reader.add(path, text)
     add_units(state)
-    return Reading(state.document(), state.passed_over)
+    document = state.document()
+    # A job that compacts is no member, so that the document has nothing else of it.
+    if any(_COMPACTS.search(text) and not _PROSE.search(path) for path, text in texts.items()):
+        document["compacts"] = True
+    return Reading(document, state.passed_over)
 
 
 class _Reader:

@@ -31,6 +31,8 @@ problems contains problem if {
 }
 
 # A job or another service may compact instead.
+_compacted_by_client if files.reader.compacts
+
 _compacted_by_client if {
 	some entry in files.entries
 	regex.match(`etcdctl.{0,300}compact`, json.marshal(entry.contents))

@@ -331,3 +331,17 @@ x.y-z: 1"""
         "snapshot-count": [5],
         "y-z": [6],
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "compacts"),
+    [
+        ("a.sh", "etcdctl --endpoints=http://a:2379 compact $revision\n", True),
+        ("job.yml", "command: [sh, -c, etcdctl compaction 5]\n", True),
+        ("a.sh", "# etcdctl compact 5\netcdctl defrag # and compact\n", False),
+        ("a.sh", "cp etcd etcdctl /bin; etcd --auto-compaction-retention=0\n", False),
+        ("a.md", "etcdctl compact 5\n", False),
+    ],
+)
+def test_a_client_that_compacts(path: str, text: str, compacts: bool) -> None:
+    assert ("compacts" in read({path: text}).document) is compacts
