@@ -29,7 +29,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_manifest,
 )
 
-_PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
+PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 
 
 class Form(enum.Enum):
@@ -99,7 +99,7 @@ def _is_configuration(_original: Text, settled: Text) -> bool:
 
 
 def _is_other(_original: Text, settled: Text) -> bool:
-    return settled.path == settled.target and not _PROSE.search(settled.path)
+    return settled.path == settled.target and not PROSE.search(settled.path)
 
 
 _FORMS: tuple[tuple[Form, Callable[[Text, Text], bool]], ...] = (

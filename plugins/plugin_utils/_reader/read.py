@@ -41,7 +41,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     wrapped,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import Form
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
@@ -93,7 +93,7 @@ def read(texts: Mapping[str, str]) -> Reading:
     add_units(state)
     document = state.document()
     # A job that compacts is no member, so that the document has nothing else of it.
-    if any(_COMPACTS.search(text) and not _PROSE.search(path) for path, text in texts.items()):
+    if any(_COMPACTS.search(text) and not PROSE.search(path) for path, text in texts.items()):
         document["compacts"] = True
     return Reading(document, state.passed_over)
 
