@@ -139,7 +139,7 @@ def test_expired_certificates_are_renewed_without_quorum(site):
 def test_a_rotation_continues_after_the_old_ca_has_expired(site):
     """All members trust both CAs and have certificates of the old one. Their quorum is lost with it."""
     rotate = ("ansible-playbook", "playbooks/rotate_ca.yml")
-    begun = site.ansible(*rotate, "-e", "etcd_rotate_ca_until=trust", timeout=600)
+    begun = site.ansible(*rotate, "-e", "etcd_rotate_ca_until=trust", timeout=1200)
     assert begun.code == 0, begun.output
     for stem in ("ca", "peer-ca"):
         path = authority_of_lab() / f"{stem}.crt"
@@ -150,7 +150,7 @@ def test_a_rotation_continues_after_the_old_ca_has_expired(site):
             write(site, host, stem, both)
     for host in site.hosts:
         site.on(host, "systemctl restart --no-block etcd")
-    run = site.ansible(*rotate, timeout=600)
+    run = site.ansible(*rotate, timeout=1200)
     assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
     for host in site.hosts:
         for stem, signed in (("ca", "server"), ("peer-ca", "peer")):
