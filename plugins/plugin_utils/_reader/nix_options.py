@@ -33,6 +33,8 @@ _VARIABLES = {
 _BLOCK = re.compile(r"(?<![\w.])(?:services\.)?etcd\s*=\s*(?:(?:lib\.)?mk\w+\s+(?:\([^()]*\)|[\w.]+)\s+|rec\s+)?\{")
 _OPTION = re.compile(r"(?<![\w.])services\.etcd\.([\w.\"]+)\s*=\s*")
 _PAIR = re.compile(r"([\w.]+|\"[\w.-]+\")\s*=\s*")
+# A package of nixpkgs has any release of its series.
+_PACKAGE = re.compile(r"^pkgs\.etcd_(\d+)_(\d+)$")
 _COMMENT = re.compile(r"/\*.*?\*/|(^|\s)#[^\n]*", re.DOTALL)
 _WRAPPER = re.compile(r"^(?:lib\.)?mk(?:Force|Default|Override\s+\d+)\s+")
 _TEXT = r"\"(?:[^\"\\]|\\.)*\""
@@ -60,6 +62,10 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
         return None
     found = member.elsewhere("variables")
     found["given"] = given
+    package = _PACKAGE.match(options.get("package", ""))
+    if package:
+        found["release"] = f"{package[1]}.{package[2]}"
+        found["where"]["etcd_version"] = _place("package", lines)
     found["where"].update({entry["name"]: place for entry in given if (place := _place(entry["name"], lines))})
     return found
 
@@ -97,7 +103,7 @@ def _pair(name: str, value: str) -> Iterator[tuple[str, str]]:
     items = re.findall(_TEXT, value)
     if re.fullmatch(rf"\[(\s*{_TEXT})*\s*\]|{_TEXT}", value):
         yield name, ",".join(_SUBSTITUTION.sub(_variable, item[1:-1]) for item in items)
-    elif re.fullmatch(r"true|false|\d+", value):
+    elif re.fullmatch(r"true|false|\d+", value) or _PACKAGE.match(value):
         yield name, value
 
 

@@ -9,6 +9,7 @@ import data.headroom.formats.command_line
 import data.headroom.formats.config_file
 import data.headroom.formats.container
 import data.headroom.formats.statement_builder
+import data.headroom.releases
 import data.headroom.releases.spelling
 import data.headroom.units
 
@@ -93,7 +94,10 @@ _silent(member) := container.may_set_data_dir(member.image, {target | some targe
 	is_string(member.image)
 } else := []
 
-_release(member) := {"version": member.release} if {
+_release(member) := {"no_version": sprintf("the package has any release of %s", [member.release])} if {
+	regex.match(`^[0-9]+\.[0-9]+$`, member.release)
+	not releases.end_of_life(member.release)
+} else := {"version": member.release} if {
 	is_string(member.release)
 } else := {"no_version": "the member returned no status"} if {
 	member.format == "running member"

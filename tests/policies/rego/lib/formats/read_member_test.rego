@@ -34,6 +34,15 @@ test_member if {
 	profile.unknown["$ETCD_OPTS"] == "it is filled in when etcd starts"
 }
 
+# A package of a series is an old one for certain only if the whole series is.
+test_series if {
+	some old in clusters.profiles with input as _input({"release": "3.4"})
+	old.etcd.version == "3.4"
+	some supported in clusters.profiles with input as _input({"release": "3.5"})
+	supported.etcd.version == null
+	supported.unknown["the version"] == "the package has any release of 3.5"
+}
+
 test_without_limits if {
 	some profile in clusters.profiles with input as _input({"limit": null, "memlock": "infinity", "image": "quay.io/coreos/etcd:v3.5.1"})
 	profile.etcd.limit == {"name": "a memory limit"}

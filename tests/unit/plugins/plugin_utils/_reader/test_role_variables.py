@@ -251,6 +251,17 @@ NIX = """{{ config, lib, ... }}:
 """
 
 
+@pytest.mark.parametrize(
+    ("package", "release"),
+    [("pkgs.etcd_3_4", "3.4"), ("pkgs.etcd", None), ("pkgs.callPackage ./etcd.nix { }", None)],
+)
+def test_package_of_nixos(package: str, release: str | None) -> None:
+    text = f'{{ services.etcd = {{\n  package = {package};\n  listenPeerUrls = [ "http://a:2380" ];\n}}; }}\n'
+    [member] = members("etcd.nix", text)
+    assert member["release"] == release
+    assert member["where"].get("etcd_version") == (["etcd.nix", 2] if release else None)
+
+
 def test_options_of_nixos() -> None:
     reading = read({"etcd.nix": NIX.format(enable="true")})
     [member] = [entry["contents"]["headroom_member"] for entry in reading.document["files"]]
