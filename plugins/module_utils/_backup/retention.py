@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import StoredSnapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, StoredSnapshot
 
-_DAY = 86400  # seconds
+_HOUR, _DAY = 3600, 86400  # seconds
 
 
 def expired_paths(
@@ -28,6 +28,26 @@ def expired_paths(
         for item in reversed(ours[keep - 1 :])
         if item.metadata and item.metadata.taken_at <= oldest_kept and item.path != newest_drilled
     ]
+
+
+def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:
+    """Return why a new snapshot must not replace older ones: a cluster's revisions never decrease. Empty if it may.
+
+    A cluster that is deployed anew under its name and URLs has its old id, and none of its data. Snapshots of the last hour do not count,
+    because members may be behind one another.
+    """
+    older = [
+        item.metadata.revision
+        for item in newest_first(stored, metadata.cluster_id)
+        if item.metadata and item.metadata.taken_at < metadata.taken_at - _HOUR
+    ]
+    best = max(older, default=0)
+    if best <= metadata.revision:
+        return ""
+    return (
+        f"no old snapshot is removed: revision {metadata.revision} is lower than {best} of an earlier snapshot of this cluster, so the cluster "
+        "lost data or was deployed anew; restore it, or move the old snapshots elsewhere"
+    )
 
 
 def newest_first(stored: list[StoredSnapshot], cluster_id: str) -> list[StoredSnapshot]:

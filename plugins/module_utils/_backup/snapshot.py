@@ -9,7 +9,6 @@ plan out. Errors raise SnapshotError or EtcdctlError and leave existing snapshot
 
 from __future__ import annotations
 
-import functools
 import os
 import time
 from collections.abc import Callable
@@ -233,17 +232,23 @@ def take_snapshot(
             if planned.encryption:
                 temporary, metadata = _encrypt(temporary, planned.encryption, metadata, request)
             store.publish(temporary, planned.path, metadata)
-        removed, failures = store.remove_snapshots(planned.removed)
-        failures = [f"an old snapshot could not be removed: {failure}" for failure in failures]
+        lost = retention.lost_revisions(planned.stored, metadata)
+        removed, failures = store.remove_snapshots([] if lost else planned.removed)
+        failures = [lost] * bool(lost) + [f"an old snapshot could not be removed: {failure}" for failure in failures]
     copies, problems = _copy(request, planned.path, metadata, now)
     return SavedSnapshot(planned, metadata, time.monotonic() - began, removed, failures + problems, copies)
 
 
 def _copy(request: Request, path: str, metadata: Metadata, now: float) -> tuple[list[str], list[str]]:
     """Make the requested copies. Returns the copies and the problems."""
-    expired = functools.partial(
-        retention.expired_paths, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
-    )
+
+    def expired(stored: list[store.StoredSnapshot]) -> list[str]:
+        if retention.lost_revisions(stored, metadata):
+            return []
+        return retention.expired_paths(
+            stored, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
+        )
+
     results = []
     if request.copy_dir:
         results.append(directory_copies.copy_to_directory(path, metadata, request.copy_dir, request.prefix, expired))
