@@ -137,7 +137,11 @@ def assemble_cluster(
     for entry in listed.members:
         url = targets.get(entry.id, "")
         found = statuses.get(url)
-        health = _health(url, entry.learner, found, healths.get(url), refused.get(url, ""))
+        if found is None or found.member_id == entry.id:
+            health = _health(url, entry.learner, found, healths.get(url), refused.get(url, ""))
+        else:
+            text = f"another member ({found.member_id}) answers at {url}: correct its advertise-client-urls"
+            found, health = None, Health(healthy=False, error=text)
         role = _role(entry.id, entry.learner, leader_id, known=found is not None)
         member = Member(
             name=entry.name,

@@ -55,10 +55,15 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
     interrupts = this.votes and len(others) < cluster.quorum.needed
     if this.role != "leader" or not others:
         return DrainVerdict(allowed=True, interrupts=interrupts)
-    behind = [member for member in others if (member.lag or 0) > max_lag]
-    ready = [member for member in others if member not in behind]
+    # A healthy member's status is a request of its own, which may time out.
+    ready = [member for member in others if member.lag is not None and member.lag <= max_lag]
     if not ready:
-        lags = ", ".join(f"{member.name} is {member.lag} entries behind" for member in behind)
+        lags = ", ".join(
+            f"{member.name} returned no status"
+            if member.lag is None
+            else f"{member.name} is {member.lag} entries behind"
+            for member in others
+        )
         return _refuse(f"{name} leads and no other member has caught up to within {max_lag} entries: {lags}", True)
     chosen = min(ready, key=lambda member: (member.name not in prefer, member.lag or 0, member.name))
     return DrainVerdict(allowed=True, move_to=chosen.name, interrupts=interrupts)

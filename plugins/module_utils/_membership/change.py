@@ -140,7 +140,13 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
             return problem
     if this.role != "leader":
         return Verdict(member_id=this.id)
-    ready = [member for member in others if member.healthy and (member.lag or 0) <= max_lag]
+    ready = [member for member in others if member.healthy and member.lag is not None and member.lag <= max_lag]
+    if not ready:
+        return Verdict(
+            member_id=this.id,
+            transient=True,
+            reason=f"{name} leads, and no other healthy member is within {max_lag} raft entries of it",
+        )
     return Verdict(member_id=this.id, move_to=min(ready, key=lambda member: (member.lag or 0, member.name)).name)
 
 

@@ -82,6 +82,20 @@ def test_learners_do_not_count() -> None:
     assert (learner.votes, learner.health_error) == (False, "it was added but never started")
 
 
+def test_the_answer_of_another_member_does_not_count() -> None:
+    """Such as behind a load balancer, or at the address of a dead host that another member took over."""
+    listed = etcdctl.MemberList(
+        "1", "b", [etcdctl.ListedMember(name, name, [], ["https://b"], False) for name in ("b", "c")]
+    )
+    status = etcdctl.Status("b", "3.7.3", "b", False, 1, 1, None, 5, 5, 2)
+    healths = {"https://b": etcdctl.Health(True, "")}
+    urls = dict.fromkeys(("b", "c"), "https://b")
+    found = etcd_cluster.assemble_cluster(listed, urls, {"https://b": status}, healths, {})
+    assert [member.healthy for member in found.members] == [True, False]
+    assert found.members[1].health_error == "another member (b) answers at https://b: correct its advertise-client-urls"
+    assert (found.members[1].db_size, found.quorum.healthy) == (None, 1)
+
+
 @pytest.mark.parametrize(("leader", "healthy", "error"), [("a", True, ""), ("", False, "it knows no leader")])
 def test_a_learner_is_healthy_if_it_knows_a_leader(leader: str, healthy: bool, error: str) -> None:
     listed = etcdctl.MemberList("1", "b", [etcdctl.ListedMember("b", "l", [], ["https://l"], True)])

@@ -55,6 +55,8 @@ DOWN = {"healthy": False, "health_error": "connection refused"}
         (of(member("a", "leader"), member("b"), member("c")), "a", True, "b", False),
         (of(member("a", "leader"), member("b", lag=9), member("c", lag=1)), "a", True, "c", False),
         (of(member("a", "leader"), member("b", lag=900), member("z")), "a", True, "z", False),
+        (of(member("a", "leader"), member("b", lag=None), member("z", lag=3)), "a", True, "z", False),
+        (of(member("a", "leader"), member("b", lag=None), member("z", lag=900)), "a", False, "", False),
         (of(member("a", "leader"), member("b", **DOWN), member("c")), "b", True, "", False),
         (of(member("a", "leader"), member("b", **DOWN), member("c")), "c", False, "", False),
         (of(*(member(name) for name in "abcd"), member("e", **DOWN)), "a", False, "", False),

@@ -125,6 +125,12 @@ REMOVALS = {
         "",
         "1 of 3 voting members are healthy and quorum needs 2",
     ),
+    "an unhealthy leader whose followers are behind": (
+        cluster(member("n1", "leader", healthy=False), member("n2", lag=501), member("n3", lag=None)),
+        "n1",
+        "",
+        "n1 leads, and no other healthy member is within 500 raft entries of it",
+    ),
     "the last one": (cluster(LEADER), "n1", "", "n1 is the only voting member"),
 }
 
