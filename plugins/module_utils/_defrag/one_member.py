@@ -190,7 +190,10 @@ def _serves(this: Member, max_lag: int) -> bool:
 
 def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool:
     """Disarm NOSPACE once every database is well below its quota and none is worth defragmenting any more."""
-    if not view.cluster.has_alarm("NOSPACE") or decision.defrag_order(view.cluster, request.thresholds):
+    # etcdctl disarms all alarms, also CORRUPT.
+    if {alarm["type"] for alarm in view.cluster.alarms} != {"NOSPACE"} or decision.defrag_order(
+        view.cluster, request.thresholds
+    ):
         return False
     for member in (member for member in view.cluster.members if member.votes):
         metrics = view.metrics.get(member.name)

@@ -87,3 +87,11 @@ def test_nospace_stays_while_the_size_of_a_database_is_unknown(
 ) -> None:
     answers += [view(m0=SMALL, m1=FULL, alarm=True), view(m0=other, m1=SMALL, alarm=True)]
     assert defragment().disarmed is disarmed
+
+
+def test_an_alarm_of_corruption_is_never_disarmed(answers: list[ClusterView]) -> None:
+    """It may be raised during the defragmentation, and etcdctl disarms all alarms at once."""
+    done = view(m0=SMALL, m1=SMALL, alarm=True)
+    done.cluster.alarms.append({"member": "m0", "type": "CORRUPT"})
+    answers += [view(m0=SMALL, m1=FULL, alarm=True), done]
+    assert defragment().disarmed is False
