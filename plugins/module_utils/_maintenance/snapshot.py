@@ -35,6 +35,7 @@ YIELD_SECONDS = 60.0
 WAIT_SECONDS = 3600.0
 _POLL_SECONDS = 3.0
 _HALF_DAY = 43200
+_CLOCK_DIFFERENCE = 300  # seconds between the clocks of two hosts, at most
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
@@ -107,8 +108,8 @@ def _announce(config: Config, taken: int) -> str:
 
 
 def _is_due(newest: dict[str, Any], window: int, now: float) -> bool:
-    """Return whether a backup is due. One dated in the future, by a wrong clock, does not count."""
-    return not newest or not 0 <= now - newest["taken"] < window
+    """Return whether a backup is due. One dated further in the future than clocks differ does not count."""
+    return not newest or not -_CLOCK_DIFFERENCE <= now - newest["taken"] < window
 
 
 def _skipped_record(newest: dict[str, Any]) -> dict[str, Any]:

@@ -35,3 +35,11 @@ def member(name: str, role: str, healthy: bool = True) -> Member:
 def test_should_yield_to_a_healthy_follower(members: list[Member], expected: bool) -> None:
     cluster = Cluster("1", "", members, Quorum(len(members), 1, len(members), True), [])
     assert maintenance_snapshot.should_yield(cluster, "m0") is expected
+
+
+@pytest.mark.parametrize(
+    ("age", "due"), [(-301, True), (-300, False), (-3, False), (0, False), (99, False), (100, True)]
+)
+def test_a_clock_that_is_a_little_behind_takes_no_second_backup(age: int, due: bool) -> None:
+    assert maintenance_snapshot._is_due({"taken": 1000}, 100, 1000 + age) is due
+    assert maintenance_snapshot._is_due({}, 100, 1000)
