@@ -17,7 +17,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
@@ -40,6 +40,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes impo
 _PAGE_BYTES = 8 << 20
 _PAGE_KEYS = 2000
 _PAGES = 50
+# As the timer that compares the members' hashes.
+_HASH_SECONDS = 600.0
 _AUTHENTICATION = ("user name is empty", "permission denied", "invalid auth token")
 
 
@@ -126,7 +128,7 @@ def compare_with_cluster(
     keys = count_at(live, revision)
     if None not in (keys, finding.keys) and keys != finding.keys:
         raise ContradictionError(f"it has {finding.keys} keys, but {live.name} had {keys} at revision {revision}")
-    theirs = hash_at(live, revision)
+    theirs = hash_at(live, revision, min(_HASH_SECONDS, limits.seconds_left()))
     ours = hash_with_compaction_of(copy, theirs, finding) if theirs else None
     if theirs is None or ours is None:
         compared = compare_keys(copy, live, metadata, revision, limits)
@@ -164,9 +166,13 @@ def _found(finding: Finding, live: Endpoint, sentence: str, **more: Any) -> Find
     return Finding(**{**asdict(finding), "member": live.name, "sentence": f"{sentence}.", **more})
 
 
-def hash_at(endpoint: Endpoint, revision: int) -> Hash | None:
-    """Return the hash of all keys up to a revision, None if it is compacted. Raises DrillError."""
-    found = request_hash(endpoint.link, endpoint.url, revision)
+def hash_at(endpoint: Endpoint, revision: int, seconds: float = 0.0) -> Hash | None:
+    """Return the hash of all keys up to a revision, None if it is compacted. Raises DrillError.
+
+    seconds: how long the member may take, if that is longer than the connection's timeout: it reads every revision.
+    """
+    patient = replace(endpoint.link, timeout=max(endpoint.link.timeout, seconds))
+    found = request_hash(patient, endpoint.url, revision)
     if isinstance(found, Hash):
         return found
     if found == COMPACTED:
