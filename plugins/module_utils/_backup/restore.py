@@ -129,12 +129,27 @@ def _write_json(path: str, record: dict[str, Any]) -> None:
 
 
 def _set_owner_and_flush(folder: str, owner: int, group: int) -> None:
-    """Change the owner of a folder and its content to etcd's user, and flush them to the disk."""
-    for parent, _folders, files in os.walk(folder):
-        for path in (parent, *(os.path.join(parent, name) for name in files)):
-            os.chown(path, owner, group)
-            os.chmod(path, 0o700 if path == parent else 0o600)
-            sync_path(path)
+    """Change the owner of a folder and its content to etcd's user, and flush them to the disk.
+
+    Files first, and without following links: in a folder that is its own, etcd's user could put a link to any file in place of one.
+    """
+    if os.path.islink(folder):
+        raise RestoreError(f"{folder} was replaced by a link, so nothing was activated: find out by whom")
+    for _parent, _folders, files, inside in os.fwalk(folder, topdown=False):
+        for name in files:
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=inside)
+            try:
+                _hand_over(opened, owner, group, 0o600)
+            finally:
+                os.close(opened)
+        _hand_over(inside, owner, group, 0o700)
+
+
+def _hand_over(opened: int, owner: int, group: int, mode: int) -> None:
+    """Change owner and mode of an open file or folder, and flush it to the disk."""
+    os.fchown(opened, owner, group)
+    os.fchmod(opened, mode)
+    os.fsync(opened)
 
 
 def begin(restore: Restore, marker: str, now: float) -> None:

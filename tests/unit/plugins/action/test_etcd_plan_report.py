@@ -108,7 +108,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 
 
 def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path) -> None:
-    printed = play_several(tmp_path, [variables for variables, _ in INVALID])
+    printed = play_several(tmp_path, [case[0] for case in INVALID])
     for (variables, text), output in zip(INVALID, printed, strict=True):
         assert "\nfatal: [localhost]: FAILED!" in output and text in " ".join(output.split()), (variables, output)
         assert "a memory budget of 2.0 GiB for each" not in output, variables  # nothing was printed before

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,26 @@ def made(folder: Path) -> Restore:
     for swap in restore.swaps:
         Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
     return restore
+
+
+def test_no_link_is_followed_to_another_file(tmp_path: Path) -> None:
+    """Etcd's user may put one into a folder that is handed over to it."""
+    outside = tmp_path / "outside"
+    outside.write_text("secret")
+    outside.chmod(0o644)
+    folder = tmp_path / "data" / "snap"
+    folder.mkdir(parents=True)
+    (folder / "db").write_text("page")
+    backup_restore._set_owner_and_flush(str(tmp_path / "data"), os.geteuid(), os.getegid())
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "db")] == [0o700, 0o600]
+    (folder / "db").unlink()
+    (folder / "db").symlink_to(outside)
+    with pytest.raises(OSError, match="symbolic links"):
+        backup_restore._set_owner_and_flush(str(tmp_path / "data"), os.geteuid(), os.getegid())
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(RestoreError, match="was replaced by a link"):
+        backup_restore._set_owner_and_flush(str(tmp_path / "link"), os.geteuid(), os.getegid())
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644
 
 
 def test_activate(tmp_path: Path) -> None:
