@@ -33,7 +33,7 @@ def expired_paths(
 def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:
     """Return why a new snapshot must not replace older ones: a cluster's revisions never decrease. Empty if it may.
 
-    A cluster that is deployed anew under its name and URLs has its old id, and none of its data. Snapshots of the last hour do not count,
+    A cluster that is deployed again under its name and URLs has its old id, and none of its data. Snapshots of the last hour do not count,
     because members may be behind one another.
     """
     older = [
@@ -46,7 +46,7 @@ def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:
         return ""
     return (
         f"no old snapshot is removed: revision {metadata.revision} is lower than {best} of an earlier snapshot of this cluster, so the cluster "
-        "lost data or was deployed anew; restore it, or move the old snapshots elsewhere"
+        "lost data or was deployed again; restore it, or move the old snapshots elsewhere"
     )
 
 

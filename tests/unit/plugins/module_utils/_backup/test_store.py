@@ -175,7 +175,7 @@ def test_retention_ignores_damaged_and_other_clusters_snapshots() -> None:
 
 @pytest.mark.parametrize(("age", "revision", "lost"), [(1, 9000, True), (0.02, 9000, False), (1, 8122, False)])
 def test_a_lower_revision_replaces_nothing(age: float, revision: int, lost: bool) -> None:
-    """A cluster that was deployed anew has its old id. Members may be behind one another for a short time."""
+    """A cluster that was deployed again has its old id. Members may be behind one another for a short time."""
     old = store.StoredSnapshot("old", replace(METADATA, revision=revision, taken_at=int(NOW - age * DAY)), "")
     new = replace(METADATA, revision=8123, taken_at=int(NOW))
     said = retention.lost_revisions([old, stored("other", 9, cluster="3c2d")], new)
