@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
@@ -124,7 +125,7 @@ def _find(objects: Objects, wanted: str, prefix: str) -> StoredSnapshot:
                 f"there is no {name} in {objects.bucket.url()}: correct path, or leave it out for the newest"
             )
         return _inspect(objects, entries, name)
-    newest = retention.newest_first(scan_bucket(objects, entries, prefix), "")
+    newest = retention.newest_first(scan_bucket(objects, entries, prefix), "", time.time())
     if not newest:
         raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}")
     return newest[0]

@@ -161,7 +161,7 @@ def choose_backup(request: Request, cluster_id: str) -> tuple[str, Metadata]:
             f"{request.directory} is not a directory on this host: take a backup first, or mount its volume"
         )
     stored = store.scan_directory(request.directory, request.prefix)
-    good = retention.newest_first(stored, cluster_id)
+    good = retention.newest_first(stored, cluster_id, time.time())
     newest = good[0] if good else None
     damaged = [item for item in stored if item.problem and (newest is None or item.path > newest.path)]
     if damaged:

@@ -20,7 +20,7 @@ def expired_paths(
     drill, because newer ones have not been tested yet. Damaged snapshots and those of other clusters are neither counted nor
     removed. ``now`` is in seconds since 1970.
     """
-    ours = newest_first(stored, cluster_id)
+    ours = newest_first(stored, cluster_id, now)
     newest_drilled = next((item.path for item in ours if item.drilled), "")
     oldest_kept = now - keep_days * _DAY if keep_days is not None else float("inf")
     return [
@@ -38,7 +38,7 @@ def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:
     """
     older = [
         item.metadata.revision
-        for item in newest_first(stored, metadata.cluster_id)
+        for item in newest_first(stored, metadata.cluster_id, metadata.taken_at)
         if item.metadata and item.metadata.taken_at < metadata.taken_at - _HOUR
     ]
     best = max(older, default=0)
@@ -50,17 +50,23 @@ def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:
     )
 
 
-def newest_first(stored: list[StoredSnapshot], cluster_id: str) -> list[StoredSnapshot]:
-    """Return the good snapshots of a cluster, newest first; an empty id means all clusters."""
+def newest_first(stored: list[StoredSnapshot], cluster_id: str, now: float) -> list[StoredSnapshot]:
+    """Return the good snapshots of a cluster, newest first; an empty id means all clusters.
+
+    Those dated in the future do not count: a wrong clock would make one of them the newest for as long as its error.
+    """
     ours = [
         (item.metadata.taken_at, len(item.path), item.path, item)  # within one second, the numbered name is newer
         for item in stored
-        if item.metadata and not item.problem and cluster_id in ("", item.metadata.cluster_id)
+        if item.metadata
+        and not item.problem
+        and cluster_id in ("", item.metadata.cluster_id)
+        and item.metadata.taken_at <= now + _HOUR
     ]
     return [item for _taken_at, _length, _path, item in sorted(ours, key=lambda entry: entry[:3], reverse=True)]
 
 
-def untouched(stored: list[StoredSnapshot], cluster_id: str) -> list[dict[str, str]]:
+def untouched(stored: list[StoredSnapshot], cluster_id: str, now: float) -> list[dict[str, str]]:
     """Return path and reason of the snapshots that retention neither counts nor removes."""
     found = []
     for item in stored:
@@ -68,4 +74,6 @@ def untouched(stored: list[StoredSnapshot], cluster_id: str) -> list[dict[str, s
             found.append({"path": item.path, "reason": item.problem})
         elif item.metadata and item.metadata.cluster_id != cluster_id:
             found.append({"path": item.path, "reason": f"it belongs to the cluster {item.metadata.cluster_id}"})
+        elif item.metadata and item.metadata.taken_at > now + _HOUR:
+            found.append({"path": item.path, "reason": "it is dated in the future: check the clocks of the hosts"})
     return found

@@ -192,7 +192,7 @@ def plan_snapshot(request: Request, tools: Tools, endpoints: list[str], now: flo
         removed=retention.expired_paths(
             stored, cluster_id=cluster.id, keep=request.keep, keep_days=request.keep_days, now=now
         ),
-        left_alone=retention.untouched(stored, cluster.id),
+        left_alone=retention.untouched(stored, cluster.id, now),
         encryption=encryption,
     )
 

@@ -166,10 +166,20 @@ def test_retention_ignores_damaged_and_other_clusters_snapshots() -> None:
     old.append(store.StoredSnapshot("bare", None, "no record"))
     assert retention.expired_paths(old, cluster_id="75cf", keep=1, keep_days=None, now=NOW) == ["a"]
     assert retention.expired_paths(old, cluster_id="75cf", keep=2, keep_days=None, now=NOW) == []
-    assert retention.untouched(old, "75cf") == [
+    assert retention.untouched(old, "75cf", NOW) == [
         {"path": "other", "reason": "it belongs to the cluster 3c2d"},
         {"path": "cut", "reason": "it has 3 bytes"},
         {"path": "bare", "reason": "no record"},
+    ]
+
+
+def test_a_snapshot_dated_in_the_future_is_not_the_newest() -> None:
+    """A clock that was a year ahead for one run must not keep the later ones from being tested, nor push them out."""
+    old = [stored("future", -365), stored("new", 1), stored("old", 2)]
+    assert [item.path for item in retention.newest_first(old, "75cf", NOW)] == ["new", "old"]
+    assert retention.expired_paths(old, cluster_id="75cf", keep=2, keep_days=None, now=NOW) == ["old"]
+    assert retention.untouched(old, "75cf", NOW) == [
+        {"path": "future", "reason": "it is dated in the future: check the clocks of the hosts"}
     ]
 
 
@@ -196,7 +206,8 @@ def test_retention_invariants(ages: list[float], keep: int, keep_days: int | Non
         assert keep_days is None or ages_of[gone] >= keep_days * DAY
         assert all(ages_of[gone] >= ages_of[item.path] for item in left)
     if keep_days is None:
-        assert len(left) == min(len(old), keep - 1)
+        in_future = sum(age < -3600 for age in ages_of.values())
+        assert len(left) == in_future + min(len(old) - in_future, keep - 1)
 
 
 def test_removal(tmp_path: Path) -> None:
