@@ -147,7 +147,7 @@ def finish(_restore: Restore, options: Options, dry_run: bool) -> Result:
     if guard and not dry_run:
         start_guard.remove(guard)
     changed = bool(pending) if dry_run else backup_restore.finish(marker)
-    message = f"Finished the restore {pending}." if changed else "There is no restore to finish."
+    message = f"Finished the restore {pending}." if changed else "No restore is in progress."
     return {"changed": changed, "msg": message}
 
 

@@ -92,7 +92,7 @@ def read(texts: Mapping[str, str]) -> Reading:
         reader.add(path, text)
     add_units(state)
     document = state.document()
-    # A job that compacts is no member, so that the document has nothing else of it.
+    # A job that compacts starts no member, so the document would not contain it otherwise.
     if any(_COMPACTS.search(text) and not PROSE.search(path) for path, text in texts.items()):
         document["compacts"] = True
     return Reading(document, state.passed_over)

@@ -49,7 +49,7 @@ import data.headroom.units
 #   certificate_days                        days until the certificate expires
 #   certificate_start                       when it becomes valid, if that is in the future
 #   backup_hours                            age of the newest backup
-#   backup_missing                          true if there is no backup; `name` has the directories
+#   backup_missing                          true if no backup exists; `name` lists the directories
 #
 # The facts in `live` that come from the process:
 #   anonymous, memory_limit                 bytes

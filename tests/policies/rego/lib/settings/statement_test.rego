@@ -30,7 +30,7 @@ test_member if {
 	not found.config_file
 }
 
-# The name is no setting of a profile, but etcd refuses two of them too.
+# A profile does not contain the name, but etcd also refuses a name that is set twice.
 test_name_twice if {
 	variable := {"name": "ETCD_NAME", "form": "env", "spelling": "ETCD_NAME", "value": "n1"}
 	found := statement.member(_statement([given[3], variable], {}))
