@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench.common.member import PROJECT, Member, releases, running
+from bench.common.member import PROJECT, Member, metrics, releases, running
 from bench.memory import load
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
@@ -49,13 +49,16 @@ def test_fsyncs_under_load(member: Member) -> None:
     ask = {"endpoint": member.endpoint, **files, "client_key": f"{member.tls}/client.key"}
     puts = ["--clients", "1", "--conns", "1", "put", "--total", "3000", "--rate", "500", "--val-size", "100"]
     writer = threading.Thread(target=load.benchmark, args=([member], puts))
+    before = metrics(member.metrics_url)["etcd_disk_wal_fsync_duration_seconds_count"]
     writer.start()
     try:
         live = module("etcd_disk_live_info", interval=3, fsync_p99_max_ms=10000, commit_p99_max_ms=10000, **ask)
     finally:
+        after = metrics(member.metrics_url)["etcd_disk_wal_fsync_duration_seconds_count"]
         writer.join()
     assert live["verdict"] in ("ok", "warn"), live
-    assert live["wal_fsync"]["samples"] >= 100 and live["backend_commit"]["samples"] > 5
+    # How many there are depends on the machine.
+    assert 5 < live["wal_fsync"]["samples"] <= after - before and live["backend_commit"]["samples"] > 5
     assert 0 < live["wal_fsync"]["p50_us"] <= live["wal_fsync"]["p99_us"] and live["leader_changes"] == 0
     whole = module("etcd_disk_live_info", interval=0, **ask)
     assert whole["wal_fsync"]["samples"] > live["wal_fsync"]["samples"] and whole["leader_changes"] >= 1

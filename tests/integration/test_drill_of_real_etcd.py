@@ -276,7 +276,7 @@ def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: 
     folder = load.certificates(tmp_path / "tls")
     member = Member(version, tmp_path, PORT + 10, tls=folder)
     files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
-    own = replace(link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)))
+    own = replace(link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0)
 
     def ctl(*words: str) -> None:
         assert run_etcdctl(own, [member.endpoint], *words).returncode == 0, words

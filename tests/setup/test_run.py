@@ -21,10 +21,11 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def journal(logs: Path, name: str, until: str = "begin") -> Check:
-    """Return a check that writes when it begins and ends, and waits for a line of the journal in between, 20 seconds at most."""
+def journal(logs: Path, name: str, *until: str) -> Check:
+    """Return a check that writes when it begins and ends, and waits for lines of the journal in between, 60 seconds at most."""
     file = logs / "journal"
-    wait = f"for _ in $(seq 200); do ! grep -q '{until}' {file} || break; sleep 0.1; done"
+    missing = " || ".join(f"! grep -q '{line}' {file}" for line in until) or "false"
+    wait = f"for _ in $(seq 600); do {{ {missing}; }} || break; sleep 0.1; done"
     return Check(name, f"echo begin {name} >> {file}; {wait}; echo end {name} >> {file}")
 
 
@@ -44,8 +45,9 @@ def at_once(logs: Path, prefix: str) -> int:
 
 
 def test_two_checks_with_hosts_run_beside_the_others(logs: Path) -> None:
-    hosts = [journal(logs, "host0", "begin host1"), journal(logs, "host1", "begin cpu0"), journal(logs, "host2")]
-    results = run.run_all([*hosts, journal(logs, "host3")], [journal(logs, "cpu0", "end host0"), *cpu(logs, 1, 4)])
+    three = [f"begin {name}" for name in ("host0", "host1", "cpu0")]
+    hosts = [journal(logs, "host0", *three), journal(logs, "host1", *three), journal(logs, "host2")]
+    results = run.run_all([*hosts, journal(logs, "host3")], [journal(logs, "cpu0", *three), *cpu(logs, 1, 4)])
     assert len(results) == 8 and not any(one.failed for one in results)
     assert at_once(logs, "host") == 2
     assert at_once(logs, "") >= 3
