@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, key_sizes, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_etcdctl
 
@@ -37,6 +37,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 asked = json.loads(sys.argv[1])
 tools = drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
 drill.run_drill(drill.Request(**asked["request"]), tools, asked["endpoints"])
+"""
+
+
+# An etcdctl that records its requests, each with its standard input.
+RECORDING = """#!{python}
+import json, subprocess, sys
+text = sys.stdin.read()
+with open({log!r}, "a") as log:
+    print(json.dumps([sys.argv[1:], text]), file=log)
+sys.exit(subprocess.run([{etcdctl!r}, *sys.argv[1:]], input=text, text=True).returncode)
 """
 
 
@@ -131,6 +141,54 @@ def test_the_revision_is_compacted(live: Member, tmp_path: Path, scratch_dir: Pa
     assert (report.finding.compared, report.finding.keys_compared) == ("keys", KEYS + 1)
     assert f"compacted past revision {metadata.revision}, so that not all" in report.reason
     etcdctl(live, "del", "/new")
+
+
+def read_bytes(member: Member, log: Path) -> list[int]:
+    """Return the bytes that each recorded request for keys only made the member read: what it returns with values."""
+    found = []
+    for words, text in map(json.loads, log.read_text().splitlines()):
+        if "--keys-only" not in " ".join([*words, text]) or f"--endpoints={member.endpoint}" not in words:
+            continue
+        words = ["protobuf" if word == "json" else word for word in words[1:] if word != "--keys-only"]
+        done = subprocess.run(
+            [*command(member), *words], input=text.replace(" --keys-only", "").encode(), capture_output=True, check=True
+        )
+        found.append(len(done.stdout))
+    return found
+
+
+def test_listing_keys_reads_few_values_at_once(tmp_path: Path, scratch_dir: Path) -> None:
+    """Before 3.7 a member reads the values, also for keys only: large ones are neighbours, and thousands of small ones surround them."""
+    version = releases()[0]
+    member = Member(version, tmp_path, PORT + 10)
+    with running([member]):
+        for number in range(24):
+            puts = "".join(f"put {'ac'[number % 2]}{number:02}{key:03} x\n" for key in range(100))
+            subprocess.run(
+                [*command(member), "txn"], input=f"\n{puts}\n\n", text=True, check=True, stdout=subprocess.DEVNULL
+            )
+        for number in range(40):
+            subprocess.run(
+                [*command(member), "put", f"b{number:02}"],
+                input="v" * 1_000_000,
+                text=True,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+        backup(member, tmp_path / "backups")
+        etcdctl(member, "put", "later", "x")
+        revision = json.loads(etcdctl(member, "put", "later", "y", "-w", "json"))["header"]["revision"]
+        etcdctl(member, "compaction", str(revision))
+        recording, log = tmp_path / "etcdctl", tmp_path / "requests"
+        etcdctl_path = link(version).etcdctl_path
+        recording.write_text(RECORDING.format(python=sys.executable, log=str(log), etcdctl=etcdctl_path))
+        recording.chmod(0o755)
+        programs = replace(tools(version), connection=replace(link(version), etcdctl_path=str(recording)))
+        request = asked(tmp_path / "backups", scratch_dir)
+        finding = drill.run_drill(request, programs, [member.endpoint]).finding
+        assert (finding.compared, finding.keys_compared) == ("keys", 2440)
+        read = read_bytes(member, log)
+    assert len(read) < 40 and sum(read) > 40_000_000 and max(read) <= key_sizes.PAGE_BYTES + 100_000, read
 
 
 def test_the_cluster_is_compacted_to_the_revision(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
@@ -276,7 +334,9 @@ def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: 
     folder = load.certificates(tmp_path / "tls")
     member = Member(version, tmp_path, PORT + 10, tls=folder)
     files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
-    own = replace(link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0)
+    own = replace(
+        link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0
+    )
 
     def ctl(*words: str) -> None:
         assert run_etcdctl(own, [member.endpoint], *words).returncode == 0, words

@@ -12,19 +12,27 @@ exists since a revision existed at every later one too.
 
 from __future__ import annotations
 
-import base64
-import json
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listing import (
+    Endpoint,
+    Key,
+    first_pages,
+    keys_between,
+    lists_from_index,
+    read_status,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_sizes import (
+    KeySizes,
+    keys_of_index,
+    read_key_sizes,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
-    Connection,
     command_line,
     failure_reason,
     run_etcd_tool,
@@ -36,10 +44,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_reques
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Hash
 
-# Bytes that one request makes a member hold in memory: it reads a range's values even for keys only.
-_PAGE_BYTES = 8 << 20
-_PAGE_KEYS = 2000
-_PAGES = 50
 # As the timer that compares the members' hashes.
 _HASH_SECONDS = 600.0
 _AUTHENTICATION = ("user name is empty", "permission denied", "invalid auth token")
@@ -47,24 +51,6 @@ _AUTHENTICATION = ("user name is empty", "permission denied", "invalid auth toke
 
 class ContradictionError(DrillError):
     """The backup contradicts its records or the cluster."""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A member to compare: its connection, its URL, and its name for messages."""
-
-    link: Connection
-    url: str
-    name: str
-
-
-@dataclass(frozen=True)
-class Key:
-    """A key without its value: the revisions of its creation and last change, and its number of changes since creation."""
-
-    create_revision: int
-    mod_revision: int
-    version: int
 
 
 @dataclass(frozen=True)
@@ -120,10 +106,8 @@ def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
     )
 
 
-def compare_with_cluster(
-    copy: Endpoint, live: Endpoint, metadata: Metadata, finding: Finding, limits: Limits
-) -> Finding:
-    """Compare the copy with a member of the cluster. Raises DrillError if they differ."""
+def compare_with_cluster(copy: Endpoint, live: Endpoint, database: str, finding: Finding, limits: Limits) -> Finding:
+    """Compare the copy with a member of the cluster. ``database``: of the copy. Raises DrillError if they differ."""
     revision = finding.revision
     keys = count_at(live, revision)
     if None not in (keys, finding.keys) and keys != finding.keys:
@@ -131,7 +115,7 @@ def compare_with_cluster(
     theirs = hash_at(live, revision, min(_HASH_SECONDS, limits.seconds_left()))
     ours = hash_with_compaction_of(copy, theirs, finding) if theirs else None
     if theirs is None or ours is None:
-        compared = compare_keys(copy, live, metadata, revision, limits)
+        compared = compare_keys(copy, live, database, revision, limits)
         what = f"the {compared} compared keys of that age are in it" if compared else "none of its keys is that old"
         sentence = f"the cluster is compacted past revision {revision}, so that not all keys could be compared: {what}"
         if theirs is not None:
@@ -188,11 +172,7 @@ def _behind(endpoint: Endpoint, revision: int) -> str:
 
 def current_revision(endpoint: Endpoint) -> int:
     """Return a member's current revision. Raises DrillError."""
-    data = _json(_ask(endpoint, "endpoint", "status"), endpoint)
-    try:
-        return int(data[0]["Status"]["header"]["revision"])
-    except (LookupError, TypeError, ValueError) as error:
-        raise DrillError(f"{endpoint.name} did not return its revision") from error
+    return int(read_status(endpoint)["header"]["revision"])
 
 
 def count_at(endpoint: Endpoint, revision: int) -> int | None:
@@ -211,25 +191,31 @@ def count_at(endpoint: Endpoint, revision: int) -> int | None:
     return int(found.group(1))
 
 
-def compare_keys(copy: Endpoint, live: Endpoint, metadata: Metadata, revision: int, limits: Limits) -> int:
+def compare_keys(copy: Endpoint, live: Endpoint, database: str, revision: int, limits: Limits) -> int:
     """Compare those of the cluster's keys that are as old as the backup. Returns their number.
 
-    Compares at most the first _PAGES pages, in the order of names. Raises DrillError for the first key that differs.
+    Compares at most the first 100,000 keys, in the order of names. ``database``: of the copy. Raises DrillError for the first key
+    that differs.
     """
-    mean = metadata.size // max(1, metadata.total_keys)
-    limit = max(2, min(_PAGE_KEYS, _PAGE_BYTES // max(1, mean)))
+    copy_sizes, live_sizes = _page_sizes(copy, live, database, limits)
     compared = 0
-    for first, page in _pages(live, limit, limits):
+    for start, stop, page in first_pages(live, live_sizes, limits):
         old = {key: one for key, one in page.items() if one.create_revision <= revision}
-        stored = _range(copy, first, max(page), limit, revision, limits) if old else None
-        if stored is None:
-            continue
+        stored = keys_between(copy, start, stop, revision, copy_sizes, limits) if old else {}
         for key, theirs in old.items():
             problem = key_problem(theirs, stored.get(key), revision)
             if problem:
                 raise ContradictionError(f"the key {key.decode(errors='backslashreplace')!r} {problem}")
         compared += len(old)
     return compared
+
+
+def _page_sizes(copy: Endpoint, live: Endpoint, database: str, limits: Limits) -> tuple[KeySizes, KeySizes]:
+    """Return the sizes that limit requests to the copy, and to the member."""
+    from_index = [lists_from_index(endpoint) for endpoint in (copy, live)]
+    of_index = keys_of_index()
+    of_values = of_index if all(from_index) else read_key_sizes(database, limits.seconds_left)
+    return of_index if from_index[0] else of_values, of_index if from_index[1] else of_values
 
 
 def key_problem(theirs: Key, ours: Key | None, revision: int) -> str:
@@ -243,68 +229,6 @@ def key_problem(theirs: Key, ours: Key | None, revision: int) -> str:
     return ""
 
 
-def _pages(endpoint: Endpoint, limit: int, limits: Limits) -> Iterator[tuple[bytes, dict[bytes, Key]]]:
-    """Yield the first pages of a cluster's keys, each with the key at which it starts."""
-    start = b""
-    for _number in range(_PAGES):
-        limits.seconds_left()
-        words = ["--from-key", f"--limit={limit}", "--consistency=s"]
-        page = _keys(_run(endpoint, "get", *words, "--keys-only", "--", os.fsdecode(start)), endpoint)
-        if start:
-            page.pop(start, None)
-        if not page:
-            return
-        yield start or min(page), page
-        start = max(page)
-        if b"\0" in start:  # cannot be a command-line argument
-            return
-
-
-def _range(
-    endpoint: Endpoint, first: bytes, last: bytes, limit: int, revision: int, limits: Limits
-) -> dict[bytes, Key] | None:
-    """Return the keys from the first to the last at a revision, in requests of ``limit`` keys.
-
-    None if a key contains NUL, which cannot be part of a command-line argument.
-    """
-    found: dict[bytes, Key] = {}
-    words = ["--keys-only", f"--rev={revision}", "--consistency=s"]
-    while b"\0" not in first + last:
-        limits.seconds_left()
-        if first == last:  # a range excludes its end
-            return {**found, **_keys(_run(endpoint, "get", *words, "--", os.fsdecode(last)), endpoint)}
-        ends = [os.fsdecode(first), os.fsdecode(last)]
-        page = _keys(_run(endpoint, "get", *words, f"--limit={limit}", "--", *ends), endpoint)
-        found.update(page)
-        first = max(page) if len(page) == limit else last
-    return None
-
-
-def _keys(answer: ProcessResult, endpoint: Endpoint) -> dict[bytes, Key]:
-    if answer.returncode != 0:
-        raise DrillError(f"{endpoint.name} could not list its keys: {failure_reason(answer)}")
-    return {
-        base64.b64decode(entry["key"]): Key(
-            int(entry["create_revision"]), int(entry["mod_revision"]), int(entry["version"])
-        )
-        for entry in _json(answer, endpoint).get("kvs", [])
-    }
-
-
 def _run(endpoint: Endpoint, *words: str, form: str = "json") -> ProcessResult:
     argv = [*command_line(endpoint.link, [endpoint.url]), "-w", form, *words]
     return run_etcd_tool(argv, endpoint.link.timeout + 1.0, "etcdctl")
-
-
-def _ask(endpoint: Endpoint, *words: str) -> ProcessResult:
-    answer = _run(endpoint, *words)
-    if answer.returncode != 0:
-        raise DrillError(f"{endpoint.name}: {' '.join(words)}: {failure_reason(answer)}")
-    return answer
-
-
-def _json(answer: ProcessResult, endpoint: Endpoint) -> Any:
-    try:
-        return json.loads(answer.stdout)
-    except ValueError as error:
-        raise DrillError(f"{endpoint.name}: etcdctl printed no JSON, but {answer.stdout[:80]!r}") from error

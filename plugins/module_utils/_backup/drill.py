@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     auth_flag,
     check,
     compare,
+    key_listing,
     retention,
     snapshot,
     store,
@@ -191,13 +192,13 @@ def run_drill(
             etcdctl = tools.connection.etcdctl_path
             with scratch.run_member(tools.etcd_path, etcdctl, folder, data, limits, name=_NAME) as url:
                 seconds = time.monotonic() - began
-                copy = compare.Endpoint(
+                copy = key_listing.Endpoint(
                     scratch.connection(etcdctl, min(60.0, limits.seconds_left())), url, "the backup"
                 )
                 finding = compare.check_copy(copy, planned.metadata)
                 if planned.member is not None:
-                    live = compare.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
-                    finding = compare.compare_with_cluster(copy, live, planned.metadata, finding, limits)
+                    live = key_listing.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
+                    finding = compare.compare_with_cluster(copy, live, database_path(data), finding, limits)
     except (DrillError, store.SnapshotError) as error:
         if isinstance(error, (compare.ContradictionError, store.DamagedError)):
             _record(planned.path, None)
@@ -235,5 +236,10 @@ def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limi
     if answer.returncode != 0:
         raise DrillError(f"etcdutl cannot restore it: {failure_reason(answer)}")
     # The copy would require credentials of its cluster. Only this process can enter its folder.
-    auth_flag.disable_authentication(os.path.join(data, "member", "snap", "db"))
+    auth_flag.disable_authentication(database_path(data))
     return data
+
+
+def database_path(data_dir: str) -> str:
+    """Return the path of the database in a data dir."""
+    return os.path.join(data_dir, "member", "snap", "db")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, drill, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.compare import Key
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listing import Key
 
 BODY = b"page" * 2048
 
