@@ -126,6 +126,7 @@ from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import disarm_alarms
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -133,6 +134,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Alarm,
     Connection,
     failure_reason,
     move_leader,
@@ -267,7 +269,10 @@ class Change:
         if params["state"] == "absent":
             result["moved_to"] = self.moved_to or verdict.move_to
             self.lock.release()
-        self.disarm()
+        try:
+            self.disarm()
+        except ValueError as error:  # the members were changed, which a failure would hide
+            self.module.warn(f"An alarm of a removed member stays set: {error}.")
         self.module.exit_json(changed=self.changed or not verdict.done, **result)
 
     def disarm(self) -> None:
@@ -280,7 +285,8 @@ class Change:
             if found.verdict != hashes.AGREE:
                 self.module.warn(f"The alarm CORRUPT stays set, and etcd refuses writes: {found.sentence()}.")
                 return
-        run_etcdctl(self.link, endpoints, "alarm", "disarm")
+        orphans = [Alarm(alarm["member"], alarm["type"]) for alarm in self.cluster.alarms]
+        disarm_alarms(self.link, endpoints, orphans)
 
     def fail(self, text: str, **more: Any) -> NoReturn:
         """Release the lock and fail."""

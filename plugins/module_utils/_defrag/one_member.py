@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision 
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import read_host_capacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import is_defragmenting
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import CORRUPT, NOSPACE, disarm_nospace
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import DISARM_BELOW
@@ -29,7 +30,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     move_leader,
     run_etcd_tool,
-    run_etcdctl,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import LimitError, Raised, raised
@@ -117,7 +117,10 @@ def defragment_member(
     outcome.moved_to = moved_to
     after = _wait_until_it_serves(request, connection, name, outcome)
     if outcome.result == "done":
-        outcome.disarmed = _disarm(request, connection, after)
+        try:
+            outcome.disarmed = _disarm(request, connection, after)
+        except ValueError as error:
+            outcome.reason += f"; {error}"
         more = [member for member in decision.defrag_order(after.cluster, request.thresholds) if member.name != name]
         if more and lease_keeper is not None:
             time.sleep(request.pause)
@@ -189,18 +192,21 @@ def _serves(this: Member, max_lag: int) -> bool:
 
 
 def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool:
-    """Disarm NOSPACE once every database is well below its quota and none is worth defragmenting any more."""
-    # etcdctl disarms all alarms, also CORRUPT.
-    if {alarm["type"] for alarm in view.cluster.alarms} != {"NOSPACE"} or decision.defrag_order(
-        view.cluster, request.thresholds
-    ):
+    """Disarm NOSPACE once every database is well below its quota and none is worth defragmenting any more.
+
+    Raises AlarmError or EtcdctlError.
+    """
+    cluster = view.cluster
+    if not cluster.has_alarm(NOSPACE) or cluster.has_alarm(CORRUPT):
         return False
-    for member in (member for member in view.cluster.members if member.votes):
+    if decision.defrag_order(cluster, request.thresholds):
+        return False
+    for member in (member for member in cluster.members if member.votes):
         metrics = view.metrics.get(member.name)
         quota = member.db_quota or (metrics.quota if isinstance(metrics, MemberMetrics) else None)
         if not quota or member.db_size is None or member.db_size * 100 >= quota * DISARM_BELOW:
             return False
-    return run_etcdctl(connection, request.endpoints, "alarm", "disarm").returncode == 0
+    return bool(disarm_nospace(connection, request.endpoints))
 
 
 def member_verdict(request: Request, view: ClusterView, name: str) -> Verdict:

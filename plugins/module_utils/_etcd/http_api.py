@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import ssl
 from urllib.parse import urlsplit
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    Alarm,
     Connection,
     EtcdctlError,
     MemberList,
@@ -41,6 +43,12 @@ def fetch_member_list(connection: Connection, url: str) -> MemberList:
     default is a serializable one in every version.
     """
     return parse_members(_request(connection, url, "POST", "/v3/cluster/member/list", "{}"))
+
+
+def deactivate_alarm(connection: Connection, url: str, alarm: Alarm) -> None:
+    """Disarm one alarm, which etcdctl cannot. Raises EtcdctlError, also with authentication enabled."""
+    body = {"action": "DEACTIVATE", "memberID": str(int(alarm.member_id, 16)), "alarm": alarm.type}
+    _request(connection, url, "POST", "/v3/maintenance/alarm", json.dumps(body))
 
 
 def fetch_quota(connection: Connection, url: str) -> int | None:

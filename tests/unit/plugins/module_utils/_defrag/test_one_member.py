@@ -13,9 +13,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes i
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import one_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import AlarmError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Alarm, Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 NOWHERE = Connection("/nowhere/etcdctl", None, None, None, 0.5)
@@ -57,7 +58,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[ClusterView]:
     asked = queries()
     monkeypatch.setattr(one_member, "view_cluster", lambda *_arguments: next(asked))
     monkeypatch.setattr(one_member, "run_etcd_tool", lambda *_arguments: ProcessResult(0, "", ""))
-    monkeypatch.setattr(one_member, "run_etcdctl", lambda *_arguments: ProcessResult(0, "", ""))
+    monkeypatch.setattr(one_member, "disarm_nospace", lambda *_arguments: [Alarm("1", "NOSPACE")])
     monkeypatch.setattr(one_member, "_host_capacity", lambda *_arguments: HostCapacity(""))
     monkeypatch.setattr(one_member, "SETTLE_SECONDS", 0.5)
     monkeypatch.setattr(one_member, "_POLL_SECONDS", 0.01)
@@ -90,8 +91,21 @@ def test_nospace_stays_while_the_size_of_a_database_is_unknown(
 
 
 def test_an_alarm_of_corruption_is_never_disarmed(answers: list[ClusterView]) -> None:
-    """It may be raised during the defragmentation, and etcdctl disarms all alarms at once."""
+    """It may be raised during the defragmentation."""
     done = view(m0=SMALL, m1=SMALL, alarm=True)
     done.cluster.alarms.append({"member": "m0", "type": "CORRUPT"})
     answers += [view(m0=SMALL, m1=FULL, alarm=True), done]
     assert defragment().disarmed is False
+
+
+def test_an_alarm_that_cannot_be_disarmed_is_reported(
+    answers: list[ClusterView], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise AlarmError("the alarm CORRUPT of member a is set, and NOSPACE was not disarmed")
+
+    monkeypatch.setattr(one_member, "disarm_nospace", refuse)
+    answers += [view(m0=SMALL, m1=FULL, alarm=True), view(m0=SMALL, m1=SMALL, alarm=True)]
+    outcome = defragment()
+    assert (outcome.result, outcome.disarmed) == ("done", False)
+    assert outcome.reason.endswith(" freed; the alarm CORRUPT of member a is set, and NOSPACE was not disarmed")
