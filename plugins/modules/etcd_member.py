@@ -167,7 +167,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_membe
     describe_local_member,
     unit_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, LockError, release_lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, release_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
@@ -316,12 +316,20 @@ def main() -> None:
     )
     try:
         link = connection_from_params(module.params)
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+    try:
         if module.params["state"] == "drained":
             drain(module, link)
         if module.params["state"] == "unlocked":
             unlock(module, link)
         serve(module, link)
-    except (ValueError, LockError) as error:
+    except Exception as error:
+        # The play ends here, so that no later task releases the lock.
+        if not module.check_mode:
+            PlayLock.from_params(link, module.params).release()
+        if not isinstance(error, ValueError):
+            raise
         module.fail_json(msg=str(error))
 
 

@@ -125,6 +125,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import disarm_alarms
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
@@ -161,11 +162,22 @@ class Change:
     changed: bool = False
     moved_to: str = ""
     trouble: str = ""
+    keeps_lock: bool = False
 
     @property
     def params(self) -> dict[str, Any]:
         """The module's parameters."""
         return dict(self.module.params)
+
+    def run_or_release(self) -> NoReturn:
+        """Run, and release the lock unless the play's next task needs it."""
+        try:
+            self.run()
+        except ValueError as error:
+            self.fail(str(error))
+        finally:
+            if not self.keeps_lock:
+                self.lock.release()
 
     def run(self) -> NoReturn:
         """Observe the cluster and make the next request, until nothing is left to do or time is up."""
@@ -273,6 +285,7 @@ class Change:
             self.disarm()
         except ValueError as error:  # the members were changed, which a failure would hide
             self.module.warn(f"An alarm of a removed member stays set: {error}.")
+        self.keeps_lock = params["state"] != "absent"
         self.module.exit_json(changed=self.changed or not verdict.done, **result)
 
     def disarm(self) -> None:
@@ -289,8 +302,7 @@ class Change:
         disarm_alarms(self.link, endpoints, orphans)
 
     def fail(self, text: str, **more: Any) -> NoReturn:
-        """Release the lock and fail."""
-        self.lock.release()
+        """Fail, which releases the lock."""
         self.module.fail_json(msg=text, cluster=self.cluster.as_dict(), changed=self.changed, **more)
 
 
@@ -313,9 +325,10 @@ def main() -> None:
     )
     try:
         link = connection_from_params(module.params)
-        Change(module, link, PlayLock.from_params(link, module.params)).run()
     except ValueError as error:
         module.fail_json(msg=str(error))
+    exit_on_signals()
+    Change(module, link, PlayLock.from_params(link, module.params)).run_or_release()
 
 
 if __name__ == "__main__":

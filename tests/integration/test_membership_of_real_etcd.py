@@ -24,8 +24,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_iden
 
 from bench.common.member import Member, binary, releases, running
 
-MODULE = "ansible_collections.etcdops.headroom.plugins.modules.etcd_membership"
+MODULES = "ansible_collections.etcdops.headroom.plugins.modules"
 PORT = 26510
+
+# An etcdctl whose lists of members cannot be read once the lock was acquired, and that keeps its caller waiting if it is to add one.
+FAULTY = """#!/bin/sh
+case "$*" in *" txn") touch {folder}/locked ;; esac
+case "$*" in *"member list"*) if [ -e {folder}/locked ]; then echo no list; exit 0; fi ;; esac
+case "$*" in *"member add"*) touch {folder}/adding; exec sleep 60 ;; esac
+exec {etcdctl} "$@"
+"""
 
 
 class Cluster:
@@ -44,9 +52,9 @@ class Cluster:
     def peer_url(self, name: str) -> str:
         return f"http://127.0.0.1:{PORT + 10 * int(name[1:]) + 1}"
 
-    def module(self, name: str, state: str, **more: Any) -> dict[str, Any]:
-        """Run the module as Ansible would, in a process of its own."""
-        urls = {"peer_url": self.peer_url(name)} if state != "absent" else {}
+    def command(self, name: str, state: str, module: str = "etcd_membership", **more: Any) -> list[str]:
+        """Return the command line that runs a module as Ansible would."""
+        urls = {"peer_url": self.peer_url(name)} if state in ("learner", "promoted", "moved") else {}
         arguments = {
             "name": name,
             "state": state,
@@ -59,16 +67,15 @@ class Cluster:
         }
         code = (
             "import json, sys; from ansible.module_utils.testing import patch_module_args\n"
-            f"from {MODULE} import main\n"
+            f"from {MODULES}.{module} import main\n"
             "with patch_module_args(json.loads(sys.argv[1])): main()"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code, json.dumps(arguments)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        return [sys.executable, "-c", code, json.dumps(arguments)]
+
+    def module(self, name: str, state: str, module: str = "etcd_membership", **more: Any) -> dict[str, Any]:
+        """Run a module as Ansible would, in a process of its own."""
+        command = self.command(name, state, module, **more)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.stdout, done.stderr
         return dict(json.loads(done.stdout))
 
@@ -225,6 +232,38 @@ def test_the_lock_is_held_from_the_learner_on_and_released_after_a_removal(three
     assert held and (held.holder.member, held.holder.play) == ("m4", "a play")
     removed = three.module("m4", "absent", member_id=added["member_id"], lock_seconds=60, play="a play")
     assert removed["changed"] and lock.read_lock(link, three.endpoints()) is None
+
+
+def faulty_etcdctl(cluster: Cluster, *, readable: bool = False) -> str:
+    path = cluster.folder / "faulty-etcdctl"
+    text = FAULTY.format(folder=cluster.folder, etcdctl=binary(cluster.version, "etcdctl"))
+    path.write_text(text.replace("/locked ;;", "/unused ;;") if readable else text)
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "state"), [("etcd_membership", "m4", "learner"), ("etcd_member", "m1", "drained")]
+)
+def test_the_lock_is_released_after_an_error(three: Cluster, module: str, name: str, state: str) -> None:
+    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    failed = three.module(name, state, module, lock_seconds=60, play="a play", etcdctl_path=faulty_etcdctl(three))
+    assert failed["failed"] and "no list" in failed["msg"], failed
+    assert (three.folder / "locked").exists() and lock.read_lock(link, three.endpoints()) is None
+
+
+def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> None:
+    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    etcdctl = faulty_etcdctl(three, readable=True)
+    command = three.command("m4", "learner", lock_seconds=60, etcdctl_path=etcdctl, request_timeout=30)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as module:
+        deadline = time.monotonic() + 30
+        while not (three.folder / "adding").exists():
+            assert module.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
+        assert lock.read_lock(link, three.endpoints())
+        module.terminate()
+    assert module.returncode == 128 + signal.SIGTERM and lock.read_lock(link, three.endpoints()) is None
 
 
 def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -> None:
