@@ -53,7 +53,9 @@ options:
     default: 1800
 attributes:
   check_mode:
-    description: Checks that there is data and enough space. If etcd still runs on the data, it says so and does not fail.
+    description:
+      - Checks that there is data and enough space. If etcd still runs on the data, it says so and does not fail.
+      - RV(msg) names the temporary folders of killed runs that would be removed.
     support: full
   diff_mode:
     description: There is no content to compare.
@@ -127,8 +129,11 @@ def rescue(module: AnsibleModule) -> None:
     )
     if module.check_mode:
         source = backup_rescue.find_data(request)
-        scratch_member.check_scratch_dir(request.directory, backup_rescue.required_bytes(source))
-        message = f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}{still_runs(request.data_dir)}."
+        abandoned = scratch_member.check_scratch_dir(request.directory, backup_rescue.required_bytes(source))
+        message = (
+            f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}{still_runs(request.data_dir)}."
+            f"{scratch_member.removal_notice(abandoned)}"
+        )
         module.exit_json(changed=True, msg=message, path="", revision=0)
     etcd_path = params["etcd_path"] or drill.etcd_next_to(params["etcdutl_path"])
     tools = backup_rescue.Tools(etcd_path, params["etcdctl_path"], params["etcdutl_path"])

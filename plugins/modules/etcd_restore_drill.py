@@ -64,7 +64,9 @@ options:
     default: 1800
 attributes:
   check_mode:
-    description: Returns the snapshot that would be restored and the member to compare with. Fails without a snapshot or enough space.
+    description:
+      - Returns the snapshot that would be restored and the member to compare with. Fails without a snapshot or enough space.
+      - RV(msg) names the temporary folders of killed runs that would be removed.
     support: full
   diff_mode:
     description: There is no content to compare.
@@ -159,6 +161,7 @@ seconds:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -188,7 +191,8 @@ def drill(module: AnsibleModule) -> None:
         comparison = f" and compare it with {planned.member.name}" if planned.member else ""
         module.exit_json(
             changed=False,
-            msg=f"Would restore {planned.path} in {request.scratch_dir}, which needs {format_size(planned.needed)}{comparison}.",
+            msg=f"Would restore {planned.path} in {request.scratch_dir}, which needs {format_size(planned.needed)}{comparison}."
+            f"{scratch_member.removal_notice(planned.abandoned)}",
             path=planned.path,
             metadata=planned.metadata.as_dict(),
             member=planned.member.name if planned.member else "",

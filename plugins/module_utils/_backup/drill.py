@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
@@ -77,12 +77,16 @@ class Tools:
 
 @dataclass(frozen=True)
 class Plan:
-    """The backup to restore, the member to compare it with (None: none), and the bytes needed."""
+    """The backup to restore, the member to compare it with (None: none), and the bytes needed.
+
+    ``abandoned``: folders of killed drills, which the drill removes first.
+    """
 
     path: str
     metadata: Metadata
     member: Member | None
     needed: int
+    abandoned: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def etcd_next_to(etcdutl_path: str) -> str:
 
 
 def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
-    """Choose the backup and the member, and check the free space. Restores nothing.
+    """Choose the backup and the member, and check the free space. Changes nothing.
 
     Raises DrillError, SnapshotError or EtcdctlError for anything that would stop the drill.
     """
@@ -134,8 +138,8 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     if metadata.encryption and not request.identity_file and crypt.requires_identity_file(metadata.encryption):
         raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
     needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
-    scratch.check_scratch_dir(request.scratch_dir, needed)
-    return Plan(path, metadata, member, needed)
+    abandoned = scratch.check_scratch_dir(request.scratch_dir, needed)
+    return Plan(path, metadata, member, needed, abandoned)
 
 
 def _check(request: Request, tools: Tools) -> None:

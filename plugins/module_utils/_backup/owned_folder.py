@@ -49,13 +49,40 @@ def _create(parent: str, prefix: str) -> tuple[str, int]:
         os.close(handle)
 
 
-def remove_abandoned(parent: str, prefix: str) -> bool:
-    """Remove the folders whose owner has ended. Returns whether the owner of another one lives. Raises OSError."""
-    alive = False
+def find_abandoned(parent: str, prefix: str) -> list[str]:
+    """Return the folders that ``remove_abandoned`` would remove. Changes nothing. Raises OSError."""
+    return sorted(folder for folder in _owned_folders(parent, prefix) if _is_abandoned(folder))
+
+
+def _owned_folders(parent: str, prefix: str) -> Iterator[str]:
     for name in os.listdir(parent):
         folder = os.path.join(parent, name)
         if name.startswith(prefix) and os.path.isdir(folder) and not os.path.islink(folder):
-            alive = not _remove(folder) or alive
+            yield folder
+
+
+def _is_abandoned(folder: str) -> bool:
+    """Return whether no owner of a folder lives."""
+    try:
+        handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:  # its owner is about to create it, or was killed before
+        return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def remove_abandoned(parent: str, prefix: str) -> bool:
+    """Remove the folders whose owner has ended. Returns whether the owner of another one lives. Raises OSError."""
+    alive = False
+    for folder in _owned_folders(parent, prefix):
+        alive = not _remove(folder) or alive
     return alive
 
 

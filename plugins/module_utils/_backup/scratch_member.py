@@ -86,13 +86,35 @@ def scratch_folder(parent: str, needed: int) -> Iterator[str]:
 
     Removes the folders of killed drills first. Raises DrillError without enough free space.
     """
-    check_scratch_dir(parent, needed)
+    _check_parent(parent)
+    remove_abandoned(parent)
+    _check_space(parent, available_bytes(parent), needed)
     with owned_folder.owned_folder(parent, _PREFIX) as folder:
         yield folder
 
 
-def check_scratch_dir(parent: str, needed: int) -> None:
-    """Remove the folders of killed drills in ``parent``; raise DrillError if it is unsuitable for a scratch member."""
+def check_scratch_dir(parent: str, needed: int) -> list[str]:
+    """Return the folders of killed drills that ``scratch_folder`` would remove from ``parent``. Changes nothing.
+
+    Raises DrillError if ``parent`` is unsuitable for a scratch member, also without these folders.
+    """
+    _check_parent(parent)
+    abandoned = owned_folder.find_abandoned(parent, _PREFIX)
+    _check_space(parent, available_bytes(parent) + sum(map(_allocated_bytes, abandoned)), needed)
+    return abandoned
+
+
+def remove_abandoned(parent: str) -> None:
+    """Remove the folders of killed drills in ``parent``. Raises OSError."""
+    owned_folder.remove_abandoned(parent, _PREFIX)
+
+
+def removal_notice(abandoned: list[str]) -> str:
+    """Return a sentence that says which folders a run would remove first; empty without any."""
+    return f" Would first remove {', '.join(abandoned)}, left by a killed run." if abandoned else ""
+
+
+def _check_parent(parent: str) -> None:
     if not os.path.isdir(parent) or not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
         raise DrillError(
             f"scratch_dir {parent} is not a directory that user {os.geteuid()} can write to: choose another"
@@ -102,14 +124,25 @@ def check_scratch_dir(parent: str, needed: int) -> None:
         raise DrillError(
             f"scratch_dir {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
         )
-    owned_folder.remove_abandoned(parent, _PREFIX)
-    free = available_bytes(parent)
+
+
+def _check_space(parent: str, free: int, needed: int) -> None:
     if free < needed:
         has, needs = format_sizes_distinctly(free, needed)
         raise DrillError(
             f"scratch_dir {parent} has {has} free, but the temporary member needs {needs}: "
             "free some space, or set scratch_dir to a larger volume"
         )
+
+
+def _allocated_bytes(folder: str) -> int:
+    """Return the bytes that the files below a folder take on the disk."""
+    found = 0
+    for path, _folders, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                found += os.lstat(os.path.join(path, name)).st_blocks * 512
+    return found
 
 
 def socket_url(folder: str) -> str:

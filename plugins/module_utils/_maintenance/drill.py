@@ -13,7 +13,7 @@ import os
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 
@@ -35,6 +35,9 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             "reason": f"{error}; run etcd_restore_drill with it on a host that has the key",
             "settled": False,
         }
+    if planned.abandoned and not check:
+        # Also if this host never runs a drill again, because another one is first.
+        scratch_member.remove_abandoned(request.scratch_dir)
     if os.path.exists(planned.path + store.DRILL):
         return {
             "result": "skipped",
@@ -44,10 +47,13 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         }
     if check:
         comparison = f" and compared with {planned.member.name}" if planned.member else ""
+        cleaning = (
+            f"; {', '.join(planned.abandoned)} would be removed, left by a killed drill" if planned.abandoned else ""
+        )
         return {
             "result": "skipped",
             "reason": f"{planned.path} would be restored in {request.scratch_dir}, using "
-            f"{format_size(planned.needed)}{comparison}",
+            f"{format_size(planned.needed)}{comparison}{cleaning}",
             "settled": False,
             "would": True,
             "path": planned.path,

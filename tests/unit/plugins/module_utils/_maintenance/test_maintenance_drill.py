@@ -78,6 +78,22 @@ def test_a_backup_that_passed_is_skipped(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
 
+def test_the_folder_of_a_killed_drill_is_removed_also_if_another_host_ran_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, asked = save(tmp_path), config(tmp_path)
+    asked.drill.scratch_dir = str(tmp_path)
+    (tmp_path / ".headroom-drill-dead").mkdir()
+    left = replace(planned(path, METADATA), abandoned=[str(tmp_path / ".headroom-drill-dead")])
+    monkeypatch.setattr(backup_drill, "plan_drill", lambda *_arguments: left)
+    would = maintenance_drill.run(asked, check=True)
+    assert would["reason"].endswith(f"; {left.abandoned[0]} would be removed, left by a killed drill")
+    assert (tmp_path / ".headroom-drill-dead").exists(), "--check changes nothing"
+    store.record_drill(path, {"compared": "hash"})
+    assert maintenance_drill.run(asked, check=False)["settled"]
+    assert not (tmp_path / ".headroom-drill-dead").exists()
+
+
 @pytest.mark.parametrize("program", ["age", "gpg"])
 def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """The host that takes encrypted backups lacks the key: the drill is skipped, which is not a failure."""

@@ -1,0 +1,31 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""etcd_rescue in check mode. tests/integration rescues data of real etcd."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue
+
+
+def test_check_mode_names_the_folder_of_a_killed_run_and_keeps_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, target = tmp_path / "data", tmp_path / "backups"
+    for path in (data / "member/snap/db", data / "member/wal/0.wal", target / ".headroom-drill-dead/lock"):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    monkeypatch.setattr(scratch_member, "available_bytes", lambda _path: 1 << 40)
+    arguments = {"dest": str(target), "member": "m1", "data_dir": str(data), "_ansible_check_mode": True}
+    with patch_module_args(arguments), pytest.raises(SystemExit):
+        etcd_rescue.main()
+    result = json.loads(capsys.readouterr().out)
+    assert [path.name for path in target.rglob("*")] == [".headroom-drill-dead", "lock"]
+    assert result["changed"]
+    assert result["msg"].endswith(f" Would first remove {target}/.headroom-drill-dead, left by a killed run.")
