@@ -31,12 +31,13 @@ def copy_to_directory(
 
     ``expired`` returns the paths of existing copies to remove.
     """
-    target = os.path.join(directory, os.path.basename(path))
     try:
         check_copy_dir(directory, metadata.file_size)
         with store.lock_directory(directory):
             store.remove_leftovers(directory, prefix)
             stored = store.scan_directory(directory, prefix)
+            # Another host or cluster may have copied a snapshot of the same second here.
+            target = store.unused_path(directory, os.path.basename(path))
             _publish(path, target, metadata)
             _removed, failures = store.remove_snapshots(expired(stored))
     except SnapshotError as error:

@@ -38,6 +38,8 @@ _LOCK = ".headroom-snapshot.lock"
 _STAMP = "%Y%m%dT%H%M%SZ"
 DATE = "%Y-%m-%dT%H:%M:%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# The number of a further snapshot of the same second is optional.
+_NUMBERED = re.compile(r"(.+-\d{8}T\d{6}Z)(?:-(\d+))?(\.db.*)")
 _FORMAT = 1
 
 
@@ -138,17 +140,26 @@ def check_prefix(prefix: str) -> None:
 
 def new_path(directory: str, prefix: str, now: float, encryption: str = "") -> str:
     """Return an unused path for a snapshot taken at ``now``. ``encryption`` becomes the file's last suffix."""
-    name = f"{prefix}-{time.strftime(_STAMP, time.gmtime(now))}.db{f'.{encryption}' if encryption else ''}"
+    return unused_path(
+        directory, f"{prefix}-{time.strftime(_STAMP, time.gmtime(now))}.db{f'.{encryption}' if encryption else ''}"
+    )
+
+
+def unused_path(directory: str, name: str) -> str:
+    """Return the path of a snapshot with this name, or with a numbered one if it is taken."""
     paths = (os.path.join(directory, one) for one in numbered_names(name))
     return next(path for path in paths if not os.path.lexists(path))
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield the name of a snapshot, then numbered names for others of the same second."""
+    """Yield the name of a snapshot, then numbered names for others of the same second. Raises SnapshotError."""
+    found = _NUMBERED.fullmatch(name)
+    if found is None:
+        raise SnapshotError(f"{name} is not the name of a snapshot")
     yield name
-    start, ending = name.split(".db", 1)
-    for number in itertools.count(2):
-        yield f"{start}-{number}.db{ending}"
+    start, number, ending = found.groups()
+    for following in itertools.count(int(number or 1) + 1):
+        yield f"{start}-{following}{ending}"
 
 
 def name_pattern(prefix: str) -> re.Pattern[str]:

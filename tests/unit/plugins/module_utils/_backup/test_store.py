@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 from dataclasses import replace
@@ -113,6 +114,11 @@ def test_names(tmp_path: Path) -> None:
     assert second == str(tmp_path / "etcd-20261121T101500Z-2.db")
     Path(second).touch()
     assert store.new_path(str(tmp_path), "etcd", NOW).endswith("-3.db")
+    # A copy of a numbered snapshot, where that number is taken: its name must stay one that is listed.
+    copy = os.path.basename(store.unused_path(str(tmp_path), Path(second).name))
+    assert copy == "etcd-20261121T101500Z-3.db" and store.name_pattern("etcd").fullmatch(copy)
+    with pytest.raises(store.SnapshotError, match=r"etcd\.db is not the name of a snapshot"):
+        store.unused_path(str(tmp_path), "etcd.db")
 
 
 def test_scan(tmp_path: Path) -> None:
