@@ -20,9 +20,10 @@ import pytest
 
 from bench.common.audit import audit as run_audit
 from bench.common.audit import rules
-from bench.common.member import Member, binary, metrics, releases, running
+from bench.common.member import Member, metrics, releases, running
 from bench.memory import load
 from tests.campaign import in_campaign
+from tests.integration.client import etcdctl
 
 OLD, MIDDLE, NEW = releases()
 PORT = 25810
@@ -138,7 +139,7 @@ def test_a_leader_that_keeps_changing_and_different_data_are_found(tmp_path: Pat
         ids = {member.name: f"{member_id(member):x}" for member in members}
         for target in [*ids.values(), *ids.values()]:
             for member in members:
-                ctl(member, "move-leader", target)
+                etcdctl(member, "move-leader", target, check=False)
             time.sleep(0.3)
         last = members[2]
         last.stop()
@@ -151,14 +152,8 @@ def test_a_leader_that_keeps_changing_and_different_data_are_found(tmp_path: Pat
     assert "m2 differs from the majority at revision" in done.stdout and done.returncode == 2
 
 
-def ctl(member: Member, *words: str) -> str:
-    """Run etcdctl and return what it prints, failed or not."""
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-
-
 def member_id(member: Member) -> int:
-    return int(json.loads(ctl(member, "endpoint", "status", "-w", "json"))[0]["Status"]["header"]["member_id"])
+    return int(json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))[0]["Status"]["header"]["member_id"])
 
 
 def openssl(folder: Path, *words: str) -> None:
@@ -184,9 +179,7 @@ def test_a_certificate_that_expires_soon_is_found(days: int, found: bool, tmp_pa
     given = {name: str(tmp_path / file) for name, file in files.items()}
     member = Member(NEW, tmp_path, PORT, name="m0", tls=tmp_path)
     with running([member]):
-        put_with_tls = [str(binary(NEW, "etcdctl")), f"--endpoints={member.endpoint}", f"--cacert={given['ca_cert']}"]
-        put_with_tls += [f"--cert={given['client_cert']}", f"--key={given['client_key']}", "put", "a", "b"]
-        subprocess.run(put_with_tls, check=True, capture_output=True, timeout=60)
+        etcdctl(member, "put", "a", "b")
         done = audit(member.endpoint, **given)
         refused = audit(member.endpoint, ca_cert=given["ca_cert"])
     assert ("live/certificate_expiry" in rules(done)) == found, done.stdout

@@ -18,6 +18,7 @@ from ansible.module_utils.testing import patch_module_args
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
+from tests.integration.client import REQUEST_SECONDS
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 MODULES = "ansible_collections.etcdops.headroom.plugins.modules."
@@ -70,6 +71,7 @@ def module_of(member: Member, capsys: pytest.CaptureFixture[str]) -> Run:
         options = {
             "etcdctl_path": str(binary(member.version, "etcdctl")),
             "endpoints": [member.endpoint],
+            "request_timeout": REQUEST_SECONDS,
             "ca_cert": f"{member.tls}/ca.crt",
             "client_cert": f"{member.tls}/{certificate}.crt",
             "client_key": f"{member.tls}/{certificate}.key",

@@ -16,6 +16,7 @@ import pytest
 
 from bench.common.member import PROJECT, Member, binary, releases, running
 from bench.memory import load
+from tests.integration.client import REQUEST_SECONDS, etcdctl
 
 PORT = 26140
 SECRET = "Secret-of-the-test"
@@ -43,14 +44,14 @@ def real_member(tmp_path: Path) -> Iterator[Member]:
 
 def play(member: Member, *options: str, **variables: Any) -> subprocess.CompletedProcess[str]:
     """Run the role on this machine. Its output never has a password."""
-    etcdctl = {"etcdctl_path": str(binary(member.version, "etcdctl"))}
+    access = {"etcdctl_path": str(binary(member.version, "etcdctl")), "request_timeout": REQUEST_SECONDS}
     plays = [
         {
             "name": "Manage authentication",
             "hosts": "localhost",
             "connection": "local",
             "gather_facts": False,
-            "module_defaults": {f"etcdops.headroom.{name}": etcdctl for name in MODULES},
+            "module_defaults": {f"etcdops.headroom.{name}": access for name in MODULES},
             "vars": {
                 "ansible_python_interpreter": "{{ ansible_playbook_python }}",
                 "etcd_endpoints": [member.endpoint],
@@ -77,16 +78,6 @@ def changed(done: subprocess.CompletedProcess[str]) -> int:
     return int(re.findall(r"changed=(\d+)", done.stdout)[-1])
 
 
-def ctl(member: Member, *words: str) -> str:
-    """Run etcdctl with the client certificate."""
-    files = [f"--{flag}={member.tls}/{name}" for flag, name in (("cacert", "ca.crt"), ("cert", "client.crt"))]
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *files]
-    done = subprocess.run(
-        [*command, f"--key={member.tls}/client.key", *words], capture_output=True, text=True, timeout=30, check=True
-    )
-    return done.stdout
-
-
 def test_the_role(member: Member) -> None:
     refused = play(member, etcd_auth_root_password="")
     assert refused.returncode != 0 and "etcd_auth_root_password is empty" in refused.stdout, refused.stdout
@@ -94,10 +85,10 @@ def test_the_role(member: Member) -> None:
     assert "etcd_auth_users lists client, which this role creates itself" in reserved.stdout, reserved.stdout
     announced = play(member, "--check")
     assert changed(announced) > 0 and "Authentication of cluster example would be enabled" in announced.stdout
-    assert ctl(member, "user", "list") == ""
+    assert etcdctl(member, "user", "list") == ""
     assert changed(play(member)) > 0
-    assert ctl(member, "user", "list").split() == ["client", "reports", "root", "shop"]
-    assert "Authentication Status: true" in ctl(member, "auth", "status")
+    assert etcdctl(member, "user", "list").split() == ["client", "reports", "root", "shop"]
+    assert "Authentication Status: true" in etcdctl(member, "auth", "status")
     assert changed(play(member)) == 0
     # A new password of root, and a permission that is no longer listed.
     narrower = [{"name": "shop", "permissions": [{"access": "read", "prefix": "/shop/"}]}]

@@ -22,9 +22,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bu
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket_copies, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import connection, etcdctl
 
 PORT = 25160
 STORE_PORT = 25165
@@ -94,19 +94,12 @@ def place(server: Server, request: pytest.FixtureRequest) -> Server:
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
     member = Member(VERSION, tmp_path_factory.mktemp("etcd"), PORT)
     with running([member]):
-        subprocess.run(
-            [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", "put", "key", "value"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            timeout=30,
-        )
+        etcdctl(member, "put", "key", "value")
         yield member
 
 
 def tools() -> snapshot.Tools:
-    return snapshot.Tools(
-        Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0), str(binary(VERSION, "etcdutl"))
-    )
+    return snapshot.Tools(connection(VERSION), str(binary(VERSION, "etcdutl")))
 
 
 def asked(folder: Path, bucket: Bucket, keep: int = 7) -> snapshot.Request:

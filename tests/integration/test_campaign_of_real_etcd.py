@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,9 @@ import pytest
 
 from bench.common.campaign.client import Client, read_back
 from bench.common.gateway import Endpoint, Refused, Session, encode, tls_context
-from bench.common.member import Member, binary, releases, running
+from bench.common.member import Member, releases, running
 from bench.memory import load
+from tests.integration.client import etcdctl
 
 PORT = 25910
 PREFIX = "/chaos/test/"
@@ -31,18 +31,6 @@ def cluster(tmp_path: Path) -> Iterator[list[Member]]:
     ]
     with running(members):
         yield members
-
-
-def etcdctl(member: Member, *words: str) -> str:
-    folder = member.tls
-    access = [
-        f"--endpoints={member.endpoint}",
-        f"--cacert={folder}/ca.crt",
-        f"--cert={folder}/client.crt",
-        f"--key={folder}/client.key",
-    ]
-    command = [str(binary(member.version, "etcdctl")), *access, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def leads(member: Member) -> bool:

@@ -26,7 +26,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-from bench.common.member import Member, binary, releases, running
+from bench.common.member import Member, releases, running
+from tests.integration.client import command_line, connection, etcdctl
 
 PORT = 25650
 QUOTA = 96 * MIB
@@ -37,9 +38,8 @@ PAYS = Thresholds(45, 10 * MIB)
 HOLDER = """
 import sys, time
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-link = Connection(sys.argv[1], None, None, None, 3.0)
-with lock.hold_lock(link, [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
+from tests.integration.client import connection
+with lock.hold_lock(connection(sys.argv[1]), [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -57,14 +57,8 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield members
 
 
-def etcdctl(member: Member, *words: str, text: str = "") -> str:
-    """What etcdctl of the member's release prints; a value too long for an argument is read as ``text``."""
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30, input=text).stdout
-
-
 def link_to(members: list[Member]) -> Connection:
-    return Connection(str(binary(members[0].version, "etcdctl")), None, None, None, 3.0)
+    return connection(members[0].version)
 
 
 def compact(member: Member) -> None:
@@ -176,7 +170,7 @@ def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
 
 def test_a_defragmentation_waits_for_the_lock(cluster: list[Member]) -> None:
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
-    command = [sys.executable, "-c", HOLDER, link.etcdctl_path, cluster[1].endpoint]
+    command = [sys.executable, "-c", HOLDER, cluster[1].version, cluster[1].endpoint]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout and holder.stdout.readline() == "held\n"
         name = next(member for member in cluster if member.name != leader(cluster))
@@ -226,7 +220,7 @@ def test_metrics_say_how_long_a_defragmentation_takes(cluster: list[Member]) -> 
     assert not is_defragmenting(link, member.endpoint)
     for _number in range(40):
         etcdctl(member, "put", "key", text=VALUE)
-    command = [link.etcdctl_path, f"--endpoints={member.endpoint}", "defrag"]
+    command = command_line(member, "defrag")
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
         while not is_defragmenting(link, member.endpoint):
             assert client.poll() is None, "it was over before the metrics showed it"

@@ -22,10 +22,11 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, key_sizes, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_etcdctl
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcdctl
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
+from tests.integration.client import command_line, connection, etcdctl
 
 PORT = 24950
 KEYS = 150
@@ -33,9 +34,9 @@ KEYS = 150
 HELD = """
 import json, sys
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from tests.integration.client import connection
 asked = json.loads(sys.argv[1])
-tools = drill.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcd"], asked["etcdutl"])
+tools = drill.Tools(connection(asked["version"]), asked["etcd"], asked["etcdutl"])
 drill.run_drill(drill.Request(**asked["request"]), tools, asked["endpoints"])
 """
 
@@ -61,7 +62,9 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         etcdctl(member, "put", "/key/007", "changed")
         etcdctl(member, "del", "/key/008")
         etcdctl(member, "put", "--", "--option", "x")
-        subprocess.run([*command(member), "put", b"\xff\xfe"], input=b"binary", check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*command_line(member), "put", b"\xff\xfe"], input=b"binary", check=True, stdout=subprocess.DEVNULL
+        )
         yield member
 
 
@@ -73,27 +76,15 @@ def scratch_dir() -> Iterator[Path]:
         assert list(Path(folder).iterdir()) == []
 
 
-def command(member: Member) -> list[str]:
-    return [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}"]
-
-
-def etcdctl(member: Member, *words: str) -> str:
-    return subprocess.run([*command(member), *words], check=True, capture_output=True, text=True, timeout=30).stdout
-
-
-def link(version: str) -> Connection:
-    return Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-
-
 def tools(version: str) -> drill.Tools:
-    return drill.Tools(link(version), str(binary(version)), str(binary(version, "etcdutl")))
+    return drill.Tools(connection(version), str(binary(version)), str(binary(version, "etcdutl")))
 
 
 def backup(member: Member, folder: Path) -> store.Metadata:
     folder.mkdir(exist_ok=True)
     request = snapshot.Request(str(folder), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
     saved = snapshot.take_snapshot(
-        request, snapshot.Tools(link(member.version), tools(member.version).etcdutl_path), [member.endpoint]
+        request, snapshot.Tools(connection(member.version), tools(member.version).etcdutl_path), [member.endpoint]
     )
     return saved.metadata
 
@@ -310,7 +301,7 @@ def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path,
     programs = tools(live.version)
     argument = {
         "request": request,
-        "etcdctl": programs.connection.etcdctl_path,
+        "version": live.version,
         "etcd": programs.etcd_path,
         "etcdutl": programs.etcdutl_path,
         "endpoints": [live.endpoint],
@@ -335,7 +326,7 @@ def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: 
     member = Member(version, tmp_path, PORT + 10, tls=folder)
     files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
     own = replace(
-        link(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0
+        connection(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0
     )
 
     def ctl(*words: str) -> None:

@@ -17,13 +17,13 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as backup_encryption
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import connection, etcdctl
 
 PORT = 25150
 VERSION = releases()[-1]
-SECRET = b"a value that nobody may read"
+SECRET = "a value that nobody may read"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
 
 
 def put(member: Member, key: str) -> None:
-    command = [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", "put", key]
-    subprocess.run(command, input=SECRET, check=True, stdout=subprocess.DEVNULL, timeout=30)
+    etcdctl(member, "put", key, text=SECRET)
 
 
 @pytest.fixture(scope="module", params=["age", "gpg"])
@@ -83,12 +82,8 @@ def gpg_key(path: Path) -> tuple[str, str]:
     return f"{path}.pub", f"{path}.sec"
 
 
-def link() -> Connection:
-    return Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0)
-
-
 def tools() -> snapshot.Tools:
-    return snapshot.Tools(link(), str(binary(VERSION, "etcdutl")))
+    return snapshot.Tools(connection(VERSION), str(binary(VERSION, "etcdutl")))
 
 
 def asked(folder: Path, keys: Keys | None = None, copy_dir: str = "", keep: int = 7) -> snapshot.Request:
@@ -103,7 +98,7 @@ def save(live: Member, request: snapshot.Request) -> snapshot.SavedSnapshot:
 
 def in_the_clear(folder: Path) -> list[str]:
     """The files below a folder that hold a value of the cluster."""
-    return [path.name for path in folder.rglob("*") if path.is_file() and SECRET in path.read_bytes()]
+    return [path.name for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
 def test_an_encrypted_snapshot_is_restored(live: Member, keys: Keys, tmp_path: Path) -> None:
@@ -174,7 +169,7 @@ def test_drill(live: Member, keys: Keys, tmp_path: Path) -> None:
     put(live, "later still")
     with tempfile.TemporaryDirectory(prefix="drill", dir="/var/tmp") as scratch_dir:
         request = drill.Request(str(tmp_path / "a"), "etcd", "", scratch_dir, 512 << 20, 0, 60, live=True)
-        programs = drill.Tools(link(), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
+        programs = drill.Tools(connection(VERSION), str(binary(VERSION)), str(binary(VERSION, "etcdutl")))
         if keys.program == "age":
             with pytest.raises(drill.DrillError, match="is encrypted: set identity_file to its secret key"):
                 drill.run_drill(request, programs, [live.endpoint])

@@ -18,13 +18,13 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests, lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Comparison
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import integrity
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_membership
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
 
 PORT = 26910
 VALUE = "the-value-that-is-corrupted"
@@ -42,21 +42,14 @@ def members(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Mem
     started = [Member(request.param, tmp_path, port, name=name, peers=ports) for name, port in ports.items()]
     with running(started):
         for number in range(20):
-            ctl(started[0], "put", f"/key/{number}", f"{VALUE}-{number}")
+            etcdctl(started[0], "put", f"/key/{number}", f"{VALUE}-{number}")
         yield started
 
 
-def ctl(member: Member, *words: str) -> str:
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-
-
-def link(member: Member) -> Connection:
-    return Connection(str(binary(member.version, "etcdctl")), None, None, None, 3.0)
-
-
 def compare(members: list[Member]) -> Comparison:
-    return hash_requests.compare_members(link(members[0]), [one.endpoint for one in members], 10, pause=0.1)
+    return hash_requests.compare_members(
+        connection(members[0].version), [one.endpoint for one in members], 10, pause=0.1
+    )
 
 
 def corrupt(member: Member, number: int = 7) -> None:
@@ -70,7 +63,8 @@ def corrupt(member: Member, number: int = 7) -> None:
 
 def corrupted(member: Member) -> Member:
     """Restart a member with a changed value."""
-    ctl(member, "get", "/key/7")  # answers as soon as this member has applied the write, which another one acknowledged
+    # It answers as soon as this member has applied the write, which another one acknowledged.
+    etcdctl(member, "get", "/key/7")
     member.stop()
     corrupt(member)
     member.start()
@@ -83,7 +77,12 @@ def config(members: list[Member], name: str, tmp_path: Path) -> Config:
     found = parse_config(json.loads(FIXTURE.read_text()))
     endpoints = [one.endpoint for one in members]
     return replace(
-        found, member=name, connection=link(members[0]), endpoints=endpoints, state_dir=str(tmp_path), metrics_dir=""
+        found,
+        member=name,
+        connection=connection(members[0].version),
+        endpoints=endpoints,
+        state_dir=str(tmp_path),
+        metrics_dir="",
     )
 
 
@@ -94,12 +93,12 @@ def test_a_member_whose_value_changed_is_found(members: list[Member], tmp_path: 
     found = compare(members)
     assert (found.verdict, found.agreeing, found.differing) == ("differ", ["m1", "m2"], ["m3"])
     assert found.sentence().startswith("m3 differs from the majority at revision ")
-    cluster, _by = observe_cluster(link(members[0]), [one.endpoint for one in members])
+    cluster, _by = observe_cluster(connection(members[0].version), [one.endpoint for one in members])
     record = integrity.run(config(members, cluster.leader, tmp_path), check=False)
     assert record["result"] == "failed" and "playbooks/replace.yml -e etcd_replace=m3" in record["reason"], record
     other = next(one.name for one in members if one.name != cluster.leader)
     assert integrity.run(config(members, other, tmp_path), check=False)["result"] == "skipped"
-    assert lock.read_lock(link(members[0]), [members[0].endpoint]) is None
+    assert lock.read_lock(connection(members[0].version), [members[0].endpoint]) is None
     # A member that is down is unknown, and two that differ are no majority.
     members[0].stop()
     undecided = compare(members[1:])
@@ -127,7 +126,7 @@ def test_etcd_refuses_to_start_a_member_that_differs(members: list[Member]) -> N
     for member in members:
         member.wait_ready()
     for number in range(30):
-        ctl(members[0], "put", f"/more/{number}", "x")
+        etcdctl(members[0], "put", f"/more/{number}", "x")
     members[2].stop()
     corrupt(members[2])
     members[2].start()
@@ -153,28 +152,29 @@ def test_etcds_check_after_a_compaction_sets_the_alarm_that_a_removal_disarms(
     members[0].wait_ready()
     members[2].start()
     members[2].wait_ready()
-    revision = json.loads(ctl(members[0], "get", "/key/7", "-w", "json"))["header"]["revision"]
-    ctl(members[0], "compact", str(revision), "--physical")
+    revision = json.loads(etcdctl(members[0], "get", "/key/7", "-w", "json"))["header"]["revision"]
+    etcdctl(members[0], "compact", str(revision), "--physical")
     deadline = time.monotonic() + 30
-    while not (alarms := ctl(members[0], "alarm", "list")) and time.monotonic() < deadline:
+    while not (alarms := etcdctl(members[0], "alarm", "list")) and time.monotonic() < deadline:
         time.sleep(0.2)
-    cluster, _by = observe_cluster(link(members[0]), [members[0].endpoint])
+    cluster, _by = observe_cluster(connection(members[0].version), [members[0].endpoint])
     victim = cluster.member("m3")
     # etcd names no member if it compared only two hashes.
     assert (
         victim is not None and "alarm:CORRUPT" in alarms and cluster.with_alarm("CORRUPT") in (["m3"], ["the cluster"])
     )
     with pytest.raises(subprocess.CalledProcessError):
-        ctl(members[0], "put", "/key/7", "another")
+        etcdctl(members[0], "put", "/key/7", "another")
     assert remove(capsys, members[0], victim.id)["changed"]
-    assert ctl(members[0], "alarm", "list").strip() == "" and "OK" in ctl(members[0], "put", "/key/7", "another")
+    assert etcdctl(members[0], "alarm", "list").strip() == ""
+    assert "OK" in etcdctl(members[0], "put", "/key/7", "another")
 
 
 def remove(capsys: pytest.CaptureFixture[str], member: Member, victim: str) -> dict[str, Any]:
     """Remove m3 with the module, through another member."""
     asked = {
         "name": "m3", "member_id": victim, "state": "absent", "timeout": 20, "endpoints": [member.endpoint],
-        "etcdctl_path": str(binary(member.version, "etcdctl")),
+        "etcdctl_path": str(binary(member.version, "etcdctl")), "request_timeout": REQUEST_SECONDS,
     }  # fmt: skip
     with patch_module_args(asked), pytest.raises(SystemExit):
         etcd_membership.main()
@@ -200,14 +200,14 @@ def test_the_alarm_is_disarmed_only_if_the_members_that_stay_agree(
     ports = {f"m{number}": PORT + 10 * number for number in (1, 2, 3)}
     members = [Member(releases()[-1], tmp_path, port, name=name, peers=ports) for name, port in ports.items()]
     with running(members):
-        ctl(members[0], "put", "/key/7", f"{VALUE}-7")
+        etcdctl(members[0], "put", "/key/7", f"{VALUE}-7")
         for number in corrupt_members:
             corrupted(members[number])
-        cluster, _by = observe_cluster(link(members[0]), [members[0].endpoint])
+        cluster, _by = observe_cluster(connection(members[0].version), [members[0].endpoint])
         victim = cluster.member("m3")
         assert victim is not None
         raise_alarm(members[0], victim.id)
         result = remove(capsys, members[0], victim.id)
-        alarms = ctl(members[0], "alarm", "list")
+        alarms = etcdctl(members[0], "alarm", "list")
         assert (alarms.strip() == "") is disarmed
         assert bool(result.get("warnings")) is not disarmed

@@ -11,26 +11,25 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, topology
 
-from bench.common.member import Member, binary, releases
+from bench.common.member import Member, releases
+from tests.integration.client import REQUEST_SECONDS, connection
 
 PORT = 25850
 WAIT = 30
 
 
-def view(member: Member) -> dict[str, Any]:
-    """What the member answers, as a play of Ansible asks it."""
-    link = Connection(str(binary(member.version, "etcdctl")), None, None, None, 2.0)
-    return observe_cluster(link, [member.endpoint])[0].as_dict()
+def view(member: Member, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
+    """What the member answers, as a play of Ansible asks it. seconds: one without quorum takes all of them."""
+    return observe_cluster(connection(member.version, seconds), [member.endpoint])[0].as_dict()
 
 
 def answer(member: Member, *, quorum: bool) -> dict[str, Any]:
     """Wait until the member answers, with or without quorum."""
     deadline = time.monotonic() + WAIT
     while True:
-        found = view(member)
+        found = view(member, REQUEST_SECONDS if quorum else 2)
         if found["members"] and found["quorum"]["ok"] is quorum:
             return found
         assert time.monotonic() < deadline, found
@@ -57,7 +56,7 @@ def test_the_answers_decide_whether_the_cluster_exists(version: str, tmp_path: P
     try:
         first.start()
         time.sleep(1)
-        alone = view(first)
+        alone = view(first, 2)
         assert not observed.was_formed(alone), "one of three has started, and answers only once it has had quorum"
         assert state(members, {"m0": alone}, ("m1", "m2")) == "new"
 

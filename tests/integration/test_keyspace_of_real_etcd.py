@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import etcd_keyspace_i
 
 from bench.common.member import Member, binary, metrics, releases, running
 from bench.memory import load
+from tests.integration.client import etcdctl
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 PORT = 25750
@@ -48,11 +48,6 @@ def put(member: Member, entries: dict[bytes, bytes], lease: str = "0") -> None:
             {"request_put": {"key": key, "value": value, "lease": lease}} for key, value in encoded[first : first + 100]
         ]
         load.gateway(member, "kv/txn", {"success": puts})
-
-
-def etcdctl(member: Member, *words: str) -> None:
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    subprocess.run(command, check=True, capture_output=True)
 
 
 def key_space() -> dict[bytes, bytes]:

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
 from bench.common.processes import kill_with_descendants
+from tests.integration.client import REQUEST_SECONDS, connection
 
 PROJECT = Path(__file__).resolve().parents[2]
 PORT = 25890
@@ -32,14 +32,15 @@ def member(tmp_path: Path) -> Iterator[Member]:
 
 def play(member: Member, *, pause: int, state: str = "drained") -> subprocess.Popen[str]:
     """Begin a play that takes the lock, or releases it, and then pauses."""
-    access = {"endpoints": [member.endpoint], "etcdctl_path": str(binary(member.version, "etcdctl"))}
+    path = str(binary(member.version, "etcdctl"))
+    access = {"endpoints": [member.endpoint], "etcdctl_path": path, "request_timeout": REQUEST_SECONDS}
     task = {"name": "default", "state": state, "lock_seconds": LOCK_SECONDS, "timeout": 5}
     tasks = [{"etcdops.headroom.etcd_member": {**access, **task}}, {"ansible.builtin.pause": {"seconds": pause}}]
-    path = member.folder / f"play-{state}-{pause}.yml"
-    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    playbook = member.folder / f"play-{state}-{pause}.yml"
+    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     local = ["-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}"]
     return subprocess.Popen(
-        ["ansible-playbook", *local, str(path)],
+        ["ansible-playbook", *local, str(playbook)],
         cwd=PROJECT,
         env={**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")},
         stdin=subprocess.DEVNULL,
@@ -51,8 +52,7 @@ def play(member: Member, *, pause: int, state: str = "drained") -> subprocess.Po
 
 
 def held_by(member: Member) -> str:
-    link = Connection(str(binary(member.version, "etcdctl")), None, None, None, 3.0)
-    held = lock.read_lock(link, [member.endpoint])
+    held = lock.read_lock(connection(member.version), [member.endpoint])
     return held.holder.play if held else ""
 
 

@@ -27,6 +27,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import (
 )
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
 
 PORT = 25750
 OTHER = lock.Holder("other-host", "m1", "backup")
@@ -45,12 +46,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Member]]:
 
 def reach(members: list[Member]) -> dict[str, Any]:
     """The arguments with which a module reaches the cluster."""
-    etcdctl = str(binary(members[0].version, "etcdctl"))
-    return {"etcdctl_path": etcdctl, "endpoints": [member.endpoint for member in members]}
+    path = str(binary(members[0].version, "etcdctl"))
+    endpoints = [member.endpoint for member in members]
+    return {"etcdctl_path": path, "endpoints": endpoints, "request_timeout": REQUEST_SECONDS}
 
 
 def link(members: list[Member]) -> Connection:
-    return Connection(reach(members)["etcdctl_path"], None, None, None, 3.0)
+    return connection(members[0].version)
 
 
 def run(module: Any, capsys: pytest.CaptureFixture[str], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -134,14 +136,7 @@ def test_the_lock_of_a_play_that_may_run_is_waited_for(
 def test_space_and_defragmentation(cluster: list[Member], capsys: pytest.CaptureFixture[str]) -> None:
     access = reach(cluster)
     for number in range(40):
-        command = [
-            access["etcdctl_path"],
-            f"--endpoints={cluster[0].endpoint}",
-            "put",
-            f"key-{number % 4}",
-            "v" * 100_000,
-        ]
-        subprocess.run(command, check=True, capture_output=True, timeout=30)
+        etcdctl(cluster[0], "put", f"key-{number % 4}", "v" * 100_000)
     result = run(etcd_space_info, capsys, access)
     assert (result["no_space"], result["fits"], len(result["members"])) == ([], True, 3)
     space = result["members"][0]
@@ -166,7 +161,7 @@ def program(cluster: list[Member], tmp_path: Path) -> dict[str, Any]:
     config = {
         "cluster": "example",
         "member": "m0",
-        "connection": {**access, "ca_cert": None, "client_cert": None, "client_key": None, "request_timeout": 3},
+        "connection": {**access, "ca_cert": None, "client_cert": None, "client_key": None},
         "etcdutl_path": str(binary(cluster[0].version, "etcdutl")),
         "unit": "headroom-test.service",
         "data_dir": str(cluster[0].folder / "m0"),

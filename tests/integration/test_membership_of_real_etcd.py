@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
 
 MODULES = "ansible_collections.etcdops.headroom.plugins.modules"
 PORT = 26510
@@ -46,8 +46,11 @@ class Cluster:
         self.members = {name: Member(version, folder, port, name=name, peers=ports) for name, port in ports.items()}
         self.stack.enter_context(running(list(self.members.values())))
 
+    def alive(self) -> list[Member]:
+        return [member for member in self.members.values() if member.process and member.process.poll() is None]
+
     def endpoints(self) -> list[str]:
-        return [member.endpoint for member in self.members.values() if member.process and member.process.poll() is None]
+        return [member.endpoint for member in self.alive()]
 
     def peer_url(self, name: str) -> str:
         return f"http://127.0.0.1:{PORT + 10 * int(name[1:]) + 1}"
@@ -60,6 +63,7 @@ class Cluster:
             "state": state,
             "endpoints": self.endpoints(),
             "etcdctl_path": str(binary(self.version, "etcdctl")),
+            "request_timeout": REQUEST_SECONDS,
             "unit": "headroom-no-such.service",
             "timeout": 20,
             **urls,
@@ -79,9 +83,8 @@ class Cluster:
         assert done.stdout, done.stderr
         return dict(json.loads(done.stdout))
 
-    def ctl(self, *words: str, stdin: str = "") -> str:
-        command = [str(binary(self.version, "etcdctl")), f"--endpoints={','.join(self.endpoints())}", *words]
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=True).stdout
+    def ctl(self, *words: str) -> str:
+        return etcdctl(self.alive(), *words)
 
     def listed(self) -> dict[str, bool]:
         """Return whether each member is a learner, by name; by peer URL before its first start."""
@@ -169,9 +172,7 @@ def test_a_learner_that_etcd_would_promote_is_not_promoted_yet(three: Cluster) -
         write(three, 80)
         waits = three.module("m4", "promoted", timeout=1, request_timeout=1)
         assert waits["failed"] and three.listed()["m4"] is True
-        voters = [member.endpoint for name, member in three.members.items() if name != "m4"]
-        command = [str(binary(three.version, "etcdctl")), f"--endpoints={voters[0]}", "member", "promote"]
-        subprocess.run([*command, added["member_id"]], capture_output=True, timeout=30, check=True)  # etcd itself does
+        etcdctl(three.members["m1"], "member", "promote", added["member_id"])  # etcd itself does
     finally:
         joined.process.send_signal(signal.SIGCONT)
     assert three.listed()["m4"] is False
@@ -226,7 +227,7 @@ def test_a_learner_of_somebody_else_and_a_taken_name_are_refused(three: Cluster)
 
 
 def test_the_lock_is_held_from_the_learner_on_and_released_after_a_removal(three: Cluster) -> None:
-    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    link = connection(three.version)
     added = three.module("m4", "learner", lock_seconds=60, play="a play")
     held = lock.read_lock(link, three.endpoints())
     assert held and (held.holder.member, held.holder.play) == ("m4", "a play")
@@ -267,7 +268,7 @@ def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> Non
 
 
 def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -> None:
-    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    link = connection(three.version)
     lock.acquire_lock(link, three.endpoints(), lock.Holder("a host", "m1", "backup"), 60)
     busy = three.module("m4", "learner", lock_seconds=60, timeout=1)
     assert busy["failed"] and "a host holds the cluster's lock since" in busy["msg"]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.common.member import Member, binary, releases
+from bench.common.member import Member, releases
+from tests.integration.client import etcdctl
 
 PORT = 25950
 NAMES = ("m0", "m1", "m2")
@@ -76,8 +77,6 @@ def is_peer(folder: Path, name: str) -> bool:
 
 def test_members_move_to_a_ca_of_their_own(folder: Path) -> None:
     running = {name: member(folder, name, "ca", "ca") for name in NAMES}
-    endpoints = ",".join(one.endpoint for one in running.values())
-    ctl = [str(binary(releases()[-1], "etcdctl")), "--endpoints", endpoints, "--command-timeout", "20s"]
     try:
         for one in running.values():
             one.start()
@@ -90,8 +89,8 @@ def test_members_move_to_a_ca_of_their_own(folder: Path) -> None:
                 running[name] = member(folder, name, trusted, issuer)
                 running[name].start()
                 running[name].wait_ready()
-                subprocess.run([*ctl, "put", "key", f"{trusted} {name}"], check=True, capture_output=True)
-                subprocess.run([*ctl, "endpoint", "health"], check=True, capture_output=True)
+                etcdctl(list(running.values()), "put", "key", f"{trusted} {name}")
+                etcdctl(list(running.values()), "endpoint", "health")
         assert not any(is_peer(folder, name) for name in NAMES)
     finally:
         for one in running.values():

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_members import (
     read_members,
@@ -19,7 +18,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_m
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.v2_entries import count_v2_entries
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import FLUSH_KEY, ReleaseError, Steps
 
-from bench.common.member import Member, binary, releases
+from bench.common.member import Member, releases
+from tests.integration.client import connection
 
 OLD, MIDDLE, NEW = releases()
 PORT = 26400
@@ -47,8 +47,7 @@ class Members:
             self.running[name].wait_ready()
 
     def steps(self, etcdctl: str = NEW) -> Steps:
-        link = Connection(str(binary(etcdctl, "etcdctl")), None, None, None, 3.0)
-        return Steps(link, [member.endpoint for member in self.running.values()], 30)
+        return Steps(connection(etcdctl), [member.endpoint for member in self.running.values()], 30)
 
     def settle(self, version: str) -> None:
         self.steps().wait(lambda found: release_change.settled_problem(found, version))

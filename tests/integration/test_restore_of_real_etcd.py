@@ -29,9 +29,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     snapshot_users,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import connection, etcdctl, run
 
 PORT = 25050
 KEYS = 40
@@ -82,17 +82,10 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for number in range(KEYS):
             etcdctl(members[0], "put", f"key-{number}", "v" * 1000)
         asked = snapshot.Request(str(folder / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
-        link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-        done = snapshot.take_snapshot(
-            asked, snapshot.Tools(link, str(binary(version, "etcdutl"))), [members[0].endpoint]
-        )
+        tools = snapshot.Tools(connection(version), str(binary(version, "etcdutl")))
+        done = snapshot.take_snapshot(asked, tools, [members[0].endpoint])
         etcdctl(members[0], "put", "after", "the snapshot")
     yield Saved(version, members, done.plan.path, done.metadata.revision)
-
-
-def etcdctl(member: Member, *words: str, check: bool = True) -> str:
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=30).stdout
 
 
 def copies(saved: Saved, folder: Path, *flags: str) -> list[Member]:
@@ -145,17 +138,8 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
         put = json.loads(etcdctl(members[2], "put", "new", "x", "-w", "json"))
         assert put["header"]["revision"] == saved.revision + BUMP + 1
         # A client's old watch is cancelled with an error instead of waiting for ever.
-        watch = [
-            str(binary(saved.version, "etcdctl")),
-            f"--endpoints={members[0].endpoint}",
-            "watch",
-            "--prefix",
-            "key",
-        ]
-        told = subprocess.run(
-            [*watch, f"--rev={saved.revision + 1}"], capture_output=True, text=True, timeout=30, check=False
-        )
-        assert "required revision has been compacted" in told.stderr
+        watch = run(members[0], "watch", "--prefix", "key", f"--rev={saved.revision + 1}")
+        assert "required revision has been compacted" in watch.stderr
     assert backup_restore.finish(marker)
     assert not backup_restore.finish(marker)
 
@@ -345,8 +329,7 @@ def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Pat
 
 def failure(member: Member, *words: str) -> str:
     """Return what etcdctl says when it fails."""
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    done = run(member, *words)
     assert done.returncode != 0, done.stdout
     return done.stderr
 

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import connection, etcdctl
 
 VERSION = releases()[-1]
 PORTS = {"m0": 25350, "m1": 25360, "m2": 25370}
 ID = "20261121T101500Z"
 
 
-def etcdctl(member: Member, *words: str) -> str:
-    command = [str(binary(VERSION, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+def served(member: Member) -> str:
+    """Return the value of the key that was written to the restored cluster, empty without it."""
+    return etcdctl(member, "get", "--print-value-only", "served").strip()
 
 
 def restore_member(member: Member, path: str, generation: int) -> None:
@@ -63,9 +62,7 @@ def test_a_write_of_the_restored_cluster(tmp_path: Path, lost: Sequence[str], fi
     members = {name: Member(VERSION, tmp_path, port, (), {}, (), name, PORTS) for name, port in PORTS.items()}
     (tmp_path / "backups").mkdir()
     asked = snapshot.Request(str(tmp_path / "backups"), "etcd", "", keep=9, keep_days=None, reserve=0, timeout=60)
-    tools = snapshot.Tools(
-        Connection(str(binary(VERSION, "etcdctl")), None, None, None, 3.0), str(binary(VERSION, "etcdutl"))
-    )
+    tools = snapshot.Tools(connection(VERSION), str(binary(VERSION, "etcdutl")))
     with running(list(members.values())):
         path = snapshot.take_snapshot(asked, tools, [members["m0"].endpoint]).plan.path
     for member in members.values():
@@ -76,7 +73,7 @@ def test_a_write_of_the_restored_cluster(tmp_path: Path, lost: Sequence[str], fi
         shutil.rmtree(tmp_path / name)
         restore_member(members[name], path, generation=1)
     with running([members[name] for name in first]):
-        assert etcdctl(members[first[0]], "get", "--print-value-only", "served") == ("acknowledged" if kept else "")
+        assert served(members[first[0]]) == ("acknowledged" if kept else "")
         if kept:
             with running([members["m2"]]):
-                assert etcdctl(members["m2"], "get", "--print-value-only", "served") == "acknowledged"
+                assert served(members["m2"]) == "acknowledged"

@@ -21,9 +21,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, run_etcd_tool
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
 
 from bench.common.member import Member, binary, releases, running
+from tests.integration.client import connection, etcdctl
 
 PORT = 24650
 KEYS = 120
@@ -34,7 +35,7 @@ KEYS = 120
 KILLED = """
 import json, os, signal, sys
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from tests.integration.client import connection
 asked = json.loads(sys.argv[1])
 steps = 0
 def watch(event, arguments):
@@ -44,7 +45,7 @@ def watch(event, arguments):
         if steps == asked["step"]:
             os.kill(os.getpid(), signal.SIGKILL)
 request = snapshot.Request(**asked["request"])
-tools = snapshot.Tools(Connection(asked["etcdctl"], None, None, None, 3.0), asked["etcdutl"])
+tools = snapshot.Tools(connection(asked["version"]), asked["etcdutl"])
 sys.addaudithook(watch)
 snapshot.take_snapshot(request, tools, asked["endpoints"])
 print(steps)
@@ -89,15 +90,8 @@ def storage_version(member: Member) -> str:
     return str(status["Status"].get("storageVersion", ""))
 
 
-def etcdctl(member: Member, *words: str) -> str:
-    """Run etcdctl of the member's release and return its output."""
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
-
-
 def tools(version: str) -> snapshot.Tools:
-    link = Connection(str(binary(version, "etcdctl")), None, None, None, 3.0)
-    return snapshot.Tools(link, str(binary(version, "etcdutl")))
+    return snapshot.Tools(connection(version), str(binary(version, "etcdutl")))
 
 
 def asked(folder: Path, keep: int = 7) -> snapshot.Request:
@@ -161,7 +155,7 @@ def test_killed_at_every_step(cluster: list[Member], tmp_path: Path) -> None:
         argument = {
             "request": vars(asked(tmp_path, keep=1)),
             "step": step,
-            "etcdctl": tools(version).connection.etcdctl_path,
+            "version": version,
             "etcdutl": tools(version).etcdutl_path,
             "endpoints": [cluster[0].endpoint],
         }
@@ -190,7 +184,7 @@ def test_killed_while_the_snapshot_arrives(cluster: list[Member], tmp_path: Path
     argument = {
         "request": vars(asked(tmp_path)),
         "step": 0,
-        "etcdctl": tools(version).connection.etcdctl_path,
+        "version": version,
         "etcdutl": tools(version).etcdutl_path,
         "endpoints": [cluster[0].endpoint],
     }

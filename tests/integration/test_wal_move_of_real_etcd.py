@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,17 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
 
-from bench.common.member import Member, binary, releases, running
+from bench.common.member import Member, releases, running
+from tests.integration.client import etcdctl
 
 PORT = 24970
 
 
 def write(member: Member, keys: int) -> int:
     """Write keys and return the raft index of the last one."""
-
-    def etcdctl(*words: str) -> str:
-        argv = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", *words]
-        return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
-
     for number in range(keys):
-        etcdctl("put", f"/key/{number}", "value")
-    status: dict[str, Any] = json.loads(etcdctl("endpoint", "status", "-w", "json"))[0]["Status"]
+        etcdctl(member, "put", f"/key/{number}", "value")
+    status: dict[str, Any] = json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))[0]["Status"]
     return int(status["raftIndex"])
 
 

@@ -23,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import etcd_memory_pla
 
 from bench.common.member import Member, binary, metrics, releases, running
 from bench.memory import load
+from tests.integration.client import command_line, etcdctl
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 PORT = 25710
@@ -80,7 +81,7 @@ def put_keys(member: Member, names: list[bytes], value: bytes) -> None:
 @contextlib.contextmanager
 def watching(member: Member) -> Iterator[None]:
     """Hold streams with watchers on a member: the first stream has all but one for each of the others."""
-    command = [str(binary(member.version, "etcdctl")), f"--endpoints={member.endpoint}", "watch", "-i"]
+    command = command_line(member, "watch", "-i")
     clients = []
     try:
         for number in range(STREAMS):
@@ -236,36 +237,26 @@ def test_authentication_and_certificates(run: Run, tmp_path: Path) -> None:
     load.issue(folder, "stranger", "/CN=stranger", [])
     member = Member(NEWEST, tmp_path, PORT, tls=folder)
 
-    def ctl(*words: str) -> None:
-        files = [f"--{flag}={folder}/{file}" for flag, file in (("cacert", "ca.crt"), ("cert", "client.crt"))]
-        command = [
-            str(binary(NEWEST, "etcdctl")),
-            f"--endpoints={member.endpoint}",
-            *files,
-            f"--key={folder}/client.key",
-        ]
-        subprocess.run([*command, *words], check=True, capture_output=True)
-
     def by(name: str, **more: Any) -> dict[str, Any]:
         files = {"client_cert": f"{folder}/{name}.crt", "client_key": f"{folder}/{name}.key"}
         return run([member], window=1, **files, **more)
 
     with running([member]):
         for key in ("/shop/a", "/shop/b", "/other/c"):
-            ctl("put", key, "secret-value")
+            etcdctl(member, "put", key, "secret-value")
         for words in (
             "role add shop",
             "role grant-permission shop read --prefix=true /shop/",
             "user add --no-password reader",
         ):
-            ctl(*words.split())
+            etcdctl(member, *words.split())
         for words in (
             "user grant-role reader shop",
             "user add root:Root-Secret",
             "user grant-role root root",
             "auth enable",
         ):
-            ctl(*words.split())
+            etcdctl(member, *words.split())
         denied, part = by("reader"), by("reader", prefix="/shop/")
         root = by("nobody", login_user="root", login_password="Root-Secret")
         wrong = by("nobody", login_user="root", login_password="Wrong-Secret")
