@@ -23,7 +23,7 @@ from bench.common.audit import rules
 from bench.common.member import Member, metrics, releases, running
 from bench.memory import load
 from tests.campaign import in_campaign
-from tests.integration.client import etcdctl
+from tests.integration.client import etcdctl, wait_for_leader, wait_until
 
 OLD, MIDDLE, NEW = releases()
 PORT = 25810
@@ -76,7 +76,7 @@ def test_planted_defects_are_found(tmp_path: Path) -> None:
             except OSError:
                 break
         members[2].stop()
-        time.sleep(1)
+        wait_for_leader(members[:2])
         done = audit(f"{members[0].endpoint},{members[1].endpoint}")
     assert done.returncode == 2
     assert {"live/alarm", "live/unhealthy", "live/quota_use", "memory/large_values", "version/mixed"} <= rules(done), (
@@ -119,13 +119,19 @@ def slow_and_written_to(member: Member) -> Iterator[None]:
             thread.join()
 
 
+def fsyncs(member: Member) -> float:
+    return metrics(member.metrics_url)["etcd_disk_wal_fsync_duration_seconds_count"]
+
+
 def test_a_slow_disk_a_default_name_and_plain_http_are_found(tmp_path: Path) -> None:
     member = Member(
         NEW, tmp_path, PORT, flags=[f"--advertise-client-urls=http://127.0.0.1:{PORT},http://10.9.9.9:2379"]
     )
     with running([member]):
+        before = fsyncs(member)
         with slow_and_written_to(member):
-            time.sleep(12)
+            # More than a 99th percentile needs.
+            wait_until(lambda: fsyncs(member) > before + 150, "the member did not synchronize its log often enough")
             done = audit(member.endpoint, window=8)
     assert {"live/slow_disk", "topology/default_name", "security/plain_http"} <= rules(done), done.stdout
     assert re.search(r"the 99th percentile of its WAL fsyncs is [0-9.]+ ms, over the limit of 10 ms", done.stdout)
@@ -193,7 +199,8 @@ def test_a_cluster_without_a_majority_is_judged(tmp_path: Path) -> None:
         put(members[0], "a", b"b")
         for member in members[1:]:
             member.stop()
-        time.sleep(4)
+        wait_until(lambda: not metrics(members[0].metrics_url)["etcd_server_has_leader"], "m0 did not lose its leader")
+        # Short, because without a majority a linearizable read takes all of it.
         done = audit(members[0].endpoint, request_timeout=4)
     assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
     assert "live/unhealthy" in rules(done), done.stdout
@@ -206,7 +213,7 @@ def test_a_cluster_without_a_plan_is_judged(tmp_path: Path) -> None:
     with running(members):
         put(members[0], "a", b"b")
         members[2].stop()
-        time.sleep(1)
+        wait_for_leader(members[:2])
         done = audit(members[0].endpoint, etcd_memory_budget="50MB", report=str(report), output=str(output))
     assert done.returncode == 2 and "live/unhealthy" in rules(done), done.stdout + done.stderr
     assert re.search(r"no plan: .*50\.0 MiB", done.stdout), done.stdout

@@ -16,7 +16,7 @@ from bench.common.campaign.client import Client, read_back
 from bench.common.gateway import Endpoint, Refused, Session, encode, tls_context
 from bench.common.member import Member, releases, running
 from bench.memory import load
-from tests.integration.client import etcdctl
+from tests.integration.client import etcdctl, wait_until
 
 PORT = 25910
 PREFIX = "/chaos/test/"
@@ -46,19 +46,24 @@ def kill(member: Member) -> None:
 
 def wait_for_token(session: Session, url: str, known: str = "") -> str:
     """Return the session's token for a member as soon as it is another one than `known`."""
-    limit = time.monotonic() + 60
-    while (token := session.tokens.get(url, known)) == known:
-        assert time.monotonic() < limit, f"no other token for {url}"
-        time.sleep(0.1)
+    token = known
+
+    def is_another() -> bool:
+        nonlocal token
+        token = session.tokens.get(url, known)
+        return token != known
+
+    wait_until(is_another, f"no other token for {url}")
     return token
 
 
 def wait_for_writes(client: Client, since: float, number: int) -> None:
     """Wait until the cluster has acknowledged writes that were due since a time; how long a busy machine takes for them is not the question."""
-    limit = time.monotonic() + 60
-    while sum(write.acknowledged and write.due > since for write in list(client.record.writes)) < number:
-        assert time.monotonic() < limit, f"no {number} writes were acknowledged"
-        time.sleep(0.2)
+
+    def acknowledged() -> int:
+        return sum(write.acknowledged and write.due > since for write in list(client.record.writes))
+
+    wait_until(lambda: acknowledged() >= number, f"no {number} writes were acknowledged")
 
 
 def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> None:
@@ -68,23 +73,23 @@ def test_what_a_client_loses_when_members_are_killed(cluster: list[Member]) -> N
     client = Client(PREFIX, urls, lambda: context)
     client.start()
     try:
-        time.sleep(2)
+        wait_for_writes(client, 0, 20)
         followers = [member for member in cluster if not leads(member)]
         kill(followers[0])
-        time.sleep(4)
-        alone = time.time()
+        wait_for_writes(client, time.time(), 40)
         kill(followers[1])  # no majority
-        time.sleep(3)
+        alone = time.time()
+        wait_until(lambda: client.record.failed()[1] > 10, "no writes failed without a majority")
+        restarted = time.time()
         followers[1].start()
         followers[1].wait_ready()
-        served = time.time()
-        time.sleep(3)
+        wait_for_writes(client, time.time(), 20)
     finally:
         record = client.stop()
     # How many failed beside a majority depends on what else keeps the machine busy.
     _beside_majority, without_majority = record.failed()
     assert without_majority > 10, record.failed()
-    assert record.longest_pause() > served - alone - 1
+    assert record.longest_pause() > restarted - alone - 1
     assert sum(write.acknowledged for write in record.writes) > 20
     found = read_back(PREFIX, urls, context)
     assert record.lost(found, lambda write: True) == []

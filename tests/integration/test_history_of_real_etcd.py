@@ -22,6 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import etcd_workload_i
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
+from tests.integration.client import wait_until
 
 PORT, SERVER = 25910, "http://127.0.0.1:25990"
 VALUE, RATE, SECONDS = 3000, 50, 9
@@ -41,10 +42,8 @@ def prometheus(folder: Path) -> Iterator[None]:
     log = (folder / "prometheus.log").open("wb")
     server = subprocess.Popen([*command, f"--web.listen-address={SERVER.partition('://')[2]}"], stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 60
-        while not scrapes():
-            assert server.poll() is None and time.monotonic() < deadline, (folder / "prometheus.log").read_text()
-            time.sleep(0.2)
+        wait_until(lambda: server.poll() is not None or scrapes(), "Prometheus scraped no member")
+        assert server.poll() is None, (folder / "prometheus.log").read_text()
         yield
     finally:
         server.terminate()
@@ -64,6 +63,12 @@ def samples(metric: str) -> list[tuple[float, float]]:
 def scrapes() -> int:
     """The number of scrapes that the server has."""
     return len(samples("etcd_server_id"))
+
+
+def wait_for_scrapes(number: int) -> None:
+    """Wait for so many scrapes from now on."""
+    seen = scrapes()
+    wait_until(lambda: scrapes() >= seen + number, f"Prometheus did not scrape {number} times")
 
 
 def highest_rate(shortest: float) -> float:
@@ -99,13 +104,9 @@ def test_a_burst_before_the_measurement_is_the_peak(capsys: pytest.CaptureFixtur
     with running([member]), prometheus(tmp_path):
         rate = burst(member)
         compaction = {"revision": RATE * SECONDS, "physical": True}
-        seen = scrapes()
-        while scrapes() < seen + 2:
-            time.sleep(0.2)
+        wait_for_scrapes(2)
         load.gateway(member, "kv/compaction", compaction)
-        seen = scrapes()
-        while scrapes() < seen + 2:
-            time.sleep(0.2)
+        wait_for_scrapes(2)
         found, highest = measure(capsys, member), highest_rate(2)
         without = measure(capsys, member, prometheus_url="")
         unknown = measure(capsys, member, prometheus_url="http://127.0.0.1:25991")

@@ -13,11 +13,10 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, topology
 
-from bench.common.member import Member, releases
-from tests.integration.client import REQUEST_SECONDS, connection
+from bench.common.member import Member, metrics, releases
+from tests.integration.client import EVENT_SECONDS, REQUEST_SECONDS, connection, wait_until
 
 PORT = 25850
-WAIT = 30
 
 
 def view(member: Member, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
@@ -25,9 +24,17 @@ def view(member: Member, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
     return observe_cluster(connection(member.version, seconds), [member.endpoint])[0].as_dict()
 
 
+def serves_metrics(member: Member) -> bool:
+    """Return whether the process is far enough to serve its metrics, which it does without quorum."""
+    try:
+        return not metrics(member.metrics_url)["etcd_server_has_leader"]
+    except OSError:
+        return False
+
+
 def answer(member: Member, *, quorum: bool) -> dict[str, Any]:
     """Wait until the member answers, with or without quorum."""
-    deadline = time.monotonic() + WAIT
+    deadline = time.monotonic() + EVENT_SECONDS
     while True:
         found = view(member, REQUEST_SECONDS if quorum else 2)
         if found["members"] and found["quorum"]["ok"] is quorum:
@@ -55,7 +62,7 @@ def test_the_answers_decide_whether_the_cluster_exists(version: str, tmp_path: P
     first, second, third = members
     try:
         first.start()
-        time.sleep(1)
+        wait_until(lambda: serves_metrics(first), "m0 did not start")
         alone = view(first, 2)
         assert not observed.was_formed(alone), "one of three has started, and answers only once it has had quorum"
         assert state(members, {"m0": alone}, ("m1", "m2")) == "new"

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import connection, etcdctl, run
+from tests.integration.client import connection, etcdctl, run, wait_until
 
 PORT = 25050
 KEYS = 40
@@ -152,13 +151,13 @@ def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
         backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
     with running(members[:2]):
         members[2].start()
-        time.sleep(3)
         try:
+            log = tmp_path / "m2.log"
+            wait_until(lambda: "cluster ID mismatch" in log.read_text(), "the old member was not refused")
             listed = json.loads(
                 etcdctl(members[0], "endpoint", "status", "-w", "json", "--cluster", check=False) or "[]"
             )
             assert {one["Endpoint"] for one in listed} == {member.endpoint for member in members[:2]}
-            assert "cluster ID mismatch" in (tmp_path / "m2.log").read_text()
         finally:
             members[2].stop()
 

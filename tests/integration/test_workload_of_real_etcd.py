@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import etcd_memory_pla
 
 from bench.common.member import Member, binary, metrics, releases, running
 from bench.memory import load
-from tests.integration.client import command_line, etcdctl
+from tests.integration.client import command_line, etcdctl, wait_for_leader, wait_until
 
 VERSIONS = {version.rpartition(".")[0]: version for version in releases()}
 PORT = 25710
@@ -93,9 +93,7 @@ def watching(member: Member) -> Iterator[None]:
             assert client.stdin
             client.stdin.write(b"watch watched-%d\n" % number * count)
             client.stdin.flush()
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and figure(member, "watcher_total") < WATCHERS:
-            time.sleep(0.05)
+        wait_until(lambda: figure(member, "watcher_total") >= WATCHERS, "the watchers are not there")
         yield
     finally:
         for client in clients:
@@ -207,7 +205,7 @@ def test_a_member_that_does_not_answer_is_named(run: Run, tmp_path: Path) -> Non
     with running(members):
         put_keys(members[0], [b"a\0b", b"\xff\xfe", b'"quoted\\', b" space ", b"-dash"], b"1234")
         members[2].stop()
-        time.sleep(1.5)  # until the others have a leader
+        wait_for_leader(members[:2])
         found = run(members, window=1, metrics_urls=[member.metrics_url + "/metrics" for member in members])
     assert not found.get("failed"), found
     assert found["etcd_workload"]["keys"] == 5 and found["sample"]["complete"]
