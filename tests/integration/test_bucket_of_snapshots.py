@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import connection, etcdctl
+from tests.integration.client import EVENT_SECONDS, connection, etcdctl, wait_until
 
 PORT = 25160
 STORE_PORT = 25165
@@ -62,13 +62,15 @@ def serve(folder: Path, port: int, *options: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 20
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process
-        assert process.poll() is None and time.monotonic() < deadline, "the store did not start"
-        time.sleep(0.1)
+    wait_until(lambda: process.poll() is not None or accepts(port), "the store did not start")
+    assert process.poll() is None, "the store ended"
+    return process
+
+
+def accepts(port: int) -> bool:
+    """Return whether a process accepts connections on a port of loopback."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield Server(folder, Bucket(NAME, endpoint_url=url, access_key=ACCESS, secret_key=SECRET))
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(EVENT_SECONDS)
 
 
 @pytest.fixture
@@ -307,7 +309,7 @@ def test_a_store_that_refuses_writes(live: Member, tmp_path: Path) -> None:
         saved = save(live, asked(tmp_path / "a", bucket))
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(EVENT_SECONDS)
     (failure,) = saved.failures
     assert failure.endswith("refuses the request: these credentials lack the permission (AccessDenied)")
     assert backup_check.verify_snapshot(saved.plan.path, tools().etcdutl_path, 60) == saved.metadata
@@ -332,4 +334,4 @@ def test_tls_and_a_file_of_credentials(tmp_path: Path) -> None:
             backup_bucket.connect(bucket).entries()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(EVENT_SECONDS)

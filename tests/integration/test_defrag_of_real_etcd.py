@@ -27,21 +27,24 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, releases, running
-from tests.integration.client import command_line, connection, etcdctl
+from tests.integration.client import EVENT_SECONDS, command_line, connection, etcdctl, wait_until
 
 PORT = 25650
 QUOTA = 96 * MIB
 VALUE = "v" * 1_000_000
 PAYS = Thresholds(45, 10 * MIB)
 
+# Long enough to be renewed on a busy machine, where etcdctl takes seconds.
+LEASE_SECONDS = 10
+
 # Takes the lock with a short lease, says so, and waits to be killed.
 HOLDER = """
 import sys, time
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from tests.integration.client import connection
-with lock.hold_lock(connection(sys.argv[1]), [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=4):
+with lock.hold_lock(connection(sys.argv[1]), [sys.argv[2]], lock.Holder("other-host", "m9", "backup"), ttl=int(sys.argv[3])):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(120)
 """
 
 
@@ -68,7 +71,7 @@ def compact(member: Member) -> None:
 
 def wait_for_free_pages(members: list[Member], *write: str) -> None:
     """Each member compacts for itself, and counts the pages that it freed with the second write after that."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + EVENT_SECONDS
     for number in itertools.count():
         if all((member.db_size_in_use or 0) < 20 * MIB for member in sizes(members)):
             return
@@ -170,19 +173,17 @@ def test_check_mode_and_a_member_that_is_down(cluster: list[Member]) -> None:
 
 def test_a_defragmentation_waits_for_the_lock(cluster: list[Member]) -> None:
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
-    command = [sys.executable, "-c", HOLDER, cluster[1].version, cluster[1].endpoint]
+    command = [sys.executable, "-c", HOLDER, cluster[1].version, cluster[1].endpoint, str(LEASE_SECONDS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout and holder.stdout.readline() == "held\n"
         name = next(member for member in cluster if member.name != leader(cluster))
         (outcome,) = rolling.run_defrag(asked(cluster, name, wait=0), link)
         assert outcome.result == "skipped"
         assert "other-host holds the cluster's lock since" in outcome.reason
-        time.sleep(5)  # longer than its lease: it is kept alive
+        time.sleep(LEASE_SECONDS + 1)  # it is kept alive
         assert lock.read_lock(link, endpoints) is not None
         holder.send_signal(signal.SIGKILL)
-    began = time.monotonic()
-    with lock.hold_lock(link, endpoints, lock.Holder("this-host", "m0", "defragmentation"), wait=30) as guard:
-        assert time.monotonic() - began < 15
+    with lock.hold_lock(link, endpoints, lock.Holder("this-host", "m0", "defragmentation"), wait=60) as guard:
         guard.check()
         found = lock.read_lock(link, endpoints)
         assert found is not None and found.holder.host == "this-host"
@@ -214,29 +215,36 @@ def test_all_members_from_one_host(cluster: list[Member]) -> None:
     assert [outcome.member for outcome in outcomes if outcome.moved_to] == [led]
 
 
+def is_seen_defragmenting(member: Member) -> bool:
+    """Begin to defragment the member, and kill the client as soon as the metrics show it. Return whether they did."""
+    command = command_line(member, "defrag")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+        while client.poll() is None:
+            if is_defragmenting(connection(member.version), member.endpoint):
+                client.kill()
+                return True
+        return False
+
+
 def test_metrics_say_how_long_a_defragmentation_takes(cluster: list[Member]) -> None:
     """Also once its client is gone: the memory limit stays raised until then."""
     link, member = link_to(cluster), cluster[0]
     assert not is_defragmenting(link, member.endpoint)
     for _number in range(40):
         etcdctl(member, "put", "key", text=VALUE)
-    command = command_line(member, "defrag")
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
-        while not is_defragmenting(link, member.endpoint):
-            assert client.poll() is None, "it was over before the metrics showed it"
-        client.kill()
-    deadline = time.monotonic() + 30
-    while is_defragmenting(link, member.endpoint):
-        assert time.monotonic() < deadline
+    # On a busy machine one can be over before the metrics are asked for.
+    assert any(is_seen_defragmenting(member) for _attempt in range(10))
+    wait_until(lambda: not is_defragmenting(link, member.endpoint), "the defragmentation did not end")
     assert not is_defragmenting(replace(link, timeout=0.5), "http://127.0.0.1:1")
 
 
 def test_defragmentation_clears_nospace(cluster: list[Member]) -> None:
     # A cluster without space refuses all writes but deletions.
     etcdctl(cluster[0], "txn", text="\n" + "".join(f'put spare-{number} ""\n' for number in range(100)) + "\n\n")
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(subprocess.CalledProcessError) as refused:
         for _number in range(150):
             etcdctl(cluster[0], "put", "key", text=VALUE)
+    assert "database space exceeded" in refused.value.stderr
     link, endpoints = link_to(cluster), [member.endpoint for member in cluster]
     with pytest.raises(lock.NoSpaceError):
         lock.acquire_lock(link, endpoints, lock.Holder("this-host", "m0", "backup"), 10)

@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
-from tests.integration.client import command_line, connection, etcdctl
+from tests.integration.client import EVENT_SECONDS, command_line, connection, etcdctl, wait_until
 
 PORT = 24950
 KEYS = 150
@@ -171,10 +171,10 @@ def test_listing_keys_reads_few_values_at_once(tmp_path: Path, scratch_dir: Path
         revision = json.loads(etcdctl(member, "put", "later", "y", "-w", "json"))["header"]["revision"]
         etcdctl(member, "compaction", str(revision))
         recording, log = tmp_path / "etcdctl", tmp_path / "requests"
-        etcdctl_path = link(version).etcdctl_path
+        etcdctl_path = connection(version).etcdctl_path
         recording.write_text(RECORDING.format(python=sys.executable, log=str(log), etcdctl=etcdctl_path))
         recording.chmod(0o755)
-        programs = replace(tools(version), connection=replace(link(version), etcdctl_path=str(recording)))
+        programs = replace(tools(version), connection=replace(connection(version), etcdctl_path=str(recording)))
         request = asked(tmp_path / "backups", scratch_dir)
         finding = drill.run_drill(request, programs, [member.endpoint]).finding
         assert (finding.compared, finding.keys_compared) == ("keys", 2440)
@@ -307,15 +307,13 @@ def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path,
         "endpoints": [live.endpoint],
     }
     process = subprocess.Popen([sys.executable, "-c", HELD, json.dumps(argument)], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + EVENT_SECONDS
     while not list(scratch_dir.glob(".headroom-drill-*/client")):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.005)
     os.kill(process.pid, how)
     process.wait()
-    while working_in(scratch_dir):
-        assert time.monotonic() < deadline, "etcd lives on"
-        time.sleep(0.05)
+    wait_until(lambda: not working_in(scratch_dir), "etcd did not end")
     hold(live, tmp_path, scratch_dir)
 
 

@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import en
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
 
 NAME = "operator@example.com"
-END_SECONDS = 20
+END_SECONDS = 60
 
 
 def agents(folder: str) -> list[str]:

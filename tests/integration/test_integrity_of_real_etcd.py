@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_membership
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
+from tests.integration.client import COMMAND_SECONDS, REQUEST_SECONDS, connection, etcdctl, wait_until
 
 PORT = 26910
 VALUE = "the-value-that-is-corrupted"
@@ -132,11 +131,9 @@ def test_etcd_refuses_to_start_a_member_that_differs(members: list[Member]) -> N
     members[2].start()
     process = members[2].process
     assert process is not None
-    deadline = time.monotonic() + 30
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_until(lambda: process.poll() is not None, "m3 did not end")
     log = (members[2].folder / "m3.log").read_text(errors="replace")
-    assert process.poll() not in (None, 0) and "found data inconsistency with peers" in log
+    assert process.poll() != 0 and "found data inconsistency with peers" in log
 
 
 def test_etcds_check_after_a_compaction_sets_the_alarm_that_a_removal_disarms(
@@ -154,14 +151,14 @@ def test_etcds_check_after_a_compaction_sets_the_alarm_that_a_removal_disarms(
     members[2].wait_ready()
     revision = json.loads(etcdctl(members[0], "get", "/key/7", "-w", "json"))["header"]["revision"]
     etcdctl(members[0], "compact", str(revision), "--physical")
-    deadline = time.monotonic() + 30
-    while not (alarms := etcdctl(members[0], "alarm", "list")) and time.monotonic() < deadline:
-        time.sleep(0.2)
+    wait_until(lambda: etcdctl(members[0], "alarm", "list"), "etcd set no alarm")
     cluster, _by = observe_cluster(connection(members[0].version), [members[0].endpoint])
     victim = cluster.member("m3")
     # etcd names no member if it compared only two hashes.
     assert (
-        victim is not None and "alarm:CORRUPT" in alarms and cluster.with_alarm("CORRUPT") in (["m3"], ["the cluster"])
+        victim is not None
+        and "alarm:CORRUPT" in etcdctl(members[0], "alarm", "list")
+        and cluster.with_alarm("CORRUPT") in (["m3"], ["the cluster"])
     )
     with pytest.raises(subprocess.CalledProcessError):
         etcdctl(members[0], "put", "/key/7", "another")
@@ -173,7 +170,7 @@ def test_etcds_check_after_a_compaction_sets_the_alarm_that_a_removal_disarms(
 def remove(capsys: pytest.CaptureFixture[str], member: Member, victim: str) -> dict[str, Any]:
     """Remove m3 with the module, through another member."""
     asked = {
-        "name": "m3", "member_id": victim, "state": "absent", "timeout": 20, "endpoints": [member.endpoint],
+        "name": "m3", "member_id": victim, "state": "absent", "timeout": 60, "endpoints": [member.endpoint],
         "etcdctl_path": str(binary(member.version, "etcdctl")), "request_timeout": REQUEST_SECONDS,
     }  # fmt: skip
     with patch_module_args(asked), pytest.raises(SystemExit):
@@ -187,7 +184,7 @@ def raise_alarm(member: Member, member_id: str) -> None:
     """Set the alarm CORRUPT for a member, as etcd's check after a compaction does."""
     body = {"action": "ACTIVATE", "memberID": str(int(member_id, 16)), "alarm": "CORRUPT"}
     request = urllib.request.Request(f"{member.endpoint}/v3/maintenance/alarm", json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=COMMAND_SECONDS) as answer:
         assert answer.status == 200
 
 

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,10 +21,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
+from tests.integration.client import REQUEST_SECONDS, connection, etcdctl, wait_until
 
 MODULES = "ansible_collections.etcdops.headroom.plugins.modules"
 PORT = 26510
+LOCK_SECONDS = 300
 
 # An etcdctl whose lists of members cannot be read once the lock was acquired, and that keeps its caller waiting if it is to add one.
 FAULTY = """#!/bin/sh
@@ -65,7 +65,7 @@ class Cluster:
             "etcdctl_path": str(binary(self.version, "etcdctl")),
             "request_timeout": REQUEST_SECONDS,
             "unit": "headroom-no-such.service",
-            "timeout": 20,
+            "timeout": 60,
             **urls,
             **more,
         }
@@ -79,7 +79,7 @@ class Cluster:
     def module(self, name: str, state: str, module: str = "etcd_membership", **more: Any) -> dict[str, Any]:
         """Run a module as Ansible would, in a process of its own."""
         command = self.command(name, state, module, **more)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
         assert done.stdout, done.stderr
         return dict(json.loads(done.stdout))
 
@@ -160,12 +160,15 @@ def write(cluster: Cluster, count: int) -> None:
     connection.close()
 
 
+def raft_index(member: Member) -> int:
+    return int(json.loads(etcdctl(member, "endpoint", "status", "-w", "json"))[0]["Status"]["raftIndex"])
+
+
 def test_a_learner_that_etcd_would_promote_is_not_promoted_yet(three: Cluster) -> None:
     added = three.module("m4", "learner")
     joined = three.start("m4", added["initial_cluster"])
     write(three, 1000)
-    while json.loads(three.ctl("endpoint", "status", "-w", "json"))[-1]["Status"]["raftIndex"] < 1000:
-        time.sleep(0.1)
+    wait_until(lambda: raft_index(joined) >= 1000, "m4 did not catch up")
     assert joined.process
     joined.process.send_signal(signal.SIGSTOP)
     try:
@@ -228,10 +231,10 @@ def test_a_learner_of_somebody_else_and_a_taken_name_are_refused(three: Cluster)
 
 def test_the_lock_is_held_from_the_learner_on_and_released_after_a_removal(three: Cluster) -> None:
     link = connection(three.version)
-    added = three.module("m4", "learner", lock_seconds=60, play="a play")
+    added = three.module("m4", "learner", lock_seconds=LOCK_SECONDS, play="a play")
     held = lock.read_lock(link, three.endpoints())
     assert held and (held.holder.member, held.holder.play) == ("m4", "a play")
-    removed = three.module("m4", "absent", member_id=added["member_id"], lock_seconds=60, play="a play")
+    removed = three.module("m4", "absent", member_id=added["member_id"], lock_seconds=LOCK_SECONDS, play="a play")
     assert removed["changed"] and lock.read_lock(link, three.endpoints()) is None
 
 
@@ -247,16 +250,16 @@ def faulty_etcdctl(cluster: Cluster, *, readable: bool = False) -> str:
     ("module", "name", "state"), [("etcd_membership", "m4", "learner"), ("etcd_member", "m1", "drained")]
 )
 def test_the_lock_is_released_after_an_error(three: Cluster, module: str, name: str, state: str) -> None:
-    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
+    link = connection(three.version)
     failed = three.module(name, state, module, lock_seconds=60, play="a play", etcdctl_path=faulty_etcdctl(three))
     assert failed["failed"] and "no list" in failed["msg"], failed
     assert (three.folder / "locked").exists() and lock.read_lock(link, three.endpoints()) is None
 
 
 def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> None:
-    link = Connection(str(binary(three.version, "etcdctl")), None, None, None, 3.0)
-    etcdctl = faulty_etcdctl(three, readable=True)
-    command = three.command("m4", "learner", lock_seconds=60, etcdctl_path=etcdctl, request_timeout=30)
+    link = connection(three.version)
+    program = faulty_etcdctl(three, readable=True)
+    command = three.command("m4", "learner", lock_seconds=60, etcdctl_path=program, request_timeout=30)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as module:
         deadline = time.monotonic() + 30
         while not (three.folder / "adding").exists():
@@ -269,8 +272,8 @@ def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> Non
 
 def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -> None:
     link = connection(three.version)
-    lock.acquire_lock(link, three.endpoints(), lock.Holder("a host", "m1", "backup"), 60)
-    busy = three.module("m4", "learner", lock_seconds=60, timeout=1)
+    lock.acquire_lock(link, three.endpoints(), lock.Holder("a host", "m1", "backup"), LOCK_SECONDS)
+    busy = three.module("m4", "learner", lock_seconds=LOCK_SECONDS, timeout=1)
     assert busy["failed"] and "a host holds the cluster's lock since" in busy["msg"]
     assert three.listed() == {"m1": False, "m2": False, "m3": False}
 
@@ -284,7 +287,7 @@ def test_a_corrupt_member_is_removed_with_its_alarm(three: Cluster) -> None:
     connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
     assert connection.getresponse().status == 200
     connection.close()
-    removed = three.module("m3", "absent", lock_seconds=60)
+    removed = three.module("m3", "absent", lock_seconds=LOCK_SECONDS)
     assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
     del three.members["m3"]
     assert three.ctl("put", "key", "value").strip() == "OK"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.common.member import Member, releases
-from tests.integration.client import etcdctl
+from tests.integration.client import COMMAND_SECONDS, etcdctl
 
 PORT = 25950
 NAMES = ("m0", "m1", "m2")
@@ -65,7 +65,7 @@ def is_peer(folder: Path, name: str) -> bool:
     """Say whether the port for peers answers to the client's certificate."""
     context = ssl.create_default_context(cafile=folder / "both.crt")
     context.load_cert_chain(folder / "client.crt", folder / "client.key")
-    connection = http.client.HTTPSConnection("127.0.0.1", PORTS[name] + 1, context=context, timeout=10)
+    connection = http.client.HTTPSConnection("127.0.0.1", PORTS[name] + 1, context=context, timeout=COMMAND_SECONDS)
     try:
         connection.request("GET", "/members")
         return connection.getresponse().status == 200

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from bench.common.member import binary, releases
+from tests.integration.client import EVENT_SECONDS
 from tests.policies.tools import REPOSITORY, tool
 
 CASE = REPOSITORY / "tests" / "policies" / "kube_bench" / "etcd.yaml"
@@ -46,7 +47,7 @@ def seen_by_kube_bench(process: int) -> tuple[str, str]:
 
 def serves_its_own_certificate(process: subprocess.Popen[bytes]) -> bool:
     """Wait until the member presents a certificate; say whether it signed that itself."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + EVENT_SECONDS
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{PORT}"]
     while time.monotonic() < deadline:
         assert process.poll() is None

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._release.v2_entri
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import FLUSH_KEY, ReleaseError, Steps
 
 from bench.common.member import Member, releases
-from tests.integration.client import connection
+from tests.integration.client import EVENT_SECONDS, connection
 
 OLD, MIDDLE, NEW = releases()
 PORT = 26400
@@ -47,7 +47,7 @@ class Members:
             self.running[name].wait_ready()
 
     def steps(self, etcdctl: str = NEW) -> Steps:
-        return Steps(connection(etcdctl), [member.endpoint for member in self.running.values()], 30)
+        return Steps(connection(etcdctl), [member.endpoint for member in self.running.values()], EVENT_SECONDS)
 
     def settle(self, version: str) -> None:
         self.steps().wait(lambda found: release_change.settled_problem(found, version))

@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import connection, etcdctl
+from tests.integration.client import EVENT_SECONDS, connection, etcdctl, wait_until
 
 PORT = 24650
 KEYS = 120
@@ -73,10 +73,10 @@ def wait_for_storage_version(members: list[Member]) -> None:
     Until then a member of 3.6 says 3.5.0, which is what it takes a database without one for.
     """
     wanted = kept_version(members[0].version)
-    deadline = time.monotonic() + 60
-    while wanted and not all(storage_version(member) == wanted for member in members):
-        assert time.monotonic() < deadline, f"a member's storage version is not {wanted} after 60 s"
-        time.sleep(0.2)
+    wait_until(
+        lambda: not wanted or all(storage_version(member) == wanted for member in members),
+        f"a member's storage version did not become {wanted}",
+    )
 
 
 def kept_version(version: str) -> str:
@@ -192,7 +192,7 @@ def test_killed_while_the_snapshot_arrives(cluster: list[Member], tmp_path: Path
         process = subprocess.Popen(
             [sys.executable, "-c", KILLED, json.dumps(argument)], stdout=subprocess.DEVNULL, start_new_session=True
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + EVENT_SECONDS
         while process.poll() is None and not list(tmp_path.glob(".headroom-snapshot-*/snapshot*")):
             assert time.monotonic() < deadline
             time.sleep(0.001)
