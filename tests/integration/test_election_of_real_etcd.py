@@ -47,6 +47,7 @@ def test_a_new_leader_is_waited_for(version: str, tmp_path: Path) -> None:
             assert not ask(others[0], 0, 0.5)["ok"], "the election takes five seconds at least"
             assert ask(others[0], EVENT_SECONDS, 2)["ok"]
             others[1].process.kill()
+            others[1].process.wait()
             began = time.monotonic()
             assert not ask(others[0], 2, 0.5)["ok"], "one of three"
             assert 2 <= time.monotonic() - began < 30
