@@ -21,8 +21,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Alarm, Connection, run_etcdctl
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_alarm
 
-from bench.common.member import Member, binary, releases, running
+from bench.common.member import Member, releases, running
 from bench.memory import load
+from tests.integration.client import connection
 
 PORT = 27110
 
@@ -43,7 +44,7 @@ def member(server: Member) -> Iterator[Member]:
 
 
 def link(member: Member) -> Connection:
-    return Connection(str(binary(member.version, "etcdctl")), None, None, None, 3.0)
+    return connection(member.version)
 
 
 def member_id(member: Member) -> str:
@@ -54,7 +55,7 @@ def member_id(member: Member) -> str:
 def change(member: Member, action: str, kind: str) -> None:
     body = {"action": action, "memberID": str(int(member_id(member), 16)), "alarm": kind}
     request = urllib.request.Request(f"{member.endpoint}/v3/maintenance/alarm", json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status == 200
 
 

@@ -261,10 +261,7 @@ def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> Non
     program = faulty_etcdctl(three, readable=True)
     command = three.command("m4", "learner", lock_seconds=60, etcdctl_path=program, request_timeout=30)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as module:
-        deadline = time.monotonic() + 30
-        while not (three.folder / "adding").exists():
-            assert module.poll() is None and time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until((three.folder / "adding").exists, "the module did not ask for the new member")
         assert lock.read_lock(link, three.endpoints())
         module.terminate()
     assert module.returncode == 128 + signal.SIGTERM and lock.read_lock(link, three.endpoints()) is None
