@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -28,6 +29,8 @@ _MAX_COUNT = 100_000
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, with an optional unit.
 _SIZES = ("free_size", "reserve", "memory_max")
+# systemd splits its lists of paths at whitespace, and interprets the others.
+_SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
 
 
 class ConfigError(ValueError):
@@ -241,9 +244,18 @@ def host_problems(config: Config) -> list[str]:
             directories.append(("etcd_maintenance_backup_copy_dir", config.snapshot.copy_dir))
     if config.metrics_dir:
         directories.append(("etcd_maintenance_metrics_dir", config.metrics_dir))
-    for name, path in directories:
+    # The role creates the scratch folder.
+    created = [("etcd_maintenance_drill_scratch_dir", config.drill.scratch_dir)] if config.drill.enabled else []
+    for name, path in [*directories, *created]:
         if not os.path.isabs(path):
             found.append(f"{name} is {path!r}, but must be an absolute path")
+        elif _SPECIAL_IN_UNITS.search(path):
+            found.append(
+                f"{name} is {path!r}, but systemd units cannot list a path with whitespace, quotes, % or backslashes: "
+                "choose another directory"
+            )
+        elif (name, path) in created:
+            continue
         elif not os.path.isdir(path):
             found.append(f"{name}: {path} is not a directory on this host: create it, or mount its volume, first")
         elif not _writable(path):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which paths of the data and of the write-ahead log role etcd refuses."""
+"""Which paths role etcd refuses: those of the data and of the write-ahead log, and all paths in etcd's unit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,23 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model import rel
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
 RULE = "must be an absolute path without a slash at its end, and is"
+IN_UNIT = (
+    "must be a path without whitespace, quotes, % and backslashes, which systemd interprets in etcd.service, and is"
+)
+
+
+def problems_of(**paths: str) -> list[str]:
+    loader = DataLoader()
+    given = {
+        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        "etcd_data_dir": "/var/lib/etcd/data",
+        "etcd_wal_dir": "",
+        "etcd_install_dir": "/opt/etcd",
+        "etcd_config_file": "/etc/etcd/etcd.yml",
+        **paths,
+    }
+    found: list[str] = Templar(loader=loader, variables=given).template(given["_etcd_wrong_paths"])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -29,10 +46,27 @@ RULE = "must be an absolute path without a slash at its end, and is"
 )
 def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> None:
     """With a slash at its end, the folder next to the data would be a folder in the data."""
-    loader = DataLoader()
-    given = {
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
-        "etcd_data_dir": data_dir,
-        "etcd_wal_dir": wal_dir,
-    }
-    assert Templar(loader=loader, variables=given).template(given["_etcd_wrong_paths"]) == problems
+    assert problems_of(etcd_data_dir=data_dir, etcd_wal_dir=wal_dir) == problems
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "said"),
+    [
+        ("etcd_data_dir", "/srv/etcd data/member", ""),
+        ("etcd_data_dir", "/srv/it's/etcd", ""),
+        ("etcd_data_dir", "/srv/etcd%H", ""),
+        ("etcd_data_dir", "/srv/etcd\\x", ""),
+        ("etcd_install_dir", "/opt/my\tetcd", ""),
+        ("etcd_config_file", '/etc/"etcd"/etcd.yml', ""),
+        # The unit contains the folder of the log, and etcd's configuration the log itself.
+        ("etcd_wal_dir", "/srv/etcd wal/member/wal", "the folder of etcd_wal_dir {} /srv/etcd wal/member"),
+    ],
+)
+def test_paths_that_a_unit_cannot_contain(name: str, path: str, said: str) -> None:
+    """systemd splits ReadWritePaths= at whitespace, and expands % everywhere."""
+    assert problems_of(**{name: path}) == [(said or f"{name} {{}} {path}").format(IN_UNIT)]
+
+
+@pytest.mark.parametrize("wal_dir", ["/srv/etcd-wal_1.0/member/my wal", "/srv/a:b;c#d$e/wal", ""])
+def test_paths_that_a_unit_can_contain(wal_dir: str) -> None:
+    assert problems_of(etcd_wal_dir=wal_dir) == []

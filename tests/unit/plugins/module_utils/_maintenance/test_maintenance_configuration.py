@@ -116,3 +116,28 @@ def test_host_problems_names_directories_that_cannot_be_written(tmp_path: Path) 
     ]
     found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "relative"}))
     assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]
+
+
+@pytest.mark.parametrize("name", ["etcd backups", "it's", 'a"b', "a%b", "a\\b", "a\tb"])
+def test_host_problems_names_directories_that_a_unit_cannot_list(tmp_path: Path, name: str) -> None:
+    """systemd would split or expand them, and the job would end before the program starts."""
+    path = tmp_path / name
+    path.mkdir()
+    data = changed("snapshot", directory=str(path), copy_dir=str(path))
+    data["snapshot"]["enabled"] = data["drill"]["enabled"] = True
+    data["drill"]["scratch_dir"] = str(path)
+    found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(path)}))
+    assert found == [
+        f"etcd_maintenance_{variable} is {str(path)!r}, but systemd units cannot list a path with whitespace, quotes, "
+        "% or backslashes: choose another directory"
+        for variable in ("backup_dir", "backup_copy_dir", "metrics_dir", "drill_scratch_dir")
+    ]
+
+
+def test_host_problems_accepts_a_scratch_directory_that_the_role_will_create(tmp_path: Path) -> None:
+    data = changed("drill", enabled=True, scratch_dir=str(tmp_path / "new"))
+    data["snapshot"]["enabled"] = data["defrag"]["enabled"] = False
+    assert configuration.host_problems(configuration.parse_config(data)) == []
+    data["drill"]["scratch_dir"] = "drill"
+    found = configuration.host_problems(configuration.parse_config(data))
+    assert found == ["etcd_maintenance_drill_scratch_dir is 'drill', but must be an absolute path"]
