@@ -627,7 +627,7 @@ maintenance:
     problems: []
     differs: false
     units: {headroom-defrag.timer: "9f86…"}
-    timers: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}
+    timers: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}
     endpoints: ["https://10.0.0.11:2379"]
 """
 

@@ -106,10 +106,12 @@ reload:
   type: bool
   returned: success
 timers:
-  description: Whether each timer among O(units) is enabled and active, whether its files changed since systemd read them, and when it elapses next.
+  description:
+    - Whether each timer among O(units) is enabled and active, whether its files changed since systemd read them, and when it elapses next.
+    - RV(ignore:failure) has the time RV(ignore:at) and the RV(ignore:result) of its service's last run, if that failed; else it is empty.
   type: dict
   returned: success
-  sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC}}
+  sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}
 records:
   description: The last record of each operation that has run, by name.
   type: dict

@@ -50,7 +50,8 @@ def written() -> str:
         "last_settled_at": "2026-11-20T02:00:05Z",
         "newest_at": "2026-11-20T02:00:00Z",
     }
-    return records.format_metrics("prod", "m1", {name: {**record, **more} for name in records.OPERATIONS}, {"peer": 1})
+    saved = {name: {**record, **more} for name in records.OPERATIONS}
+    return records.format_metrics("prod", "m1", saved, {"peer": 1}, records.OPERATIONS)
 
 
 def test_rules_use_metrics_that_the_program_writes() -> None:

@@ -36,7 +36,7 @@ def metrics_text(config: Config) -> str:
     enabled = enabled_operations(config)
     records = {name: record for name, record in read_records(config.state_dir).items() if name in enabled}
     expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
-    return format_metrics(config.cluster, config.member, records, expiries)
+    return format_metrics(config.cluster, config.member, records, expiries, enabled)
 
 
 def write_metrics(config: Config) -> None:

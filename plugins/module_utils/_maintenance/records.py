@@ -14,7 +14,7 @@ import calendar
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
@@ -87,11 +87,19 @@ def read_records(state_dir: str) -> dict[str, dict[str, Any]]:
 
 
 def format_metrics(
-    cluster: str, member: str, records: Mapping[str, Mapping[str, Any]], expiries: Mapping[str, int]
+    cluster: str,
+    member: str,
+    records: Mapping[str, Mapping[str, Any]],
+    expiries: Mapping[str, int],
+    enabled: Collection[str] = (),
 ) -> str:
-    """Return the records, and when certificates expire, in Prometheus' text format, for the node exporter's textfile collector."""
+    """Return the records, and when certificates expire, in Prometheus' text format, for the node exporter's textfile collector.
+
+    enabled: the operations with a timer. Without a record, they have no other metric.
+    """
     labels = {"cluster": cluster, "member": member}
-    lines = []
+    timers = [({**labels, "operation": operation}, 1) for operation in sorted(enabled)]
+    lines = format_gauge("headroom_maintenance_enabled", "Whether the operation has a timer.", timers)
     for name, description, value in _GAUGES:
         samples = [({**labels, "operation": operation}, value(record)) for operation, record in sorted(records.items())]
         known = [(labelled, number) for labelled, number in samples if number is not None]

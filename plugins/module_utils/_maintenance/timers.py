@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 # As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
-
+# The properties of a service that say how and when its last run failed.
+_FAILURE = ("Result", "ExecMainStatus", "InactiveEnterTimestampMonotonic")
 # The properties of a timer or its service that say whether it runs.
-_STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload")
+_STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload", *_FAILURE)
 
 
 class CalendarError(ValueError):
@@ -93,7 +96,8 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return whether each timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
 
     ``changed`` says that systemd has yet to read the files of the timer and its service again, which a play that was killed
-    did not ask it to do. Everything is false or empty where systemd does not answer.
+    did not ask it to do. ``failure`` describes the last run of its service if that failed, even before the program started.
+    Everything is false or empty where systemd does not answer.
     """
     found: dict[str, dict[str, str]] = {}
     if names:
@@ -106,8 +110,20 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
             "active": found.get(name, {}).get("ActiveState") == "active",
             "next": found.get(name, {}).get("NextElapseUSecRealtime", ""),
             "changed": any(found.get(unit, {}).get("NeedDaemonReload") == "yes" for unit in (name, _service(name))),
+            "failure": failure(found.get(_service(name), {})),
         }
         for name in names
+    }
+
+
+def failure(service: Mapping[str, str]) -> dict[str, str]:
+    """Return ``at`` (UTC in ISO 8601) and ``result`` of a failed service from its properties, nothing if it has not failed."""
+    if service.get("ActiveState") != "failed":
+        return {}
+    ended = int(service.get("InactiveEnterTimestampMonotonic") or 0) / 1e6
+    return {
+        "at": format_utc(time.time() - time.monotonic() + ended),
+        "result": f"{service.get('Result')}, status {service.get('ExecMainStatus')}",
     }
 
 

@@ -25,9 +25,23 @@ def _records(member: Member) -> Mapping[str, Mapping[str, Any]]:
 
 
 def upkeep_problems(member: Member) -> Iterator[str]:
-    """Report each operation whose last run failed, and when it last succeeded."""
+    """Report each operation whose last run failed, and when it last succeeded.
+
+    ``failure`` in a record is the state of the service, which may fail before the program writes a record.
+    """
     for operation, record in _records(member).items():
+        failure = record.get("failure") or {}
         if record.get("result") != "failed":
+            # Dates in ISO 8601 sort as text.
+            if failure and failure["at"] > record.get("started_at", ""):
+                unit = f"headroom-{operation}"
+                recorded = (
+                    f"its last record is of {record['started_at']}" if record.get("started_at") else "it has no record"
+                )
+                yield (
+                    f"{unit}.service failed at {failure['at']} ({failure['result']}), and {recorded}: "
+                    f"`journalctl -u {unit}` on the host shows the cause"
+                )
             continue
         done = record.get("last_done") or {}
         before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"

@@ -55,6 +55,13 @@ def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
     assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")) == {}, "the next backup adds them"
 
 
+def test_an_operation_that_never_ran_is_named(folder: Path) -> None:
+    metrics.write_metrics(config(folder, "snapshot", "defrag"))
+    named = 'headroom_maintenance_{}{{cluster="example",member="m0",operation="defrag"}}'
+    text = (folder / "metrics" / "headroom.prom").read_text()
+    assert named.format("enabled") + " 1" in text and named.format("last_run_failed") not in text
+
+
 @pytest.mark.parametrize(
     ("enabled", "directory", "removed"),
     [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import timers
 
 # As systemd 252 and 257 print them.
@@ -31,3 +32,28 @@ def test_next_runs_and_their_shortest_interval() -> None:
 def test_blocks_of_several_expressions() -> None:
     never = "\n  Original form: 2020-01-01\nNormalized form: 2020-01-01 00:00:00\n    Next elapse: never\n"
     assert [len(times) for times in timers.parse_blocks(CALENDAR + never + CALENDAR)] == [3, 3]
+
+
+def test_a_service_that_failed_before_the_program_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = {
+        "headroom-snapshot.timer": {"ActiveState": "active", "UnitFileState": "enabled", "Result": "success"},
+        "headroom-snapshot.service": {
+            "ActiveState": "failed",
+            "Result": "exit-code",
+            "ExecMainStatus": "226",
+            "InactiveEnterTimestampMonotonic": "940000000",
+        },
+        "headroom-defrag.timer": {"ActiveState": "active", "UnitFileState": "enabled"},
+        "headroom-defrag.service": {"ActiveState": "inactive", "Result": "success", "ExecMainStatus": "0"},
+    }
+    monkeypatch.setattr(
+        timers.systemd, "properties", lambda units, _names, _timeout: [{"Id": unit, **blocks[unit]} for unit in units]
+    )
+    monkeypatch.setattr(timers.time, "time", lambda: 1_800_000_000.0)
+    monkeypatch.setattr(timers.time, "monotonic", lambda: 1000.0)
+    found = timers.timer_states(["headroom-snapshot.timer", "headroom-defrag.timer"])
+    assert found["headroom-snapshot.timer"]["failure"] == {
+        "at": "2027-01-15T07:59:00Z",
+        "result": "exit-code, status 226",
+    }
+    assert found["headroom-snapshot.timer"]["active"] and found["headroom-defrag.timer"]["failure"] == {}

@@ -28,6 +28,8 @@ SKIPPED = {
     "started_at": "2026-11-21T01:00:09Z",
     "newest_at": "2026-11-21T01:00:03Z",
 }
+# Its namespace could not be set up.
+NO_RECORD = {"at": "2026-11-22T01:00:00Z", "result": "exit-code, status 226"}
 
 
 def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
@@ -61,6 +63,13 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
         ([{"drill": {**FAILED, "last_done": None}}], "! a: the last restore drill failed at"),
         ([{"drill": {**FAILED, "last_done": None}}], "; none has succeeded on this host"),
         ([{"defrag": FAILED}], "! a: the last defragmentation failed at"),
+        (
+            [{"snapshot": {"failure": NO_RECORD}}],
+            "! a: headroom-snapshot.service failed at 2026-11-22T01:00:00Z (exit-code, status 226), and it has no record: "
+            "`journalctl -u headroom-snapshot` on the host shows the cause",
+        ),
+        ([{"snapshot": {**DONE, "failure": NO_RECORD}}], ", and its last record is of 2026-11-20T01:00:04Z: "),
+        ([{"snapshot": {**FAILED, "failure": NO_RECORD}}], "! a: the last backup failed at"),
     ],
 )
 def test_failed_operations_are_problems_and_the_newest_backup_is_named(
@@ -81,5 +90,11 @@ def test_no_promise_without_timers_for_backups(records: list[dict[str, Any]]) ->
 
 def test_healthy_operations_are_no_problem() -> None:
     assert "!" not in report(
-        {"snapshot": DONE, "drill": SKIPPED, "defrag": {}}, {"snapshot": SKIPPED, "drill": {}, "defrag": {}}
+        # Run by hand after the service failed.
+        {
+            "snapshot": {**DONE, "started_at": "2026-11-22T09:00:00Z", "failure": NO_RECORD},
+            "drill": SKIPPED,
+            "defrag": {},
+        },
+        {"snapshot": SKIPPED, "drill": {}, "defrag": {}},
     )
