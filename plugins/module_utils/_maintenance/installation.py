@@ -20,7 +20,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
     host_problems,
     parse_config,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import choose_interpreter
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import (
+    choose_interpreter,
+    lasting_names,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import (
     obsolete_metrics,
     outdated_metrics,
@@ -136,7 +139,9 @@ def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str
     sources: of the program's modules, by name. None leaves those out: see modules_digest.
     """
     shown = _shown_files(params)
-    python = choose_interpreter([sys.executable, *INTERPRETERS])
+    # Ansible may have started /usr/bin/python3.11, which the next release of the distribution does not have.
+    own = lasting_names(sys.executable, INTERPRETERS[0], virtual=sys.prefix != sys.base_prefix)
+    python = choose_interpreter([*own, *INTERPRETERS])
     launcher = LAUNCHER.format(python=python, lib_dir=params["lib_dir"], package=PACKAGE)
     wanted = {
         **module_files(sources or {}, params["lib_dir"]),

@@ -28,6 +28,16 @@ def choose_interpreter(candidates: list[str], owner: int = ROOT) -> str:
     )
 
 
+def lasting_names(executable: str, unversioned: str, *, virtual: bool) -> list[str]:
+    """Return the names of a running Python, first the one that stays after an upgrade of the distribution.
+
+    virtual: whether it runs in a virtual environment, whose packages the unversioned name would not find.
+    """
+    if not virtual and os.path.realpath(executable) == os.path.realpath(unversioned):
+        return [unversioned, executable]
+    return [executable]
+
+
 def untrusted(path: str, owner: int = ROOT) -> str:
     """Return why somebody other than the owner could replace the program; empty if nobody can.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import (
     choose_interpreter,
+    lasting_names,
     untrusted,
 )
 
@@ -53,6 +54,15 @@ def test_another_owner_is_not_trusted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["python3", "/no/such/python3"])
 def test_only_absolute_paths_of_programs(path: str) -> None:
     assert untrusted(path) == "is not the absolute path of a program"
+
+
+@pytest.mark.parametrize(("same", "virtual"), [(True, False), (True, True), (False, False)])
+def test_the_unversioned_name_of_the_same_program_is_preferred(tmp_path: Path, same: bool, virtual: bool) -> None:
+    """An upgrade of the distribution removes the versioned name. A virtual environment has packages of its own."""
+    versioned, unversioned = program(tmp_path / "python3.11"), tmp_path / "python3"
+    unversioned.symlink_to(versioned if same else program(tmp_path / "python3.9"))
+    found = lasting_names(str(versioned), str(unversioned), virtual=virtual)
+    assert found == ([str(unversioned)] if same and not virtual else []) + [str(versioned)]
 
 
 def test_the_first_trusted_candidate_is_chosen(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
 
 # Prints what the module would install, and what the program alone imports.
@@ -133,3 +135,23 @@ def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path)
         "units": {"headroom-defrag.service": None},
         "timers": {},
     }
+
+
+def test_the_launcher_names_the_python_that_stays_after_an_upgrade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versioned = os.path.realpath("/usr/bin/python3")
+    monkeypatch.setattr(installation.sys, "executable", versioned)
+    monkeypatch.setattr(installation.sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(installation, "choose_interpreter", lambda candidates: candidates[0])
+    config = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+    params = {
+        **{
+            name: str(tmp_path / name) for name in ("lib_dir", "program", "config_file", "credentials_file", "unit_dir")
+        },
+        "units": {},
+        "bucket_keys": None,
+        "config": config,
+    }
+    found = installation.compare(params, parse_config({**config, "metrics_dir": ""}), None)
+    assert found.wanted[params["program"]][0].startswith("#!/usr/bin/python3 -I\n"), versioned
