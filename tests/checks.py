@@ -74,7 +74,8 @@ CPU = [
     pytest(
         "plays",
         "tests/playbooks/test_archive.py tests/playbooks/test_join_space.py tests/playbooks/test_limit.py "
-        "tests/playbooks/test_release_space.py tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py",
+        "tests/playbooks/test_release_space.py tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py "
+        "tests/playbooks/test_several_clusters.py",
     ),
     Check(
         "ansible-test units",

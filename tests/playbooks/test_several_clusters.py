@@ -1,0 +1,159 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A failure in one of the clusters of a run leaves no stopped member in the others, and is not reported for them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+ROLES = PROJECT / "roles"
+# Replaces a module: logs its name and the wanted state, and fails if the test says so.
+MODULE = """#!/usr/bin/python
+# WANT_JSON
+import json, os, pathlib, sys
+folder, host = pathlib.Path({folder!r}), os.environ["MEMBER"]
+call = "{name} " + str(json.loads(pathlib.Path(sys.argv[1]).read_text()).get("state", ""))
+with open(folder / "calls", "a") as log:
+    log.write(host + " " + call.strip() + chr(10))
+failing = json.loads((folder / "failing.json").read_text())
+if call.strip() == failing.get(host):
+    print(json.dumps({{"failed": True, "msg": "no space", "source_intact": True}}))
+elif call.strip() == failing.get(host + " unreachable after"):
+    (folder / "unreachable").write_text("")
+    print(json.dumps({{"changed": True}}))
+else:
+    print(json.dumps({{"changed": True}}))
+"""
+ETCDCTL = """#!/bin/sh
+case "$*" in
+  *north*) echo "context deadline exceeded" >&2; exit 1;;
+  *lease\\ grant*) echo "lease 123 granted";;
+  *get*) echo 123;;
+esac
+"""
+
+
+def play(folder: Path, hosts: dict[str, dict[str, Any]], variables: dict[str, Any], tasks: list[dict[str, Any]]) -> str:
+    """Run tasks as site.yml does; return the output with single blanks."""
+    inventory = {"etcd": {"hosts": hosts, "vars": {"ansible_python_interpreter": "{{ ansible_playbook_python }}"}}}
+    (folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
+    plays = [
+        {
+            "name": "Run the tasks",
+            "hosts": "etcd",
+            "gather_facts": False,
+            "any_errors_fatal": True,
+            "vars": variables,
+            "environment": {"MEMBER": "{{ inventory_hostname }}"},
+            "tasks": [*tasks, {"name": "Go on", "ansible.builtin.debug": {"msg": "the play goes on"}}],
+        }
+    ]
+    (folder / "play.yml").write_text(yaml.safe_dump(plays))
+    command = ["ansible-playbook", "-i", str(folder / "hosts.yml"), str(folder / "play.yml")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode != 0, done.stdout
+    return re.sub(r"\s+", " ", done.stdout)
+
+
+def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "etcdctl").write_text(ETCDCTL)
+    (tmp_path / "etcdctl").chmod(0o755)
+    text = (ROLES / "etcd" / "tasks" / "verify_writes.yml").read_text()
+    text = text.replace("/usr/local/bin/etcdctl", str(tmp_path / "etcdctl")).replace("retries: 5", "retries: 2")
+    (tmp_path / "verify_writes.yml").write_text(text.replace("delay: 3", "delay: 0"))
+    hosts = {
+        name: {"ansible_connection": "local", "etcd_cluster_name": name, "etcd_client_urls": [f"https://{name}:2379"]}
+        for name in ("north", "south")
+    }
+    variables = {"etcd_name": "{{ inventory_hostname }}", "etcd_etcdctl_environment": {}}
+    output = play(tmp_path, hosts, variables, [{"ansible.builtin.include_tasks": str(tmp_path / "verify_writes.yml")}])
+    assert (
+        output.count('"msg": "Cluster north: a key written through https://north:2379 could not be read through') == 1
+    )
+    assert "in 2 attempts: context deadline exceeded. Find the cause" in output
+    assert len(re.findall(r"(?:fatal|failed): \[", output)) == 1 and "Cluster south" not in output, output
+    assert "the play goes on" not in output
+
+
+def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[str]]]:
+    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host."""
+    (folder / "failing.json").write_text(json.dumps(failing))
+    for role, name in (("etcd", "update_step"), ("etcd", "update_member"), ("etcd_storage", "move_wal")):
+        text = (ROLES / role / "tasks" / f"{name}.yml").read_text()
+        text = re.sub(
+            r"(?:ansible\.builtin|etcdops\.headroom)\.(copy|file|systemd_service|etcd_\w+):", r"stub_\1:", text
+        )
+        text = text.replace("name: etcdops.headroom.etcd_storage", f"name: {folder}/roles/etcd_storage")
+        path = folder / "roles" / role / "tasks" / f"{name}.yml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "library").mkdir()
+    for name in ("copy", "file", "systemd_service", "etcd_member", "etcd_membership", "etcd_wal_move"):
+        text = MODULE.format(folder=str(folder), name=name)
+        (folder / "library" / f"stub_{name}.py").write_text(text)
+    unreachable = f"lookup('ansible.builtin.fileglob', '{folder}/unreachable') and inventory_hostname == 'n1'"
+    variables = {
+        "ansible_connection": f"{{{{ 'ssh' if {unreachable} else 'local' }}}}",
+        "ansible_host": "127.0.0.1",
+        "ansible_port": 1,
+        "_etcd_update_order": {"n1": 0, "s1": 0, "n2": 1},
+        "_etcd_step_failures": yaml.safe_load((ROLES / "etcd" / "vars" / "main.yml").read_text())[
+            "_etcd_step_failures"
+        ],
+        "_etcd_joins": False,
+        "_etcd_needs_restart": True,
+        "etcd_cluster": {
+            "state": "existing",
+            "members": {name: {"host": name, "name": name, "moves": False} for name in ("n1", "n2", "s1")},
+        },
+        "etcd_host_facts": {"unit": {"load_state": "loaded"}, "files": {"/forming": {"exists": False}}},
+        "etcd_host_forming_file": "/forming",
+        "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
+        "etcd_name": "{{ inventory_hostname }}",
+        **dict.fromkeys(
+            ("etcd_endpoints", "etcd_tls_dir", "etcd_config_file", "etcd_user_group", "etcd_host_unit_file"), "x"
+        ),
+        **dict.fromkeys(("_etcd_config_text", "_etcd_unit_text", "_etcd_digest", "_etcd_settings"), "x"),
+        **dict.fromkeys(("etcd_start_timeout", "_etcd_lock_seconds", "etcd_journal_lines"), 1),
+    }
+    step = {
+        "ansible.builtin.include_tasks": str(folder / "roles" / "etcd" / "tasks" / "update_step.yml"),
+        "loop": [0, 1],
+        "loop_control": {"loop_var": "_etcd_update_step"},
+    }
+    output = play(folder, {name: {} for name in ("n1", "n2", "s1")}, variables, [step])
+    calls: dict[str, list[str]] = {}
+    for line in (folder / "calls").read_text().splitlines():
+        host, call = line.split(" ", 1)
+        calls.setdefault(host, []).append(call)
+    return output, calls
+
+
+@pytest.mark.parametrize(
+    ("failing", "end"),
+    [
+        ({"n1": "etcd_wal_move"}, "systemd_service started"),
+        ({"n1": "systemd_service stopped"}, "systemd_service stopped"),
+        ({"n1": "copy"}, "copy"),
+        ({"n1 unreachable after": "systemd_service stopped"}, "systemd_service stopped"),
+    ],
+    ids=["the move", "the stop", "the configuration", "unreachable"],
+)
+def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, failing: dict[str, str], end: str) -> None:
+    output, calls = update(tmp_path, failing)
+    assert calls["n1"][-1] == end
+    assert calls["s1"][-2:] == ["systemd_service restarted", "etcd_member serving"], output
+    assert "n2" not in calls and "the play goes on" not in output, output
+    assert "The update ends here, because it failed on n1 (see above)" in output
+    assert "s1: " not in output.split("PLAY RECAP")[0].replace("[s1]: ", ""), output
+    if "etcd_wal_move" in failing.values():
+        assert output.count('"msg": "n1: no space The member was started again with its old log."') == 1, output
