@@ -16,7 +16,8 @@ description:
   - With O(state=serving), waits until the member on this host serves with the requested configuration.
   - If members are changed one at a time between these two states, no write fails.
   - A cluster of one or two voting members has no quorum while one of them is stopped. The module allows that, and RV(interrupts) is true.
-  - A member whose unit does not run may always be updated. Its update may restore the quorum, and cannot make it worse.
+  - A member whose unit does not run may be updated without regard to the others. Its update may restore the quorum, and cannot make it worse. If another
+    play of Ansible holds the lock for this member, the module waits for that play first, which may have stopped the member.
   - Learners count neither for health nor for quorum.
   - With O(lock_seconds), O(state=drained) acquires the cluster's lock and O(state=serving) releases it, so that no other operation, such as a
     defragmentation by a timer, stops a member in between.
@@ -144,6 +145,7 @@ journal:
   elements: str
 """
 
+import contextlib
 import time
 from typing import Any, NoReturn
 
@@ -161,6 +163,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain impor
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
+    EtcdctlError,
     move_leader,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
@@ -179,7 +182,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     """Wait until the member may be stopped; transfer the leadership if it is the leader."""
     params = module.params
     name: str = params["name"]
-    if is_down(systemd.show(params["unit"], link.timeout)):
+    if is_down_and_free(module, link):
         module.exit_json(changed=False, moved_to="", interrupts=False)
     began = time.monotonic()
     deadline = began + params["timeout"]
@@ -213,6 +216,32 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
             lock.release()
             module.fail_json(msg=f"{reason}{waited}", cluster=cluster.as_dict())
         time.sleep(POLL_SECONDS if lock.busy else PAUSE)
+
+
+def is_down_and_free(module: AnsibleModule, link: Connection) -> bool:
+    """Return whether the member is down, after waiting for another play that changes it: that play may have stopped it."""
+    params = module.params
+    lock = PlayLock.from_params(link, params)
+    wants_lock = params["lock_seconds"] > 0 and not module.check_mode
+    began = time.monotonic()
+    deadline = began + params["timeout"]
+    while is_down(systemd.show(params["unit"], link.timeout)):
+        # Without quorum there is no lock, and starting the member is the repair.
+        with contextlib.suppress(EtcdctlError):
+            if wants_lock:
+                lock.acquire()
+        if not lock.is_held_for_this_member():
+            return True
+        if lock.unjudged_play():
+            module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
+        deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
+        if time.monotonic() >= deadline:
+            module.fail_json(
+                msg=f"{params['name']} is down, and {lock.busy}: that play may be changing it. Wait until it has ended, and run this again "
+                f"(waited {round(deadline - began)} s{lock.outlook()})"
+            )
+        time.sleep(POLL_SECONDS)
+    return False
 
 
 def is_down(unit: systemd.Unit) -> bool:

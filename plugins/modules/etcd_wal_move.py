@@ -14,7 +14,7 @@ description:
   - Copies the log to its new folder, usually on a separate volume, flushes it, and compares it with what the disk returns. Only then
     renames the old folder to its name with C(.moved) appended, and uses the copy.
   - Leaves a link from the old folder to the new one, so that an etcd started with its old configuration does not create a new log.
-  - Continues a move that was interrupted at any point.
+  - Continues a move that was interrupted at any point. Waits up to 5 minutes for another process that is moving the same log.
   - Once the member serves from the new folder, O(state=cleaned) removes the old log, the link, and copies of abandoned moves.
 options:
   source:
@@ -94,11 +94,13 @@ source_intact:
   returned: on failure
 """
 
+import contextlib
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_move
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copies import MoveBusyError, exclusive_move
 
 
 def move(source: str, target: str, *, check: bool) -> dict[str, Any]:
@@ -150,7 +152,10 @@ def main() -> None:
     source, target = module.params["source"].rstrip("/"), module.params["target"].rstrip("/")
     run = move if module.params["state"] == "moved" else clean_up
     try:
-        result = run(source, target, check=module.check_mode)
+        with contextlib.nullcontext() if module.check_mode else exclusive_move(source):
+            result = run(source, target, check=module.check_mode)
+    except MoveBusyError as problem:  # a member that starts now would write to the log that is copied
+        module.fail_json(msg=str(problem), aside=wal_move.aside_path(source), source_intact=False)
     except (wal_move.WalMoveError, OSError) as problem:
         intact = wal_move.holds_log(source)
         module.fail_json(msg=str(problem), aside=wal_move.aside_path(source), source_intact=intact)

@@ -30,19 +30,28 @@ def member(tmp_path: Path) -> Iterator[Member]:
         yield started
 
 
-def play(member: Member, *, pause: int, state: str = "drained") -> subprocess.Popen[str]:
-    """Begin a play that takes the lock, or releases it, and then pauses."""
+def play(member: Member, *, pause: int, state: str = "drained", unit: str = "") -> subprocess.Popen[str]:
+    """Begin a play that takes the lock, or releases it, and then pauses. unit: what its systemctl says of etcd's unit."""
     path = str(binary(member.version, "etcdctl"))
     access = {"endpoints": [member.endpoint], "etcdctl_path": path, "request_timeout": REQUEST_SECONDS}
     task = {"name": "default", "state": state, "lock_seconds": LOCK_SECONDS, "timeout": 5}
     tasks = [{"etcdops.headroom.etcd_member": {**access, **task}}, {"ansible.builtin.pause": {"seconds": pause}}]
     playbook = member.folder / f"play-{state}-{pause}.yml"
+    tools = member.folder / f"tools-{unit or 'none'}"
+    tools.mkdir(exist_ok=True)
+    if unit:
+        (tools / "systemctl").write_text(f"#!/bin/sh\nprintf 'LoadState=loaded\\nActiveState={unit}\\n'\n")
+        (tools / "systemctl").chmod(0o755)
     playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     local = ["-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}"]
     return subprocess.Popen(
         ["ansible-playbook", *local, str(playbook)],
         cwd=PROJECT,
-        env={**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")},
+        env={
+            **os.environ,
+            "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"),
+            "PATH": f"{tools}:{os.environ['PATH']}",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -98,3 +107,23 @@ def test_the_next_play_takes_the_lock_over(member: Member) -> None:
     assert third.returncode == 0, output
     assert held_by(member).split(":")[2] == str(third.pid)
     assert time.monotonic() - killed < LOCK_SECONDS / 4
+
+
+def test_a_member_that_is_down_is_left_to_the_play_that_holds_the_lock_for_it(member: Member) -> None:
+    """That play may have stopped it to move its log. Its own unit is up, so that it takes the lock."""
+    with play(member, pause=600) as first:
+        holder = hold(member, first)
+        with play(member, pause=0, unit="inactive") as second:
+            with pytest.raises(subprocess.TimeoutExpired):
+                second.wait(10)
+            assert held_by(member) == holder, "the first play runs"
+            kill_with_descendants(second.pid)
+        kill_with_descendants(first.pid)
+    with play(member, pause=0, unit="inactive") as third:
+        output = third.communicate(timeout=60)[0]
+    assert third.returncode == 0, output
+    assert held_by(member) != holder, "the lock of the killed play is taken over"
+    member.stop()
+    with play(member, pause=0, unit="failed") as last:
+        output = last.communicate(timeout=60)[0]
+    assert last.returncode == 0, f"without quorum there is no lock, and starting the member is the repair: {output}"

@@ -79,6 +79,15 @@ class PlayLock:
         plays = {play for play in (self.holder.play, self.ended_play) if play}
         return self.held if self.held and self.held.holder.play in plays else None
 
+    def is_held_for_this_member(self) -> bool:
+        """Return whether another play, as far as known not an ended one, holds the lock to change this member."""
+        holder = self.held.holder if self.held else None
+        return (
+            holder is not None
+            and (holder.operation, holder.member) == (OPERATION, self.holder.member)
+            and holder.play not in (self.holder.play, self.ended_play)
+        )
+
     def is_fresh(self) -> bool:
         """Return whether less than a quarter of the lock's lifetime has passed, so that it needs no renewal."""
         return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4

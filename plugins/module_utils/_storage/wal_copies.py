@@ -8,10 +8,59 @@ A move copies the log to TARGET.moving, and links SOURCE.moving to the copy. The
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
+import time
+from collections.abc import Iterator
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+
+# A log has a few segments of 64 MB. A slow disk copies them in minutes.
+WAIT_SECONDS = 300
+_POLL_SECONDS = 0.5
+
+
+class MoveBusyError(ValueError):
+    """Another process is moving the same log."""
+
+
+@contextlib.contextmanager
+def exclusive_move(source: str) -> Iterator[None]:
+    """Let one process at a time move the log in ``source`` while the block runs. Raises MoveBusyError after WAIT_SECONDS.
+
+    Another play may move the same log, or the module of a play that was killed on its controller may still run. The kernel releases
+    the lock when its process ends.
+    """
+    parent = os.path.dirname(source.rstrip("/"))
+    try:
+        handle = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # without the folder there is no log to copy
+        yield
+        return
+    try:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not _flock(handle):
+            if time.monotonic() >= deadline:
+                raise MoveBusyError(
+                    f"another process is moving the log in {source} (waited {WAIT_SECONDS} s): wait until it has ended, or end it, and "
+                    f"run this again; fuser -v {parent} names it."
+                )
+            time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _flock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # NFS does not lock folders
+        return True
+    return True
 
 
 def staging_path(target: str) -> str:

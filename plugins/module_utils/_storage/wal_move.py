@@ -237,6 +237,11 @@ def move_log(source: str, target: str, step: Step) -> None:
         os.symlink(staging_path(target), staging_path(source))
         sync_path(os.path.dirname(source))
         _copy(source, staging_path(target))
+        busy = locked_file(source)
+        if busy:
+            raise WalMoveError(
+                f"a member was started during the copy, and has {busy} locked: stop the member first. Its log is still in {source}."
+            )
         os.rename(source, aside_path(source))
         sync_path(os.path.dirname(source))
     if step.name == "swap" and not _equal(aside_path(source), staging_path(target)):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import member_view
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock, member_view
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
 
@@ -174,3 +174,74 @@ def test_a_member_that_ends_just_after_its_start_is_looked_at_again(
     monkeypatch.setattr(etcd_member, "PAUSE", 0)
     result = run(etcd_member, capsys, name="m1", state="serving", digest="d1", **cluster)
     assert result["msg"] == "etcd.service does not start (exit-code, exit status 1, restarted 3 times)"
+
+
+BOOT = "boot:4026531836"
+OTHER_PLAY = lock.HeldLock(
+    lock.Holder("host-2", "m2", "change by Ansible", f"{BOOT}:20:5"), "2026-11-26T08:00:00Z", "7b", 12
+)
+
+
+@pytest.fixture(name="down")
+def a_member_that_is_down(
+    cluster: dict[str, Any], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> dict[str, Any]:
+    """Arguments to drain m2, whose unit is inactive, while the lock is held as the test says."""
+    held: lock.HeldLock | None = getattr(request, "param", OTHER_PLAY)
+
+    def acquire(*_arguments: Any, ended_play: str, **_more: Any) -> str:
+        if held is None:
+            raise lock.LockError("granting a lease for the lock: context deadline exceeded")
+        if held.holder.play == ended_play:
+            return "7c"
+        raise lock.LockBusyError(str(held), held)
+
+    shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=inactive\nSubState=dead\n")
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    monkeypatch.setattr(etcd_member, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(lock, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(lock, "acquire_lock", acquire)
+    monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 1)
+    return {**cluster, "name": "m2", "state": "drained", "timeout": 0, "lock_seconds": 30, "play": f"{BOOT}:10:4"}
+
+
+def test_a_member_that_another_play_stopped_is_left_to_it(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any]
+) -> None:
+    """It may be moving the log. The action finds out whether that play still runs."""
+    assert run(etcd_member, capsys, **down)["unjudged_play"] == OTHER_PLAY.holder.play
+    refused = run(etcd_member, capsys, **down, running_play=OTHER_PLAY.holder.play)
+    assert refused["failed"] and refused["msg"] == (
+        "m2 is down, and host-2 holds the cluster's lock since 2026-11-26T08:00:00Z for a change by Ansible of m2: that play may be changing it. "
+        "Wait until it has ended, and run this again (waited 1 s; the lock's lease expires in 1 s unless its holder renews it)"
+    )
+
+
+def test_a_member_that_a_play_left_down_is_repaired(capsys: pytest.CaptureFixture[str], down: dict[str, Any]) -> None:
+    assert not run(etcd_member, capsys, **down, ended_play=OTHER_PLAY.holder.play).get("failed")
+
+
+@pytest.mark.parametrize(
+    "down",
+    [
+        pytest.param(None, id="no quorum, no lock"),
+        replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m3")),
+        replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, operation="backup", play="")),
+        replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, play=f"{BOOT}:10:4")),
+    ],
+    indirect=True,
+)
+def test_a_member_that_is_down_is_repaired_unless_another_play_changes_it(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any]
+) -> None:
+    assert not run(etcd_member, capsys, **down).get("failed")
+
+
+def test_a_member_that_is_down_needs_no_lock_in_check_mode_or_without_etcdctl(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not run(etcd_member, capsys, **down, _ansible_check_mode=True).get("failed")
+    monkeypatch.undo()
+    shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=failed\n")
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    assert not run(etcd_member, capsys, **{**down, "etcdctl_path": "/nowhere/etcdctl"}).get("failed")

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_copies, wal_move
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_wal_move
 
 NAME = "0000000000000000-0000000000000000.wal"
@@ -81,3 +84,55 @@ def test_running_member_prevents_the_move_and_allows_the_clean_up(
     assert not (root / "data/member/wal").is_symlink() and (root / "volume/wal" / NAME).exists()
     again = run(capsys, root, state="cleaned")
     assert not again["changed"] and again["msg"] == "There was nothing to remove."
+
+
+@pytest.fixture(name="other_move")
+def another_move(root: Path) -> Any:
+    """The lock of another process that is moving the same log."""
+    handle = os.open(root / "data/member", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
+
+
+def test_the_copy_of_another_process_is_left_alone(
+    capsys: pytest.CaptureFixture[str], root: Path, other_move: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The play must not start the member either: the other process is copying its log."""
+    monkeypatch.setattr(wal_copies, "WAIT_SECONDS", 1)
+    (root / "volume/wal.moving").mkdir()
+    (root / "data/member/wal.moving").symlink_to(root / "volume/wal.moving")
+    refused = run(capsys, root)
+    assert refused["msg"] == (
+        f"another process is moving the log in {root}/data/member/wal (waited 1 s): wait until it has ended, or end it, and run this again; "
+        f"fuser -v {root}/data/member names it."
+    )
+    assert refused["source_intact"] is False and (root / "volume/wal.moving").exists()
+    assert run(capsys, root, _ansible_check_mode=True)["msg"].startswith("Would move")
+    os.close(other_move)
+    assert run(capsys, root)["msg"].startswith("Moved 1 files")
+
+
+def test_the_move_continues_once_another_process_has_ended(
+    capsys: pytest.CaptureFixture[str], root: Path, other_move: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wal_copies, "_POLL_SECONDS", 0.01)
+    threading.Timer(0.3, os.close, [other_move]).start()
+    assert run(capsys, root)["msg"].startswith("Moved 1 files")
+
+
+def test_a_member_that_is_started_during_the_copy_keeps_its_log(
+    capsys: pytest.CaptureFixture[str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, copy, started = root / "data/member/wal" / NAME, wal_move._copy, []
+
+    def copy_and_start(source: str, target: str) -> None:
+        copy(source, target)
+        started.append(lock(name))
+
+    monkeypatch.setattr(wal_move, "_copy", copy_and_start)
+    refused = run(capsys, root)
+    assert refused["msg"].startswith(f"a member was started during the copy, and has {name} locked: stop the member")
+    assert refused["source_intact"] is True and not (root / "data/member/wal.moved").exists()
+    started.pop().close()
+    monkeypatch.setattr(wal_move, "_copy", copy)
+    assert run(capsys, root)["changed"]
