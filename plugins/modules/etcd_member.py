@@ -62,6 +62,23 @@ options:
     type: int
     default: 0
     version_added: 0.2.0
+  planned_digest:
+    description:
+      - With O(state=drained), the C(HEADROOM_DIGEST) of the process when the change was planned (RV(etcdops.headroom.etcd_host_info#module:unit) has it).
+      - Once the lock is held, the module fails if the process has another digest. Another play has then changed this member, and a change that was
+        planned before could undo that, for example start an older release.
+      - Empty, or while no process runs, nothing is compared.
+    type: str
+    default: ""
+    version_added: 0.2.0
+  restart:
+    description:
+      - With O(state=drained), whether the member is going to be stopped.
+      - If V(false), because only its files change, the module compares O(planned_digest), waits for another play that holds the lock for this member,
+        and transfers no leadership.
+    type: bool
+    default: true
+    version_added: 0.2.0
   digest:
     description: With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
     type: str
@@ -174,6 +191,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import process_environment
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import DIGEST_VARIABLE
 
 PAUSE = 0.3
 
@@ -182,7 +201,8 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     """Wait until the member may be stopped; transfer the leadership if it is the leader."""
     params = module.params
     name: str = params["name"]
-    if is_down_and_free(module, link):
+    if needs_no_drain(module, link):
+        refuse_stale_plan(module, link)
         module.exit_json(changed=False, moved_to="", interrupts=False)
     began = time.monotonic()
     deadline = began + params["timeout"]
@@ -195,6 +215,8 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         if lock.unjudged_play():
             module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
         deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
+        if not lock.busy:
+            refuse_stale_plan(module, link)
         cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
         if verdict.allowed and lock.busy:
@@ -218,14 +240,14 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         time.sleep(POLL_SECONDS if lock.busy else PAUSE)
 
 
-def is_down_and_free(module: AnsibleModule, link: Connection) -> bool:
-    """Return whether the member is down, after waiting for another play that changes it: that play may have stopped it."""
+def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
+    """Return whether the member is down or keeps running, after waiting for another play that changes it: it may have stopped it."""
     params = module.params
     lock = PlayLock.from_params(link, params)
     wants_lock = params["lock_seconds"] > 0 and not module.check_mode
     began = time.monotonic()
     deadline = began + params["timeout"]
-    while is_down(systemd.show(params["unit"], link.timeout)):
+    while not params["restart"] or is_down(systemd.show(params["unit"], link.timeout)):
         # Without quorum there is no lock, and starting the member is the repair.
         with contextlib.suppress(EtcdctlError):
             if wants_lock:
@@ -236,12 +258,26 @@ def is_down_and_free(module: AnsibleModule, link: Connection) -> bool:
             module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
         deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
         if time.monotonic() >= deadline:
+            state = "is down, and " if params["restart"] else "cannot be changed now: "
             module.fail_json(
-                msg=f"{params['name']} is down, and {lock.busy}: that play may be changing it. Wait until it has ended, and run this again "
+                msg=f"{params['name']} {state}{lock.busy}: that play may be changing it. Wait until it has ended, and run this again "
                 f"(waited {round(deadline - began)} s{lock.outlook()})"
             )
         time.sleep(POLL_SECONDS)
     return False
+
+
+def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:
+    """Fail, and release the lock, if the process was started with another configuration since the change was planned."""
+    params = module.params
+    pid = systemd.show(params["unit"], link.timeout).pid if params["planned_digest"] else None
+    digest = process_environment(pid, DIGEST_VARIABLE) if pid else None
+    if digest and digest != params["planned_digest"]:
+        PlayLock.from_params(link, params).release()
+        module.fail_json(
+            msg=f"another play has changed {params['name']} since this run was planned: it runs with configuration {digest} instead of "
+            f"{params['planned_digest']}. Nothing was changed on this member; run this again, which plans from its state now"
+        )
 
 
 def is_down(unit: systemd.Unit) -> bool:
@@ -337,6 +373,8 @@ def main() -> None:
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
+            "planned_digest": {"type": "str", "default": ""},
+            "restart": {"type": "bool", "default": True},
             "digest": {"type": "str"},
             "settings": {"type": "dict"},
             "journal_lines": {"type": "int", "default": 30},

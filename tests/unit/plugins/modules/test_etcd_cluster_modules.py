@@ -245,3 +245,58 @@ def test_a_member_that_is_down_needs_no_lock_in_check_mode_or_without_etcdctl(
     shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=failed\n")
     monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
     assert not run(etcd_member, capsys, **{**down, "etcdctl_path": "/nowhere/etcdctl"}).get("failed")
+
+
+@pytest.fixture(name="running")
+def a_member_that_runs(cluster: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Arguments to drain the leader m1, whose process has the digest d2; ``released`` has the holders that released the lock."""
+    with subprocess.Popen(["sleep", "600"], env={"PATH": "/usr/bin:/bin", "HEADROOM_DIGEST": "d2"}) as process:
+        shown = systemd.parse_show("etcd.service", f"LoadState=loaded\nActiveState=active\nMainPID={process.pid}\n")
+        released: list[lock.Holder] = []
+        monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+        monkeypatch.setattr(lock, "acquire_lock", lambda *_arguments, **_more: "7c")
+        monkeypatch.setattr(lock, "release_lock_of", lambda _link, _endpoints, holder: released.append(holder))
+        arguments = {**cluster, "name": "m1", "state": "drained", "lock_seconds": 30, "play": f"{BOOT}:10:4"}
+        yield {"arguments": arguments, "released": released}
+        process.kill()
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_plan_from_before_another_plays_change_is_refused(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], tmp_path: Path, restart: bool
+) -> None:
+    arguments = {**running["arguments"], "restart": restart, "planned_digest": "d1"}
+    refused = run(etcd_member, capsys, **arguments)
+    assert refused["failed"] and refused["msg"] == (
+        "another play has changed m1 since this run was planned: it runs with configuration d2 instead of d1. Nothing was changed on this member; "
+        "run this again, which plans from its state now"
+    )
+    assert (tmp_path / "leader").read_text() == "1", "the leadership stays"
+    assert [holder.play for holder in running["released"]] == [f"{BOOT}:10:4"]
+    assert run(etcd_member, capsys, **arguments, _ansible_check_mode=True)["failed"]
+
+
+@pytest.mark.parametrize("planned", ["d2", ""], ids=["unchanged", "it was down, or not deployed by this role"])
+def test_a_current_plan_is_carried_out(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], tmp_path: Path, planned: str
+) -> None:
+    kept = run(etcd_member, capsys, **running["arguments"], planned_digest=planned, restart=False)
+    assert (kept["changed"], (tmp_path / "leader").read_text()) == (False, "1"), "it keeps running, so it keeps leading"
+    moved = run(etcd_member, capsys, **running["arguments"], planned_digest=planned)
+    assert (moved["changed"], moved["moved_to"], running["released"]) == (True, "m2", [])
+
+
+def test_a_member_that_ended_since_the_plan_is_repaired(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any]
+) -> None:
+    result = run(etcd_member, capsys, **down, ended_play=OTHER_PLAY.holder.play, planned_digest="d1")
+    assert not result.get("failed")
+
+
+def test_files_are_not_written_while_another_play_changes_the_member(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=active\n")
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    refused = run(etcd_member, capsys, **down, restart=False, running_play=OTHER_PLAY.holder.play)
+    assert refused["msg"].startswith("m2 cannot be changed now: host-2 holds the cluster's lock since")
