@@ -120,10 +120,10 @@ def test_a_member_that_is_down_is_left_to_the_play_that_holds_the_lock_for_it(me
             kill_with_descendants(second.pid)
         kill_with_descendants(first.pid)
     with play(member, pause=0, unit="inactive") as third:
-        output = third.communicate(timeout=60)[0]
+        output = third.communicate(timeout=EVENT_SECONDS)[0]
     assert third.returncode == 0, output
     assert held_by(member) != holder, "the lock of the killed play is taken over"
     member.stop()
     with play(member, pause=0, unit="failed") as last:
-        output = last.communicate(timeout=60)[0]
+        output = last.communicate(timeout=EVENT_SECONDS)[0]
     assert last.returncode == 0, f"without quorum there is no lock, and starting the member is the repair: {output}"

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import member_facts
 
 from bench.common.member import Member, binary, releases, running
 from tests.integration.client import REQUEST_SECONDS, connection, etcdctl, wait_until
@@ -149,6 +150,33 @@ def test_a_member_joins_although_each_step_is_interrupted_and_repeated(single: C
     assert not single.module("m1", "absent")["changed"]
     last = single.module("m2", "absent", timeout=1)
     assert "m2 is the only voting member; a cluster needs at least one" in last["msg"]
+
+
+@pytest.mark.parametrize("version", releases())
+def test_a_learner_whose_first_start_failed_joins_after_the_cluster_has_changed(version: str, tmp_path: Path) -> None:
+    """It created its database, but no log, so etcd reads initial-cluster again, which has to have the members of now."""
+    cluster = Cluster(version, tmp_path, 3)
+    with cluster.stack:
+        added = cluster.module("m4", "learner")
+        itself = f"m4={cluster.peer_url('m4')}"
+
+        def fails(initial_cluster: str) -> str:
+            joining = cluster.start("m4", initial_cluster)
+            assert joining.process and joining.process.wait(60) != 0
+            joining.stop()
+            facts = member_facts(str(tmp_path / "m4"), None)
+            assert facts["present"] and facts["wal_files"] == 0, "roles/etcd/tasks/join_member.yml depends on it"
+            return (tmp_path / "m4.log").read_text()
+
+        fails(f"m1=http://127.0.0.1:9,{itself}")  # as behind a firewall
+        assert cluster.module("m2", "absent")["changed"]
+        cluster.members.pop("m2").stop()
+        assert "member count is unequal" in fails(added["initial_cluster"])
+        again = cluster.module("m4", "learner")
+        assert not again["changed"] and "m2=" not in again["initial_cluster"]
+        cluster.start("m4", again["initial_cluster"])
+        promoted = cluster.module("m4", "promoted")
+        assert promoted["changed"] and cluster.listed() == {"m1": False, "m3": False, "m4": False}, promoted
 
 
 def write(cluster: Cluster, count: int) -> None:
