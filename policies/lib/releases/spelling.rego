@@ -134,14 +134,16 @@ _parses("duration", text) if units.parse_duration(trim_left(text, "-+")) >= 0
 
 _parses("duration", "0")
 
-# What Go's strconv accepts.
+# What Go's strconv accepts: of numbers also literals such as 0x10 and 1_000.
 _patterns := {
 	"string": ``,
 	"strings": ``,
 	"bool": `^(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)$`,
-	"int": `^[-+]?[0-9]+$`,
-	"uint": `^[0-9]+$`,
+	"int": sprintf(`^[-+]?%s$`, [_number]),
+	"uint": sprintf(`^%s$`, [_number]),
 }
+
+_number := `(0([xX](_?[0-9a-fA-F])+|[bB](_?[01])+|[oO]?(_?[0-7])+)?|[1-9](_?[0-9])*)`
 
 # The text that reaches etcd for the value of a flag or variable.
 as_text(value) := value if {
@@ -156,7 +158,7 @@ value_of(form, name, value) := value if {
 	form == "key"
 } else := number if {
 	type_of_setting(name) in {"int", "uint"}
-	text := trim_left(_without_quotes(value), "+")
+	text := replace(trim_left(_without_quotes(value), "+"), "_", "")
 	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
 	number := to_number(text)
 } else := _without_quotes(value) in _truths if {
