@@ -1,0 +1,45 @@
+# METADATA
+# title: A member is in its own list of members
+# description: |
+#   With an empty data directory, etcd looks for its own name in initial-cluster, for a new cluster as well as for an
+#   existing one. If the name is missing, it exits with "couldn't find local name in the initial cluster configuration".
+# custom:
+#   id: topology/unlisted_member
+#   severity: deny
+#   fix: Give the member the same name in both places, and list every member
+#   source: https://etcd.io/docs/v3.6/op-guide/clustering/#static; hasLocalMember in server/config/config.go of etcd
+package headroom.rules.topology.unlisted_member
+
+import data.headroom.clusters
+import data.headroom.releases.spelling
+import data.headroom.result
+
+deny contains finding if some finding in result.findings("topology/unlisted_member", problems)
+
+problems contains result.problem(profile, own.name, text) if {
+	some profile in clusters.profiles
+	not "initial_cluster" in profile.etcd.unknown
+	[own] := _entries(profile.etcd, "name")
+	[list] := _entries(profile.etcd, "initial_cluster")
+	regex.match(_written_out, list.value)
+	names := {name | [_, name] := regex.find_all_string_submatch_n(_member, list.value, -1)[_]}
+	regex.match(`^[\w.-]+$`, own.value)
+
+	# The rule topology/default_name reports this name.
+	own.value != "default"
+	not own.value in names
+	text := sprintf("the member is named %q (%s), but %s lists only %s: etcd does not start with an empty data directory", [
+		own.value, own.name, list.name, concat(", ", sort(names)),
+	])
+}
+
+# Every member with its name; a placeholder may stand for this one.
+_written_out := `^\s*[\w.-]+=[^,=]+(,\s*[\w.-]+=[^,=]+)*[\s,]*$`
+
+_member := `([\w.-]+)=`
+
+_entries(etcd, setting) := [entry |
+	some entry in etcd.given
+	is_string(entry.value)
+	spelling.setting(etcd.release, entry.form, entry.spelling) == setting
+]
