@@ -196,6 +196,9 @@ _pairs(value) := [[name, _joined(given)] | some name, given in value] if {
 	is_object(value)
 } else := [pair | some item in value; pair := _pair(item)] if {
 	is_array(value)
+} else := [_pair(value)] if {
+	# A list with one item may be written as a text.
+	contains(value, "=")
 }
 
 _joined(value) := concat(",", [sprintf("%v", [item]) | some item in value]) if {

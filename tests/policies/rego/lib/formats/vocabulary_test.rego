@@ -31,6 +31,7 @@ cases := [
 		{"etcd"},
 		object.union(_of_k3s, {"snapshot_count": 7, "unsafe_no_fsync": true}),
 	],
+	["k3s with one argument as a text", {"etcd-arg": "heartbeat-interval=1000"}, {"etcd"}, object.union(_of_k3s, {"heartbeat_interval": 1000})],
 	["k3s with another database", {"write-kubeconfig-mode": "0600"}, set(), {}],
 	[
 		"rke1",
