@@ -26,6 +26,26 @@ cases := [
 	],
 	["kubeadm with etcd elsewhere", {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"external": {}}}, set(), {}],
 	[
+		"kind",
+		{
+			"apiVersion": "kind.x-k8s.io/v1alpha4", "kind": "Cluster", "name": "ci",
+			"kubeadmConfigPatches": ["kind: ClusterConfiguration\netcd:\n  local:\n    extraArgs:\n      unsafe-no-fsync: 'true'\n"],
+		},
+		{"ci"},
+		object.union(_of_kubeadm, {"unsafe_no_fsync": true}),
+	],
+	["kind without etcd", {"apiVersion": "kind.x-k8s.io/v1alpha4", "kubeadmConfigPatches": ["kind: InitConfiguration\n"]}, set(), {}],
+	[
+		"vcluster",
+		{"controlPlane": {"backingStore": {"etcd": {"deploy": {
+			"enabled": true,
+			"statefulSet": {"highAvailability": {"replicas": 3}, "extraArgs": ["--snapshot-count=7"], "image": {"tag": "3.5.14-0"}},
+		}}}}},
+		{"etcd-0", "etcd-1", "etcd-2"},
+		{"snapshot_count": 7},
+	],
+	["vcluster with its embedded database", {"controlPlane": {"backingStore": {"etcd": {"deploy": {"enabled": false}}}}}, set(), {}],
+	[
 		"k3s",
 		{"etcd-arg": ["--snapshot-count=7", "unsafe-no-fsync"]},
 		{"etcd"},
