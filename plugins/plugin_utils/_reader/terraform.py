@@ -11,7 +11,11 @@ from typing import Any
 
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+    Command,
+    find_etcd,
+    split_words,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.hcl import PLACEHOLDER, Block
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import is_of_server
@@ -43,12 +47,12 @@ def _placed(text: str, lines: list[Line], first: int) -> list[Line]:
 
 def containers_of(root: Block) -> Iterator[dict[str, Any]]:
     """Yield the members in containers of docker, Kubernetes and Nomad. Their volumes may be other resources."""
+    names = [str(block.value("name")) for block in root.all() if block.labels[:1] == ("docker_image",)]
+    images = [name for name in names if _IMAGE.fullmatch(name)]
+    tasks = {id(inner): block for block in root.all() for inner in block.blocks if block.type == "task"}
     for block in root.all():
-        image = block.value("image")
-        # Machines have images, too.
-        is_reference = isinstance(image, str) and re.search(r"[/:]", image) is not None
-        command = find_etcd(_words(block, image)) if is_reference else None
-        if command is not None and command.image:
+        command = _container(block, tasks.get(id(block)), images)
+        if command is not None:
             yield {**member.build("script", command, None, []), "silent": ["data_dir"]}
         for value, _line in block.attributes.values():
             for container in maps_below(value):
@@ -60,15 +64,37 @@ def containers_of(root: Block) -> Iterator[dict[str, Any]]:
                     yield {**member.build("script", command, None, []), "silent": ["data_dir", "extra_config"]}
 
 
-def _words(block: Block, image: str) -> list[str]:
-    """Return the command of docker that a container stands for."""
+def _container(block: Block, task: Block | None, images: list[str]) -> Command | None:
+    """Return the command of etcd that a container runs. images: those of etcd that the file pulls."""
+    image = block.value("image")
+    text = image if isinstance(image, str) else ""
+    if text.startswith("${") and block.labels[:1] == ("docker_container",) and find_etcd(_command(block)):
+        # The container names the resource that pulls its image.
+        command = find_etcd(_words(block, "etcd", None))
+        return command and command._replace(image=images[0] if len(images) == 1 else None)
+    # Machines have images, too.
+    command = find_etcd(_words(block, text, task)) if re.search(r"[/:]", text) else None
+    return command if command is not None and command.image else None
+
+
+def _words(block: Block, image: str, task: Block | None) -> list[str]:
+    """Return the command of docker that a container stands for. A task of Nomad has its environment and memory beside it."""
     variables = block.value("env")
     pairs = (
         [f"{name}={value}" for name, value in variables.items()] if isinstance(variables, dict) else _texts(variables)
     )
     pairs += [f"{inner.value('name')}={inner.value('value')}" for inner in block.blocks if inner.type == "env"]
-    command = [word for name in ("entrypoint", "command", "args") for word in _texts(block.value(name))]
-    return ["docker", "run", *(word for pair in pairs for word in ("-e", pair)), image, *command]
+    of_task = {inner.type: inner for inner in task.blocks} if task else {}
+    if "env" in of_task:
+        pairs += [f"{name}={value}" for name, (value, _line) in of_task["env"].attributes.items()]
+    memory = of_task["resources"].value("memory") if "resources" in of_task else block.value("memory")
+    # Docker's provider and Nomad count in MiB.
+    limit = ["--memory", f"{memory}m"] if isinstance(memory, int) and memory else []
+    return ["docker", "run", *limit, *(word for pair in pairs for word in ("-e", pair)), image, *_command(block)]
+
+
+def _command(block: Block) -> list[str]:
+    return [word for name in ("entrypoint", "command", "args") for word in _texts(block.value(name))]
 
 
 def _texts(value: Any) -> list[str]:

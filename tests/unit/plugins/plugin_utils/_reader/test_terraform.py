@@ -127,3 +127,41 @@ def test_expressions() -> None:
 def test_release_of_an_image(text: str, release: str | None) -> None:
     found = [entry["headroom_member"]["release"] for entry in contents(text)]
     assert found == ([release] if release else [])
+
+
+NOMAD = f"""task "a" {{
+  config {{
+    image = "{IMAGE}"
+    args  = ["--data-dir=/data"]
+  }}
+  env {{
+    ETCD_QUOTA_BACKEND_BYTES = "5"
+  }}
+  resources {{
+    memory = 512
+  }}
+}}
+"""
+BY_RESOURCE = """resource "docker_container" "a" {
+  image = docker_image.etcd.image_id
+  command = ["etcd", "--max-wals=3"]
+  env = ["ETCD_NAME=a"]
+  memory = 256
+}
+"""
+PULLED = f'resource "docker_image" "etcd" {{ name = "{IMAGE}" }}\n'
+
+
+def test_a_task_of_nomad() -> None:
+    [found] = [entry["headroom_member"] for entry in contents(NOMAD)]
+    assert found["environment"] == {"ETCD_QUOTA_BACKEND_BYTES": "5"} and found["limit"]["size"] == "512m"
+
+
+@pytest.mark.parametrize(
+    ("text", "image"),
+    [(PULLED + BY_RESOURCE, IMAGE), (BY_RESOURCE, None), (BY_RESOURCE.replace("image_id", 'name ? "a" : "b"'), None)],
+)
+def test_an_image_that_is_another_resource(text: str, image: str | None) -> None:
+    [found] = [entry["headroom_member"] for entry in contents(text)]
+    assert (found["image"], found["environment"], found["limit"]["size"]) == (image, {"ETCD_NAME": "a"}, "256m")
+    assert contents(text.replace('"etcd", "--max', '"web", "--max')) == []
