@@ -227,12 +227,15 @@ class _Reader:
             # Ansible would ignore it because of its name.
             self._state.translated[file.path] = True
         started = [*playbook.containers(parsed.documents)]
-        if file.path in self._state.releases and playbook.starts_etcd(parsed.documents):
-            started.append(member.elsewhere("playbook"))
-        self._state.add_members(file.path, started or roles)
+        is_service = file.path in self._state.releases and playbook.starts_etcd(parsed.documents)
+        self._state.add_members(file.path, started if is_service else started or roles)
         self._state.index(file, parsed)
+        before = self._state.size()
         for inner in parsed.embedded:
             self._add_inner(Text(file.path, inner.target, inner.lines))
+        # The unit of a service is elsewhere only if the playbook does not write it.
+        if is_service and before == self._state.size():
+            self._state.add_members(file.path, [member.elsewhere("playbook")])
 
     def _parse(self, file: Text) -> Parsed:
         parsed, why = mend.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))

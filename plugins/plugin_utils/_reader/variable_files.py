@@ -45,8 +45,18 @@ _READ_GROUP = re.compile(rf"(?i)(^|/)group_vars/(all|{MEMBER_GROUP})([./]|$)")
 _READ_RELEASE = re.compile(
     rf"(?i)(\s+\w+|[\"']?({_NUMBERS}))[\"']?\s*:\s*[\"']?v?\d+\.[\d.]+[\"']?\s*(#.*)?$|[\"']?({_IMAGES})[\"']?\s*:"
 )
-# Keys of manifests, Compose files, cloud-configs and Ignition.
-_OTHER_DOCUMENTS = {"apiVersion", "kind", "services", "coreos", "ignition", "systemd", "write_files", "runcmd"}
+# Keys of manifests, Compose files, k3s, cloud-configs and Ignition.
+_OTHER_DOCUMENTS = {
+    "apiVersion",
+    "kind",
+    "services",
+    "etcd-arg",
+    "coreos",
+    "ignition",
+    "systemd",
+    "write_files",
+    "runcmd",
+}
 # Keys of a map that describes etcd to a client.
 _OF_CLIENTS = {"endpoint", "endpoints", "external", "host", "hosts", "servers", "url", "urls"}
 

@@ -313,3 +313,23 @@ def test_an_image_of_etcdctl() -> None:
 def test_an_indented_unit() -> None:
     [member] = members("etcd.template", f"[Unit]\n  After=x\n  [Service]\n  ExecStart=/usr/bin/etcd --name a {URLS}\n")
     assert (member["format"], member["name"]) == ("systemd unit", "a")
+
+
+def test_a_playbook_that_writes_its_unit() -> None:
+    unit = "[Service]\\nExecStart=/usr/bin/etcd --name a --listen-client-urls https://a:2379\\n"
+    text = f"""- hosts: etcd
+  vars:
+    etcd_version: 3.4.15
+  tasks:
+    - copy: {{dest: /etc/systemd/system/etcd.service, content: "{unit}"}}
+    - systemd: {{name: etcd, state: started}}
+"""
+    found = [entry["contents"] for entry in read({"site.yml": text}).document["files"]]
+    [member] = [contents["headroom_member"] for contents in found if isinstance(contents, dict)]
+    assert (member["format"], member["release"]) == ("systemd unit", "3.4.15")
+
+
+def test_arguments_of_k3s_are_no_variables() -> None:
+    text = 'cluster-init: true\netcd-arg:\n  - "--quota-backend-bytes=5"\n'
+    files = read({"config.yaml": text}).document["files"]
+    assert ["headroom_member" in entry["contents"] for entry in files] == [False]
