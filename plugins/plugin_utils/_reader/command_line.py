@@ -79,6 +79,7 @@ class Command(NamedTuple):
     memory: str | None = None
     mounts: tuple[tuple[str, str], ...] = ()  # path in the container, and the host's folder or the name of a volume
     environment_files: tuple[str, ...] = ()
+    in_memory: tuple[str, ...] = ()  # paths in the container at which memory is mounted
 
 
 def is_image(reference: str) -> bool:
@@ -248,11 +249,17 @@ def _in_container(words: list[str]) -> Command | None:
     pairs = [value.partition("=") for name, value in options if name in ("-e", "--env")]
     limits = [value for name, value in options if name in ("-m", "--memory")]
     environment = tuple((name, value) for name, equals, value in pairs if equals)
-    mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount", "--tmpfs"))
+    mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
+    mounts += tuple((value.split(":")[0], "") for name, value in options if name == "--tmpfs")
     # Another container's volumes may be anywhere.
     mounts += tuple(("/", "") for name, _value in options if name == "--volumes-from")
     files = tuple(value for name, value in options if name == "--env-file")
-    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files)
+    in_memory = tuple(
+        _mounted(value)[0] if name == "--mount" else value.split(":")[0]
+        for name, value in options
+        if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
+    )
+    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files, in_memory)
 
 
 def _makes_another(words: list[str], position: int) -> bool:

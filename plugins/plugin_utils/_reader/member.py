@@ -57,6 +57,7 @@ def build(
         "format": kind,
         "image": command.image,
         "mounts": [path for path, _source in command.mounts],
+        "in_memory": list(command.in_memory),
         "folders": {path: source if source.startswith("/") else "" for path, source in command.mounts},
         "release": None,
         "command": words,

@@ -42,6 +42,8 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     for directive in directives:
         if directive.name in _OPTIONS:
             words += [_OPTIONS[directive.name], directive.value]
+        elif directive.name == "PodmanArgs":
+            words += split_words(directive.value)
     arguments = split_words(last["Exec"].value) if "Exec" in last else []
     command = find_etcd([*words, image.value, *arguments])
     if command is None:

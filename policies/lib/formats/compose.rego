@@ -13,8 +13,9 @@ import data.headroom.units
 statements(document) := {name: _statement(service) |
 	some name, written in document.services
 	is_object(written)
-	service := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
-	_runs_etcd(service)
+	own := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
+	_runs_etcd(own)
+	service := object.union(own, {"named_volumes": object.get(document, "volumes", {})})
 }
 
 _runs_etcd(service) if container.runs_etcd(object.get(service, "image", null), _words(service))
@@ -76,11 +77,18 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 }
 
 # The volume with the data directory.
-_data_volume(service) := object.union(on_host, {"facts": object.union(object.get(on_host, "facts", {}), in_memory)}) if {
+_data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service)])}) if {
 	on_host := container.data_on_host(_given(service), _folders(service))
 	mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
 	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | some key in _memory_keys(service, mount.source)}
 } else := {}
+
+# The filesystem that a named volume mounts, such as nfs.
+_type_of_volume(service) := {"data_fstype": {"name": sprintf("volumes.%s.driver_opts.type", [name]), "value": type} |
+	name := container.data_mount(_given(service), _folders(service)).source
+	type := service.named_volumes[name].driver_opts.type
+	type != "none"
+}
 
 # Where a service mounts memory at a path.
 _memory_keys(service, target) := {"tmpfs" | target in _tmpfs(service)} | {"volumes" |

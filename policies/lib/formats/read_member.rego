@@ -30,6 +30,7 @@ import data.headroom.units
 #   given        list of {name, form, spelling, value}: further settings
 #   mounts       list of strings: paths in the container at which volumes are mounted
 #   folders      object: such a path → the host's folder, empty for other volumes
+#   in_memory    list of strings: such paths with a tmpfs
 #   facts        object: io_class and nice → {name, value}
 #   twice        object: flag → the variable that sets it too
 #
@@ -79,9 +80,14 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 	_memlock(member.memlock),
 ])))}
 
-_data_on_host(member) := object.union(on_host, {"facts": object.union(object.get(on_host, "facts", {}), _facts(member))}) if {
+_data_on_host(member) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _facts(member)])}) if {
 	given := array.concat(command_line.flags(member.command), container.environment(member.environment))
-	on_host := container.data_on_host(given, object.get(member, "folders", {}))
+	folders := object.get(member, "folders", {})
+	on_host := container.data_on_host(given, folders)
+	in_memory := {"data_fstype": {"name": sprintf("the volume at %s", [path]), "value": "tmpfs"} |
+		path := container.data_mount(given, {path: path | some path, _ in folders}).source
+		path in object.get(member, "in_memory", [])
+	}
 }
 
 _facts(member) := object.union(object.get(member, "facts", {}), object.get(member, "live", {}))

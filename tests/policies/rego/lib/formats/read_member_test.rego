@@ -50,6 +50,17 @@ test_without_limits if {
 	profile.etcd.version == "3.5.1"
 }
 
+# Memory that a container mounts at the data directory, or elsewhere.
+test_tmpfs if {
+	at_data := _input({"image": "quay.io/coreos/etcd:v3.5.1", "folders": {"/etcd": ""}, "in_memory": ["/etcd"]})
+	some place in clusters.host_profiles with input as at_data
+	place.facts.data_fstype == "tmpfs"
+	place.names.data_fstype == "the volume at /etcd"
+	elsewhere := _input({"image": "quay.io/coreos/etcd:v3.5.1", "folders": {"/etcd": "", "/run": ""}, "in_memory": ["/run"]})
+	some other in clusters.host_profiles with input as elsewhere
+	not other.facts.data_fstype
+}
+
 # A script's own download, or the unit's flags that repeat variables.
 test_release_and_repetition if {
 	some profile in clusters.profiles with input as _input({"release": "3.5.1", "twice": {"name": "ETCD_NAME", "data-dir": "ETCD_DATA_DIR", "x": "ETCD_X"}})

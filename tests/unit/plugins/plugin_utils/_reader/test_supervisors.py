@@ -50,6 +50,14 @@ def test_commands_of_a_supervisor(path: str, text: str, line: int) -> None:
     assert member["command"] == ["etcd", "--name", "n1", *FLAGS] and member["where"]["--name"] == [path, line]
 
 
+@pytest.mark.parametrize(
+    "option", ["Tmpfs=/data:rw", "Mount=type=tmpfs,destination=/data", "PodmanArgs=--tmpfs /data --memory=1G"]
+)
+def test_memory_in_a_container_of_podman(option: str) -> None:
+    [member] = members("etcd.container", QUADLET.replace("Volume=/var/lib/etcd:/data", option))
+    assert member["in_memory"] == member["mounts"] == ["/data"] and member["limit"]["size"] == "1G"
+
+
 def test_a_container_of_podman() -> None:
     [member] = members("etcd.container", QUADLET)
     assert (member["name"], member["image"], member["mounts"]) == ("n1", "quay.io/coreos/etcd:v3.5.0", ["/data"])
