@@ -73,9 +73,9 @@ CPU = [
     pytest("certificates", "tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py"),
     pytest(
         "plays",
-        "tests/playbooks/test_archive.py tests/playbooks/test_join_config.py tests/playbooks/test_join_space.py tests/playbooks/test_limit.py "
-        "tests/playbooks/test_release_space.py tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py "
-        "tests/playbooks/test_several_clusters.py",
+        "tests/playbooks/test_archive.py tests/playbooks/test_expired_certificates.py tests/playbooks/test_join_config.py "
+        "tests/playbooks/test_join_space.py tests/playbooks/test_limit.py tests/playbooks/test_release_space.py "
+        "tests/playbooks/test_restore.py tests/playbooks/test_retired_hosts.py tests/playbooks/test_several_clusters.py",
     ),
     Check(
         "ansible-test units",
