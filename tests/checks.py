@@ -70,7 +70,10 @@ HOSTS = [
     pytest("artifact", "tests/artifact"),
 ]
 CPU = [
-    pytest("certificates", "tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py"),
+    pytest(
+        "certificates",
+        "tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py tests/playbooks/test_rotation.py",
+    ),
     pytest(
         "plays",
         "tests/playbooks/test_archive.py tests/playbooks/test_expired_certificates.py tests/playbooks/test_join_config.py "

@@ -30,7 +30,8 @@ def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mappi
         }
         for case, variables in cases.items()
     ]
-    files = [str(PROJECT / "roles" / role / kind / "main.yml") for kind in ("defaults", "vars")]
+    folders = [PROJECT / "roles" / role / kind for kind in ("defaults", "vars")]
+    files = [str(path) for folder in folders for path in sorted([*folder.glob("main.yml"), *folder.glob("main/*.yml")])]
     play = {
         "name": "Evaluate the expression",
         "hosts": "localhost",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
@@ -39,7 +39,11 @@ def cluster_problems(members: Sequence[Member]) -> list[str]:
     """Return the cluster's problems as sentences, then those of each member."""
     cluster = best_view(members)
     quotas = {name(member): running_quota(member) for member in members}
-    found = [*_quorum_problems(cluster, is_deployed(members)), *_cluster_member_problems(cluster, quotas)]
+    found = [
+        *_quorum_problems(cluster, is_deployed(members)),
+        *_cluster_member_problems(cluster, quotas),
+        *_unlisted_problems(cluster, quotas),
+    ]
     for member in members:
         problems = (
             *_process_problems(process(member)),
@@ -76,6 +80,14 @@ def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, in
         quota, used = member["db_quota"] or quotas.get(label), member["db_size"]
         if quota and used and used * 100 >= quota * QUOTA_WARNING:
             yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}"
+
+
+def _unlisted_problems(cluster: Mapping[str, Any], listed: Container[str]) -> Iterator[str]:
+    """Report members that no host has, of those that have started: the others have no name yet. listed: the names of the hosts' members."""
+    for member in cluster.get("members", []):
+        if member["name"] and member["name"] not in listed:
+            remedy = "put its host into the inventory, or remove it with scale.yml"
+            yield f"{member['name']} is a member, but on no host of this run: {remedy}"
 
 
 def _process_problems(etcd: Mapping[str, Any]) -> Iterator[str]:

@@ -247,6 +247,19 @@ def test_problem_follows_the_headline(path: str, value: Any, problem: str | None
     assert lines[0].endswith("leader etcd-2, 1 problem")
 
 
+def test_a_member_that_no_host_has() -> None:
+    """A member that was added and never started has no name."""
+    members = three_members()
+    for one in members:
+        one["info"]["cluster"]["members"] += [member("etcd-4"), {**member(""), "id": "1f"}]
+    lines = deployment_report(members)
+    assert lines[0].endswith("1 problem")
+    problem = (
+        "etcd-4 is a member, but on no host of this run: put its host into the inventory, or remove it with scale.yml"
+    )
+    assert problem in " ".join(" ".join(lines[1:4]).split())
+
+
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
@@ -346,6 +359,8 @@ def test_many_clusters_take_one_line_each() -> None:
 def test_many_clusters_with_a_warning() -> None:
     members = [healthy_member(1, f"c{index}") for index in range(MAX_TABLES + 1)]
     members[0]["warnings"] = ["the disk rotates."]
+    for one in members:
+        one["info"]["cluster"]["members"] = [member("etcd-1", "leader")]
     assert deployment_report(members)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
 
 
