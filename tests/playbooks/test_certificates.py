@@ -169,6 +169,10 @@ def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(deployed: Host) -> Non
     assert deployed.issue("rotate_trust", deploy, "rotate_trust", **moved) > 0
     assert (deployed.installed / "peer-ca.crt").read_text().count("BEGIN CERTIFICATE") == 2
     assert signed_by(deployed, "peer") == {"ca", "peer-ca"}
+    key = (deployed.authority / "ca.key").read_bytes()
+    message = deployed.refusal("rotate_trust", etcd_rotate_ca_of="clients", **running)
+    assert "ca.key signs their certificates too. Finish it first, with etcd_rotate_ca_of=peers or without" in message
+    assert (deployed.authority / "ca.key").read_bytes() == key and not (deployed.authority / "ca-next.crt").exists()
     assert (
         deployed.issue(
             "rotate_issue", deploy, "rotate_trust", "rotate_issue", "rotate_retire", deploy, "rotate_end", **moved
