@@ -1,17 +1,21 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a CA is replaced. Without etcd."""
+"""When a CA is replaced, and in which clusters of a run. Without etcd."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.playbooks.test_certificates import provide
-from tests.playbooks.tls_host import Host, make_authority
+from tests.playbooks.tls_host import PROJECT, Host, make_authority
 from tests.playbooks.variables import evaluate
 
 UNLISTED = "the cluster has members that are on no host of this run (etcd-3)"
@@ -80,3 +84,43 @@ def test_no_provided_ca_is_replaced_without_all_members(host: Host) -> None:
     assert UNLISTED in host.refusal(**given(both, old), **view(ETCD_3))
     assert host.issue(**given(both, old), **view()) > 0
     assert UNLISTED in host.refusal(**given(both, new), **view(ETCD_3))
+
+
+@pytest.mark.parametrize(
+    ("expired", "expected"), [(["a1", "a2"], "b1,b2"), (["a1"], "a1,a2,b1,b2"), (["a1", "a2", "b1", "b2"], "")]
+)
+def test_only_clusters_that_can_start_take_the_first_step(tmp_path: Path, expired: list[str], expected: str) -> None:
+    """A cluster leaves out the first run of site.yml if all its members need certificates of the new CA."""
+    hosts = {
+        name: {"etcd_cluster_name": "north" if name < "b" else "south", "expired": name in expired}
+        for name in ("a1", "a2", "b1", "b2")
+    }
+    common = {
+        "ansible_connection": "local",
+        "ansible_become": False,
+        "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+        "etcd_data_dir": str(tmp_path / "data"),
+    }
+    for name in ("rotate_ca", "_targets"):
+        shutil.copy(PROJECT / "playbooks" / f"{name}.yml", tmp_path)
+    task = {
+        "name": "Name the hosts",
+        "ansible.builtin.debug": {"msg": "site of {{ ansible_play_hosts_all | sort | join(',') }}"},
+    }
+    play = {"name": "Deploy", "hosts": "{{ etcd_deploy_hosts | default('etcd_targets') }}", "gather_facts": False}
+    (tmp_path / "site.yml").write_text(yaml.safe_dump([{**play, "tasks": [{**task, "run_once": True}]}]))
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": common}}))
+    extra = {
+        "etcd_rotate_ca_until": "trust",
+        "_etcd_tls_installed_fit": True,
+        "_etcd_tls_info": {"certificates": {"server": {"expired": "{{ expired }}"}}},
+        "_etcd_tls_rotated": [],
+        "_etcd_tls_rotation_problems": [],
+    }
+    command = ["ansible-playbook", "-i", str(tmp_path / "hosts.yml"), str(tmp_path / "rotate_ca.yml")]
+    command += ["-e", json.dumps(extra)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("site of ") == bool(expected) and f"site of {expected}" in done.stdout + "site of ", (
+        done.stdout
+    )
