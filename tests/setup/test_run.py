@@ -109,3 +109,13 @@ def test_every_name_of_a_check_is_unique_and_chosen_by_name() -> None:
     assert run.chosen([names[0]]) == ([hosts[0]], [])
     with pytest.raises(ValueError, match="no check is called nothing"):
         run.chosen(["nothing"])
+
+
+def test_every_file_of_tests_is_run_by_a_check() -> None:
+    """Directly, with its folder, or by a scenario of Molecule."""
+    commands = [check.command for check in [*checks.HOSTS, *checks.CPU, *checks.FAST]]
+    scenarios = [path.read_text(encoding="utf-8") for path in (run.PROJECT / "molecule").rglob("*.yml")]
+    named = set(re.findall(r"tests/[\w./-]+", "\n".join([*commands, *scenarios])))
+    files = [path.relative_to(run.PROJECT) for path in (run.PROJECT / "tests").rglob("test_*.py")]
+    assert len(files) > 200
+    assert [str(file) for file in files if not named & {str(file), *map(str, file.parents)}] == []
