@@ -171,7 +171,10 @@ def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(deployed: Host) -> Non
     assert signed_by(deployed, "peer") == {"ca", "peer-ca"}
     key = (deployed.authority / "ca.key").read_bytes()
     message = deployed.refusal("rotate_trust", etcd_rotate_ca_of="clients", **running)
-    assert "ca.key signs their certificates too. Finish it first, with etcd_rotate_ca_of=peers or without" in message
+    assert (
+        "ca.key also signs their certificates. Finish the move first: run rotate_ca with etcd_rotate_ca_of=peers or"
+        in message
+    )
     assert (deployed.authority / "ca.key").read_bytes() == key and not (deployed.authority / "ca-next.crt").exists()
     assert (
         deployed.issue(

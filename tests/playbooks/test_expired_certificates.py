@@ -26,14 +26,14 @@ def facts(problems: list[str], starts: str) -> dict[str, Any]:
 OWN = ["server: it expired on 2026-01-01"]
 # By cluster: the facts of two members, and the advice. South's old CA has expired; west is being upgraded.
 CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
-    "north": ([facts(OWN, "3.6.16"), facts(OWN, "3.6.16")], "the playbook site with -e etcd_version=3.6.16, which"),
+    "north": ([facts(OWN, "3.6.16"), facts(OWN, "3.6.16")], "the playbook site with -e etcd_version=3.6.16"),
     "south": (
         [facts([], "3.6.16"), facts([], "3.6.16")],
-        "the playbook rotate_ca with -e etcd_version=3.6.16, which",
+        "the playbook rotate_ca with -e etcd_version=3.6.16",
     ),
     "west": (
         [facts(OWN, "3.7.3"), facts(OWN, "3.6.16")],
-        "the playbook site with -e etcd_version=3.7.3 -e etcd_release_check_enabled=false, which",
+        "the playbook site with -e etcd_version=3.7.3 -e etcd_release_check_enabled=false",
     ),
 }
 
@@ -65,5 +65,5 @@ def test_the_certificates_are_replaced_before_the_release(tmp_path: Path) -> Non
     for cluster, (_found, advice) in CASES.items():
         assert (
             f"Cluster {cluster}: no member answers, because certificates of {cluster}-1, {cluster}-2 have expired or are not valid yet. "
-            f"Run {advice} replaces the certificates, and change the release after it. Nothing was changed." in output
+            f"To replace them, run {advice}, and change the release afterwards. Nothing was changed." in output
         ), output

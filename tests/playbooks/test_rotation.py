@@ -18,7 +18,7 @@ from tests.playbooks.test_certificates import provide
 from tests.playbooks.tls_host import PROJECT, Host, make_authority
 from tests.playbooks.variables import evaluate
 
-UNLISTED = "the cluster has members that are on no host of this run (etcd-3)"
+WITHOUT_HOST = "the cluster has members that are on no host of this run (etcd-3)"
 
 
 def listed(name: str, *client_urls: str) -> dict[str, Any]:
@@ -38,7 +38,7 @@ ETCD_3 = listed("etcd-3", "https://192.0.2.13:2379")
 def test_no_ca_is_replaced_without_all_members(new: Host) -> None:
     before = sorted(new.authority.iterdir())
     message = new.refusal("rotate_trust", **view(ETCD_3))
-    assert UNLISTED in message and "or remove them with scale.yml first. Nothing was changed" in message
+    assert WITHOUT_HOST in message and "or remove them with scale.yml first. Nothing was changed" in message
     assert sorted(new.authority.iterdir()) == before
     # Neither a renewal nor another name changes the CA.
     assert new.issue(etcd_tls_extra_sans=["new.example.net"], **view(ETCD_3)) > 0
@@ -48,15 +48,15 @@ def test_members_that_the_hosts_of_the_run_have(tmp_path: Path) -> None:
     n1 = {"name": "n1", "id": "1n1", "cluster": "etcd"}
     cases: dict[str, tuple[dict[str, Any], list[str]]] = {
         "all": (view(), []),
-        "one is not listed": (view(ETCD_3), ["etcd-3"]),
-        "its host has the data": ({**view(ETCD_3), "_etcd_tls_own_members": [n1, {"name": "n3", "id": "1etcd-3"}]}, []),
-        "its host lost the data": ({**view(ETCD_3), "_etcd_tls_own_members": [n1, {"name": "etcd-3", "id": ""}]}, []),
+        "one is on no host": (view(ETCD_3), ["etcd-3"]),
+        "its host has the data": ({**view(ETCD_3), "_etcd_tls_run_members": [n1, {"name": "n3", "id": "1etcd-3"}]}, []),
+        "its host lost the data": ({**view(ETCD_3), "_etcd_tls_run_members": [n1, {"name": "etcd-3", "id": ""}]}, []),
         "one was added and never started": (view(listed("")), []),
         "no quorum": (view(ETCD_3, quorum=False), []),
         "no answer": ({"_etcd_tls_view": {}}, []),
     }
-    given = {name: {"_etcd_tls_own_members": [n1], **found} for name, (found, _) in cases.items()}
-    found = evaluate(tmp_path, "etcd_tls", "_etcd_tls_unlisted", given)
+    given = {name: {"_etcd_tls_run_members": [n1], **found} for name, (found, _) in cases.items()}
+    found = evaluate(tmp_path, "etcd_tls", "_etcd_tls_members_without_host", given)
     assert found == {name: expected for name, (_, expected) in cases.items()}
 
 
@@ -65,7 +65,7 @@ def test_a_rotation_that_lost_a_member_waits_for_it(new: Host) -> None:
     """Its host left the inventory between two steps of the playbook rotate_ca."""
     deploy = "preflight main activate"
     assert new.issue("rotate_trust", deploy, "rotate_issue", **view()) > 0
-    assert UNLISTED in new.refusal(deploy, **view(ETCD_3))
+    assert WITHOUT_HOST in new.refusal(deploy, **view(ETCD_3))
     # The playbook scale removes it.
     assert new.issue(deploy, etcd_clusters={"etcd": {"membership": {"removes": [ETCD_3]}}}, **view(ETCD_3)) > 0
     assert new.issue(deploy, **view(ETCD_3)) == 0
@@ -81,9 +81,9 @@ def test_no_provided_ca_is_replaced_without_all_members(host: Host) -> None:
         return {"etcd_tls_provided": {"ca": str(ca), **pairs}}
 
     assert host.issue(**given(host.authority / "ca.crt", old)) > 0
-    assert UNLISTED in host.refusal(**given(both, old), **view(ETCD_3))
+    assert WITHOUT_HOST in host.refusal(**given(both, old), **view(ETCD_3))
     assert host.issue(**given(both, old), **view()) > 0
-    assert UNLISTED in host.refusal(**given(both, new), **view(ETCD_3))
+    assert WITHOUT_HOST in host.refusal(**given(both, new), **view(ETCD_3))
 
 
 @pytest.mark.parametrize(

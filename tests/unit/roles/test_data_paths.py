@@ -14,9 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model import rel
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
 RULE = "must be an absolute path without a slash at its end, and is"
-IN_UNIT = (
-    "must be a path without whitespace, quotes, % and backslashes, which systemd interprets in etcd.service, and is"
-)
+IN_UNIT = "must be a path without whitespace, quotes, % or backslashes, because systemd interprets them in etcd.service, and is"
 
 
 def problems_of(**paths: str) -> list[str]:
