@@ -13,9 +13,9 @@ import data.headroom.units
 statements(document) := {name: _statement(service) |
 	some name, written in document.services
 	is_object(written)
-	own := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
-	_runs_etcd(own)
-	service := object.union(own, {"named_volumes": object.get(document, "volumes", {})})
+	substituted := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
+	_runs_etcd(substituted)
+	service := object.union(substituted, {"named_volumes": object.get(document, "volumes", {})})
 }
 
 _runs_etcd(service) if container.runs_etcd(object.get(service, "image", null), _words(service))

@@ -21,20 +21,20 @@ problems contains result.problem(profile, own.name, text) if {
 	not "initial_cluster" in profile.etcd.unknown
 	[own] := _entries(profile.etcd, "name")
 	[list] := _entries(profile.etcd, "initial_cluster")
-	regex.match(_written_out, list.value)
+	regex.match(_literal_list, list.value)
 	names := {name | [_, name] := regex.find_all_string_submatch_n(_member, list.value, -1)[_]}
 	regex.match(`^[\w.-]+$`, own.value)
 
 	# The rule topology/default_name reports this name.
 	own.value != "default"
 	not own.value in names
-	text := sprintf("the member is named %q (%s), but %s lists only %s: etcd does not start with an empty data directory", [
+	text := sprintf("the member is named %q (%s), but %s lists only %s: with an empty data directory, etcd does not start", [
 		own.value, own.name, list.name, concat(", ", sort(names)),
 	])
 }
 
-# Every member with its name; a placeholder may stand for this one.
-_written_out := `^\s*[\w.-]+=[^,=]+(,\s*[\w.-]+=[^,=]+)*[\s,]*$`
+# A list in which every name is literal: a placeholder could be the name of this member.
+_literal_list := `^\s*[\w.-]+=[^,=]+(,\s*[\w.-]+=[^,=]+)*[\s,]*$`
 
 _member := `([\w.-]+)=`
 
