@@ -26,16 +26,16 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listi
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_sizes import (
     KeySizes,
-    keys_of_index,
     read_key_sizes,
+    sizes_without_values,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     command_line,
     failure_reason,
     run_etcd_tool,
+    run_etcdctl,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import (
     COMPACTED,
@@ -107,7 +107,10 @@ def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
 
 
 def compare_with_cluster(copy: Endpoint, live: Endpoint, database: str, finding: Finding, limits: Limits) -> Finding:
-    """Compare the copy with a member of the cluster. ``database``: of the copy. Raises DrillError if they differ."""
+    """Compare the copy with a member of the cluster. Raises DrillError if they differ.
+
+    ``database``: the path of the copy's database.
+    """
     revision = finding.revision
     keys = count_at(live, revision)
     if None not in (keys, finding.keys) and keys != finding.keys:
@@ -139,7 +142,7 @@ def hash_with_compaction_of(copy: Endpoint, theirs: Hash, finding: Finding) -> H
     HashByRev and Store in server/storage/mvcc/hash.go.
     """
     if theirs.compact_revision > finding.compact_revision:
-        answer = _run(copy, "compaction", str(theirs.compact_revision))
+        answer = run_etcdctl(copy.link, [copy.url], "compaction", str(theirs.compact_revision))
         if answer.returncode != 0:
             raise DrillError(f"it could not be compacted to {theirs.compact_revision}: {failure_reason(answer)}")
     ours = hash_at(copy, finding.revision)
@@ -177,8 +180,9 @@ def current_revision(endpoint: Endpoint) -> int:
 
 def count_at(endpoint: Endpoint, revision: int) -> int | None:
     """Return the number of keys at a revision, None if it is compacted or auth is enabled. Raises DrillError."""
-    words = ["get", "", "--from-key", "--count-only", f"--rev={revision}", "--consistency=s"]
-    answer = _run(endpoint, *words, form="fields")
+    words = ["-w", "fields", "get", "", "--from-key", "--count-only", f"--rev={revision}", "--consistency=s"]
+    argv = [*command_line(endpoint.link, [endpoint.url]), *words]
+    answer = run_etcd_tool(argv, endpoint.link.timeout + 1.0, "etcdctl")
     if answer.returncode != 0:
         if any(text in answer.stderr for text in (COMPACTED, *_AUTHENTICATION)):
             return None
@@ -194,8 +198,8 @@ def count_at(endpoint: Endpoint, revision: int) -> int | None:
 def compare_keys(copy: Endpoint, live: Endpoint, database: str, revision: int, limits: Limits) -> int:
     """Compare those of the cluster's keys that are as old as the backup. Returns their number.
 
-    Compares at most the first 100,000 keys, in the order of names. ``database``: of the copy. Raises DrillError for the first key
-    that differs.
+    Compares the first keys in the order of names, as many as ``first_pages`` yields. ``database``: the path of the copy's database.
+    Raises DrillError for the first key that differs.
     """
     copy_sizes, live_sizes = _page_sizes(copy, live, database, limits)
     compared = 0
@@ -213,7 +217,7 @@ def compare_keys(copy: Endpoint, live: Endpoint, database: str, revision: int, l
 def _page_sizes(copy: Endpoint, live: Endpoint, database: str, limits: Limits) -> tuple[KeySizes, KeySizes]:
     """Return the sizes that limit requests to the copy, and to the member."""
     from_index = [lists_from_index(endpoint) for endpoint in (copy, live)]
-    of_index = keys_of_index()
+    of_index = sizes_without_values()
     of_values = of_index if all(from_index) else read_key_sizes(database, limits.seconds_left)
     return of_index if from_index[0] else of_values, of_index if from_index[1] else of_values
 
@@ -227,8 +231,3 @@ def key_problem(theirs: Key, ours: Key | None, revision: int) -> str:
     if theirs.mod_revision <= revision and ours != theirs:
         return f"last changed at revision {theirs.mod_revision}, but in the backup at {ours.mod_revision}"
     return ""
-
-
-def _run(endpoint: Endpoint, *words: str, form: str = "json") -> ProcessResult:
-    argv = [*command_line(endpoint.link, [endpoint.url]), "-w", form, *words]
-    return run_etcd_tool(argv, endpoint.link.timeout + 1.0, "etcdctl")

@@ -87,7 +87,7 @@ def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, r
     if answer.returncode != 0:
         raise DrillError(f"{endpoint.name} could not list its keys: {failure_reason(answer)}")
     try:
-        response = parse_json(answer, endpoint)["responses"][0]["Response"]
+        response = _parse_json(answer, endpoint)["responses"][0]["Response"]
         # etcdctl 3.5 and 3.6, and 3.7
         found = response.get("ResponseRange") or response.get("response_range") or {}
         return {
@@ -117,14 +117,14 @@ def read_status(endpoint: Endpoint) -> dict[str, Any]:
     if answer.returncode != 0:
         raise DrillError(f"{endpoint.name}: endpoint status: {failure_reason(answer)}")
     try:
-        status = parse_json(answer, endpoint)[0]["Status"]
+        status = _parse_json(answer, endpoint)[0]["Status"]
         int(status["header"]["revision"])
         return dict(status)
     except (LookupError, TypeError, ValueError) as error:
         raise DrillError(f"{endpoint.name} did not return its revision") from error
 
 
-def parse_json(answer: ProcessResult, endpoint: Endpoint) -> Any:
+def _parse_json(answer: ProcessResult, endpoint: Endpoint) -> Any:
     """Return what etcdctl printed. Raises DrillError."""
     try:
         return json.loads(answer.stdout)

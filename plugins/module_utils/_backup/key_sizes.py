@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Choose how many keys one request may list, from the sizes of the entries in a restored backup.
 
-A member before 3.7 reads each key's value into memory, also if only keys were requested; later ones take keys from their index. Source:
+A member before 3.7 reads each key's value into memory, even if only keys were requested; later ones take keys from their index. Source:
 rangeKeys in server/storage/mvcc/kvstore_txn.go, and the pull request 21791 in etcd's CHANGELOG-3.7.md.
 """
 
@@ -17,15 +17,15 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import bbol
 
 # Bytes that one request makes a member read, if its keys have the sizes that they have in the backup.
 PAGE_BYTES = 8 << 20
-# So many keys with etcd's largest values are 750 MiB: the limit if all of them were written since the backup.
+# With etcd's largest values, this many keys are 750 MiB: the most that a request reads if all were written since the backup.
 _KEYS_WITH_VALUES = 500
 _KEYS_WITHOUT_VALUES = 2000
 # etcd's default of max_request_bytes, the largest value that it accepts.
 _MAX_VALUE = 3 << 19
-# How many large entries to remember: 10 MB or so.
+# How many large entries to remember: about 10 MB.
 _MAX_LARGE = 50_000
 _BUCKET = b"key"
-_NAME = 1  # the field of a KeyValue in api/mvccpb/kv.proto
+_KEY_FIELD = 1  # the field of a KeyValue in api/mvccpb/kv.proto
 _CLOCK_INTERVAL = 10_000
 
 
@@ -35,31 +35,31 @@ class KeySizes:
     def __init__(self, most_keys: int, small: int, large: Mapping[bytes, int]) -> None:
         self._most_keys = most_keys
         self._small = small
-        self._names = sorted(large)
-        self._sizes = [large[name] for name in self._names]
+        self._keys = sorted(large)
+        self._sizes = [large[key] for key in self._keys]
 
     def page(self, start: bytes) -> tuple[int, bytes | None]:
         """Return how many keys to request from ``start`` on, and the key before which to end (None: the last one)."""
-        first = last = bisect.bisect_left(self._names, start)
-        if first == len(self._names):
+        first = last = bisect.bisect_left(self._keys, start)
+        if first == len(self._keys):
             return self._limit(PAGE_BYTES), None
         total = 0
-        while last < len(self._names) and (last == first or total + self._sizes[last] <= PAGE_BYTES // 2):
+        while last < len(self._keys) and (last == first or total + self._sizes[last] <= PAGE_BYTES // 2):
             total += self._sizes[last]
             last += 1
-        return self._limit(PAGE_BYTES // 2), self._names[last] if last < len(self._names) else None
+        return self._limit(PAGE_BYTES // 2), self._keys[last] if last < len(self._keys) else None
 
     def _limit(self, room: int) -> int:
         return max(1, min(self._most_keys, room // self._small))
 
 
-def keys_of_index() -> KeySizes:
+def sizes_without_values() -> KeySizes:
     """Return the sizes for a member that reads no values."""
     return KeySizes(_KEYS_WITHOUT_VALUES, 1, {})
 
 
 def read_key_sizes(path: str, check_time: Callable[[], object] = lambda: None) -> KeySizes:
-    """Return the sizes in a member's database. Without a readable one, every entry counts as large as etcd accepts.
+    """Return the sizes in a member's database. If it is unreadable, every entry is assumed to be as large as etcd accepts.
 
     Raises OSError, and what ``check_time`` raises, which is called from time to time.
     """
@@ -72,21 +72,21 @@ def read_key_sizes(path: str, check_time: Callable[[], object] = lambda: None) -
                     check_time()
                 if len(item.value) <= small:
                     continue
-                name = _name(item.value)
-                large[name] = max(large.get(name, 0), len(item.value))
+                key = _key_of(item.value)
+                large[key] = max(large.get(key, 0), len(item.value))
                 while len(large) > _MAX_LARGE:
                     small *= 2
-                    large = {name: size for name, size in large.items() if size > small}
+                    large = {key: size for key, size in large.items() if size > small}
     except (bbolt.FormatError, LookupError):  # etcd wrote to it during the walk, or it has another format
         return KeySizes(_KEYS_WITH_VALUES, _MAX_VALUE, {})
     return KeySizes(_KEYS_WITH_VALUES, small, large)
 
 
-def _name(entry: bytes) -> bytes:
+def _key_of(entry: bytes) -> bytes:
     """Return the key of a KeyValue. Raises LookupError."""
     try:
         for number, start, end in protobuf.fields(entry):
-            if number == _NAME and end >= 0:
+            if number == _KEY_FIELD and end >= 0:
                 return entry[start:end]
     except ValueError as error:
         raise LookupError from error

@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     run_etcdctl,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import allocated_bytes, available_bytes
 
 # Bytes that etcd writes in addition to its database: two WAL segments of 64 MB, one allocated ahead, and a database that grows by 16 MB at a time.
 WAL_BYTES = 128 << 20
@@ -96,11 +96,11 @@ def scratch_folder(parent: str, needed: int) -> Iterator[str]:
 def check_scratch_dir(parent: str, needed: int) -> list[str]:
     """Return the folders of killed drills that ``scratch_folder`` would remove from ``parent``. Changes nothing.
 
-    Raises DrillError if ``parent`` is unsuitable for a scratch member, also without these folders.
+    Raises DrillError if ``parent`` is unsuitable for a scratch member, even without these folders.
     """
     _check_parent(parent)
     abandoned = owned_folder.find_abandoned(parent, _PREFIX)
-    _check_space(parent, available_bytes(parent) + sum(map(_allocated_bytes, abandoned)), needed)
+    _check_space(parent, available_bytes(parent) + sum(map(allocated_bytes, abandoned)), needed)
     return abandoned
 
 
@@ -133,16 +133,6 @@ def _check_space(parent: str, free: int, needed: int) -> None:
             f"scratch_dir {parent} has {has} free, but the temporary member needs {needs}: "
             "free some space, or set scratch_dir to a larger volume"
         )
-
-
-def _allocated_bytes(folder: str) -> int:
-    """Return the bytes that the files below a folder take on the disk."""
-    found = 0
-    for path, _folders, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                found += os.lstat(os.path.join(path, name)).st_blocks * 512
-    return found
 
 
 def socket_url(folder: str) -> str:

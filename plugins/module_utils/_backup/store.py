@@ -38,8 +38,8 @@ _LOCK = ".headroom-snapshot.lock"
 _STAMP = "%Y%m%dT%H%M%SZ"
 DATE = "%Y-%m-%dT%H:%M:%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# The number of a further snapshot of the same second is optional.
-_NUMBERED = re.compile(r"(.+-\d{8}T\d{6}Z)(?:-(\d+))?(\.db.*)")
+# A snapshot's name; only further snapshots of the same second have a number.
+_NAME = re.compile(r"(.+-\d{8}T\d{6}Z)(?:-(\d+))?(\.db.*)")
 _FORMAT = 1
 
 
@@ -153,7 +153,7 @@ def unused_path(directory: str, name: str) -> str:
 
 def numbered_names(name: str) -> Iterator[str]:
     """Yield the name of a snapshot, then numbered names for others of the same second. Raises SnapshotError."""
-    found = _NUMBERED.fullmatch(name)
+    found = _NAME.fullmatch(name)
     if found is None:
         raise SnapshotError(f"{name} is not the name of a snapshot")
     yield name

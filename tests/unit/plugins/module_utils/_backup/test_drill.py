@@ -81,8 +81,8 @@ def test_key_problem(theirs: Key, ours: Key | None, text: str) -> None:
     assert compare.key_problem(theirs, ours, 10) == text
 
 
-def leftovers(folder: Path) -> None:
-    """Leave what a killed drill leaves, and others have."""
+def create_leftovers(folder: Path) -> None:
+    """Create the folders of two killed drills, of a running one, and of another program."""
     for name in (".headroom-drill-dead", ".headroom-drill-held", "other"):
         (folder / name).mkdir()
         (folder / name / "lock").touch()
@@ -91,7 +91,7 @@ def leftovers(folder: Path) -> None:
 
 def test_leftovers_of_killed_drills_are_removed(tmp_path: Path) -> None:
     """Folders of killed drills are removed, folders of running drills and other folders are not."""
-    leftovers(tmp_path)
+    create_leftovers(tmp_path)
     with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with scratch.scratch_folder(str(tmp_path), 0) as folder:
@@ -101,7 +101,7 @@ def test_leftovers_of_killed_drills_are_removed(tmp_path: Path) -> None:
 
 def test_check_mode_only_names_the_leftovers_of_killed_drills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It changes nothing, and counts the space that their removal would free."""
-    leftovers(tmp_path)
+    create_leftovers(tmp_path)
     (tmp_path / ".headroom-drill-dead" / "db").write_bytes(b"x" * 65536)
     before = sorted(path for path in tmp_path.rglob("*"))
     monkeypatch.setattr(scratch, "available_bytes", lambda _path: 0)
