@@ -11,7 +11,7 @@ module: etcd_alarm
 short_description: Disarm the alarm NOSPACE of an etcd cluster
 version_added: 0.3.0
 description:
-  - Disarms the alarm C(NOSPACE) of every member, through the gRPC gateway. C(etcdctl alarm disarm) would disarm all alarms, also C(CORRUPT).
+  - Disarms the alarm C(NOSPACE) of every member, through the gRPC gateway. C(etcdctl alarm disarm) would disarm all alarms, including C(CORRUPT).
   - If the gateway cannot be used, for example with authentication enabled, uses etcdctl, provided that no other alarm is set.
   - Fails while the alarm C(CORRUPT) is set, and if it is raised during the operation.
   - Free space first, as the playbook C(etcdops.headroom.nospace) does. Otherwise a member raises the alarm again with its next write.

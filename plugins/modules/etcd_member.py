@@ -17,7 +17,7 @@ description:
   - If members are changed one at a time between these two states, no write fails.
   - A cluster of one or two voting members has no quorum while one of them is stopped. The module allows that, and RV(interrupts) is true.
   - A member whose unit does not run may be updated without regard to the others. Its update may restore the quorum, and cannot make it worse. If another
-    play of Ansible holds the lock for this member, the module waits for that play first, which may have stopped the member.
+    play of Ansible holds the lock for this member, the module waits for that play first, because it may have stopped the member.
   - Learners count neither for health nor for quorum.
   - With O(lock_seconds), O(state=drained) acquires the cluster's lock and O(state=serving) releases it, so that no other operation, such as a
     defragmentation by a timer, stops a member in between.
@@ -65,20 +65,20 @@ options:
   planned_digest:
     description:
       - With O(state=drained), the C(HEADROOM_DIGEST) of the process when the change was planned (RV(etcdops.headroom.etcd_host_info#module:unit) has it).
-      - Once the lock is held, the module fails if the process has another digest. Another play has then changed this member, and a change that was
-        planned before could undo that, for example start an older release.
-      - Empty, or while no process runs, nothing is compared.
+      - Once the lock is held, the module fails if the process has another digest. Then another play has changed this member, and the planned
+        change could undo that, for example by starting an older release.
+      - If it is empty, or no process runs, nothing is compared.
     type: str
     default: ""
-    version_added: 0.2.0
+    version_added: 0.3.0
   restart:
     description:
-      - With O(state=drained), whether the member is going to be stopped.
+      - With O(state=drained), whether the member will be stopped.
       - If V(false), because only its files change, the module compares O(planned_digest), waits for another play that holds the lock for this member,
         and transfers no leadership.
     type: bool
     default: true
-    version_added: 0.2.0
+    version_added: 0.3.0
   digest:
     description: With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
     type: str
@@ -241,7 +241,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
 
 
 def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
-    """Return whether the member is down or keeps running, after waiting for another play that changes it: it may have stopped it."""
+    """Return whether the member needs no drain: it is down, or only its files change. Waits first for another play that is changing it."""
     params = module.params
     lock = PlayLock.from_params(link, params)
     wants_lock = params["lock_seconds"] > 0 and not module.check_mode
@@ -260,7 +260,7 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
         if time.monotonic() >= deadline:
             state = "is down, and " if params["restart"] else "cannot be changed now: "
             module.fail_json(
-                msg=f"{params['name']} {state}{lock.busy}: that play may be changing it. Wait until it has ended, and run this again "
+                msg=f"{params['name']} {state}{lock.busy}: that play may be changing it. Wait until that play has ended, and run this one again "
                 f"(waited {round(deadline - began)} s{lock.outlook()})"
             )
         time.sleep(POLL_SECONDS)
@@ -276,7 +276,7 @@ def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:
         PlayLock.from_params(link, params).release()
         module.fail_json(
             msg=f"another play has changed {params['name']} since this run was planned: it runs with configuration {digest} instead of "
-            f"{params['planned_digest']}. Nothing was changed on this member; run this again, which plans from its state now"
+            f"{params['planned_digest']}. Nothing was changed on this member: run the playbook again, to plan from its current state"
         )
 
 
@@ -392,7 +392,7 @@ def main() -> None:
             unlock(module, link)
         serve(module, link)
     except Exception as error:
-        # The play ends here, so that no later task releases the lock.
+        # The play ends here, so no later task would release the lock.
         if not module.check_mode:
             PlayLock.from_params(link, module.params).release()
         if not isinstance(error, ValueError):

@@ -154,7 +154,7 @@ def main() -> None:
     try:
         with contextlib.nullcontext() if module.check_mode else exclusive_move(source):
             result = run(source, target, check=module.check_mode)
-    except MoveBusyError as problem:  # a member that starts now would write to the log that is copied
+    except MoveBusyError as problem:  # a member that starts now would write to the log that is being copied
         module.fail_json(msg=str(problem), aside=wal_move.aside_path(source), source_intact=False)
     except (wal_move.WalMoveError, OSError) as problem:
         intact = wal_move.holds_log(source)

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """List alarms, and disarm chosen ones.
 
-``etcdctl alarm disarm`` disarms all alarms, also a CORRUPT that was raised a moment before. The gRPC gateway disarms a single one, but
-takes no user from a client certificate, so that with authentication enabled only etcdctl is left. Source: AlarmDisarm in
+``etcdctl alarm disarm`` disarms all alarms, including a CORRUPT that was raised a moment before. The gRPC gateway disarms a single one,
+but takes no user from a client certificate, so with authentication enabled only etcdctl works. Source: AlarmDisarm in
 client/v3/maintenance.go and AuthInfoFromTLS in server/auth/store.go.
 """
 
@@ -60,14 +60,14 @@ def disarm_nospace(connection: Connection, endpoints: list[str]) -> list[Alarm]:
     """
     alarms = list_alarms(connection, endpoints)
     refuse_corrupt(alarms, "and NOSPACE was not disarmed")
-    full = [alarm for alarm in alarms if alarm.type == NOSPACE]
-    if full:
-        disarm_alarms(connection, endpoints, full)
+    nospace = [alarm for alarm in alarms if alarm.type == NOSPACE]
+    if nospace:
+        disarm_alarms(connection, endpoints, nospace)
         refuse_corrupt(
             list_alarms(connection, endpoints),
             "and NOSPACE was disarmed: etcd 3.5 may accept writes until its members are restarted",
         )
-    return full
+    return nospace
 
 
 def refuse_corrupt(alarms: list[Alarm], consequence: str) -> None:
@@ -104,10 +104,10 @@ def disarm_alarms(connection: Connection, endpoints: list[str], alarms: Collecti
     answer = run_etcdctl(connection, endpoints, "alarm", "disarm")
     if answer.returncode != 0:
         raise AlarmError(f"etcdctl alarm disarm: {failure_reason(answer)}")
-    more = [alarm for alarm in parse_alarm_list(answer.stdout) if alarm not in alarms]
-    if more:
+    unintended = [alarm for alarm in parse_alarm_list(answer.stdout) if alarm not in alarms]
+    if unintended:
         raise AlarmError(
-            f"etcdctl also disarmed {describe_alarms(more)}, which was raised at that moment: compare the members now, with "
+            f"etcdctl also disarmed {describe_alarms(unintended)}, which was raised at that moment: compare the members now, with "
             "`headroom integrity` on the leader's host"
         )
 

@@ -46,7 +46,7 @@ def fetch_member_list(connection: Connection, url: str) -> MemberList:
 
 
 def deactivate_alarm(connection: Connection, url: str, alarm: Alarm) -> None:
-    """Disarm one alarm, which etcdctl cannot. Raises EtcdctlError, also with authentication enabled."""
+    """Disarm one alarm, which etcdctl cannot do. Raises EtcdctlError, always if authentication is enabled."""
     body = {"action": "DEACTIVATE", "memberID": str(int(alarm.member_id, 16)), "alarm": alarm.type}
     _request(connection, url, "POST", "/v3/maintenance/alarm", json.dumps(body))
 

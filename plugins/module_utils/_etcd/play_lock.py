@@ -80,7 +80,7 @@ class PlayLock:
         return self.held if self.held and self.held.holder.play in plays else None
 
     def is_held_for_this_member(self) -> bool:
-        """Return whether another play, as far as known not an ended one, holds the lock to change this member."""
+        """Return whether another play, which is not known to have ended, holds the lock to change this member."""
         holder = self.held.holder if self.held else None
         return (
             holder is not None

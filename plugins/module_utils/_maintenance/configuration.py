@@ -29,7 +29,7 @@ _MAX_COUNT = 100_000
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, with an optional unit.
 _SIZES = ("free_size", "reserve", "memory_max")
-# systemd splits its lists of paths at whitespace, and interprets the others.
+# systemd splits lists of paths at whitespace, and interprets the other characters.
 _SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
 
 

@@ -36,7 +36,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             "settled": False,
         }
     if planned.abandoned and not check:
-        # Also if this host never runs a drill again, because another one is first.
+        # Before the check below: if another host always drills first, this one never runs a drill again.
         scratch_member.remove_abandoned(request.scratch_dir)
     if os.path.exists(planned.path + store.DRILL):
         return {
@@ -47,13 +47,13 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         }
     if check:
         comparison = f" and compared with {planned.member.name}" if planned.member else ""
-        cleaning = (
-            f"; {', '.join(planned.abandoned)} would be removed, left by a killed drill" if planned.abandoned else ""
+        removal = (
+            f"; {', '.join(planned.abandoned)}, left by a killed drill, would be removed" if planned.abandoned else ""
         )
         return {
             "result": "skipped",
             "reason": f"{planned.path} would be restored in {request.scratch_dir}, using "
-            f"{format_size(planned.needed)}{comparison}{cleaning}",
+            f"{format_size(planned.needed)}{comparison}{removal}",
             "settled": False,
             "would": True,
             "path": planned.path,

@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import (
     choose_interpreter,
-    lasting_names,
+    stable_names,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import (
     obsolete_metrics,
@@ -140,7 +140,7 @@ def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str
     """
     shown = _shown_files(params)
     # Ansible may have started /usr/bin/python3.11, which the next release of the distribution does not have.
-    own = lasting_names(sys.executable, INTERPRETERS[0], virtual=sys.prefix != sys.base_prefix)
+    own = stable_names(sys.executable, INTERPRETERS[0], virtual=sys.prefix != sys.base_prefix)
     python = choose_interpreter([*own, *INTERPRETERS])
     launcher = LAUNCHER.format(python=python, lib_dir=params["lib_dir"], package=PACKAGE)
     wanted = {

@@ -28,7 +28,7 @@ def choose_interpreter(candidates: list[str], owner: int = ROOT) -> str:
     )
 
 
-def lasting_names(executable: str, unversioned: str, *, virtual: bool) -> list[str]:
+def stable_names(executable: str, unversioned: str, *, virtual: bool) -> list[str]:
     """Return the names of a running Python, first the one that stays after an upgrade of the distribution.
 
     virtual: whether it runs in a virtual environment, whose packages the unversioned name would not find.

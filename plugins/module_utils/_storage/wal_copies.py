@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find and remove the copies that moves of a write-ahead log make, also of a move that was abandoned.
+"""Lock the move of a write-ahead log, and find and remove the copies that moves make, including abandoned ones.
 
 A move copies the log to TARGET.moving, and links SOURCE.moving to the copy. The link leads to the copy when nothing names TARGET any more.
 """
@@ -44,8 +44,8 @@ def exclusive_move(source: str) -> Iterator[None]:
         while not _flock(handle):
             if time.monotonic() >= deadline:
                 raise MoveBusyError(
-                    f"another process is moving the log in {source} (waited {WAIT_SECONDS} s): wait until it has ended, or end it, and "
-                    f"run this again; fuser -v {parent} names it."
+                    f"another process is moving the log in {source} (waited {WAIT_SECONDS} s): wait until it ends, or stop it "
+                    f"(`fuser -v {parent}` lists it), and run this again."
                 )
             time.sleep(_POLL_SECONDS)
         yield

@@ -78,7 +78,7 @@ def _container(block: Block, task: Block | None, images: list[str]) -> Command |
 
 
 def _words(block: Block, image: str, task: Block | None) -> list[str]:
-    """Return the command of docker that a container stands for. A task of Nomad has its environment and memory beside it."""
+    """Return the command of docker that a container stands for. task: the Nomad task around it, which sets its environment and memory."""
     variables = block.value("env")
     pairs = (
         [f"{name}={value}" for name, value in variables.items()] if isinstance(variables, dict) else _texts(variables)
@@ -88,7 +88,7 @@ def _words(block: Block, image: str, task: Block | None) -> list[str]:
     if "env" in of_task:
         pairs += [f"{name}={value}" for name, (value, _line) in of_task["env"].attributes.items()]
     memory = of_task["resources"].value("memory") if "resources" in of_task else block.value("memory")
-    # Docker's provider and Nomad count in MiB.
+    # Docker's provider and Nomad give memory in MiB.
     limit = ["--memory", f"{memory}m"] if isinstance(memory, int) and memory else []
     return ["docker", "run", *limit, *(word for pair in pairs for word in ("-e", pair)), image, *_command(block)]
 

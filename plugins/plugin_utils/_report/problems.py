@@ -42,7 +42,7 @@ def cluster_problems(members: Sequence[Member]) -> list[str]:
     found = [
         *_quorum_problems(cluster, is_deployed(members)),
         *_cluster_member_problems(cluster, quotas),
-        *_unlisted_problems(cluster, quotas),
+        *_without_host_problems(cluster, quotas),
     ]
     for member in members:
         problems = (
@@ -82,10 +82,10 @@ def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, in
             yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}"
 
 
-def _unlisted_problems(cluster: Mapping[str, Any], listed: Container[str]) -> Iterator[str]:
-    """Report members that no host has, of those that have started: the others have no name yet. listed: the names of the hosts' members."""
+def _without_host_problems(cluster: Mapping[str, Any], host_members: Container[str]) -> Iterator[str]:
+    """Report started members that are on no host of the run; one that never started has no name. host_members: the hosts' member names."""
     for member in cluster.get("members", []):
-        if member["name"] and member["name"] not in listed:
+        if member["name"] and member["name"] not in host_members:
             remedy = "put its host into the inventory, or remove it with scale.yml"
             yield f"{member['name']} is a member, but on no host of this run: {remedy}"
 

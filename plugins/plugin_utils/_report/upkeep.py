@@ -36,7 +36,9 @@ def upkeep_problems(member: Member) -> Iterator[str]:
             if failure and failure["at"] > record.get("started_at", ""):
                 unit = f"headroom-{operation}"
                 recorded = (
-                    f"its last record is of {record['started_at']}" if record.get("started_at") else "it has no record"
+                    f"its last record is from {record['started_at']}"
+                    if record.get("started_at")
+                    else "it has no record"
                 )
                 yield (
                     f"{unit}.service failed at {failure['at']} ({failure['result']}), and {recorded}: "

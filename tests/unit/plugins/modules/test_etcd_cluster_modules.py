@@ -213,7 +213,7 @@ def test_a_member_that_another_play_stopped_is_left_to_it(
     refused = run(etcd_member, capsys, **down, running_play=OTHER_PLAY.holder.play)
     assert refused["failed"] and refused["msg"] == (
         "m2 is down, and host-2 holds the cluster's lock since 2026-11-26T08:00:00Z for a change by Ansible of m2: that play may be changing it. "
-        "Wait until it has ended, and run this again (waited 1 s; the lock's lease expires in 1 s unless its holder renews it)"
+        "Wait until that play has ended, and run this one again (waited 1 s; the lock's lease expires in 1 s unless its holder renews it)"
     )
 
 
@@ -268,8 +268,8 @@ def test_a_plan_from_before_another_plays_change_is_refused(
     arguments = {**running["arguments"], "restart": restart, "planned_digest": "d1"}
     refused = run(etcd_member, capsys, **arguments)
     assert refused["failed"] and refused["msg"] == (
-        "another play has changed m1 since this run was planned: it runs with configuration d2 instead of d1. Nothing was changed on this member; "
-        "run this again, which plans from its state now"
+        "another play has changed m1 since this run was planned: it runs with configuration d2 instead of d1. Nothing was changed on this member: "
+        "run the playbook again, to plan from its current state"
     )
     assert (tmp_path / "leader").read_text() == "1", "the leadership stays"
     assert [holder.play for holder in running["released"]] == [f"{BOOT}:10:4"]

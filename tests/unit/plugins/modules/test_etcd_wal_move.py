@@ -103,8 +103,8 @@ def test_the_copy_of_another_process_is_left_alone(
     (root / "data/member/wal.moving").symlink_to(root / "volume/wal.moving")
     refused = run(capsys, root)
     assert refused["msg"] == (
-        f"another process is moving the log in {root}/data/member/wal (waited 1 s): wait until it has ended, or end it, and run this again; "
-        f"fuser -v {root}/data/member names it."
+        f"another process is moving the log in {root}/data/member/wal (waited 1 s): wait until it ends, or stop it "
+        f"(`fuser -v {root}/data/member` lists it), and run this again."
     )
     assert refused["source_intact"] is False and (root / "volume/wal.moving").exists()
     assert run(capsys, root, _ansible_check_mode=True)["msg"].startswith("Would move")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.interpreter import (
     choose_interpreter,
-    lasting_names,
+    stable_names,
     untrusted,
 )
 
@@ -61,7 +61,7 @@ def test_the_unversioned_name_of_the_same_program_is_preferred(tmp_path: Path, s
     """An upgrade of the distribution removes the versioned name. A virtual environment has packages of its own."""
     versioned, unversioned = program(tmp_path / "python3.11"), tmp_path / "python3"
     unversioned.symlink_to(versioned if same else program(tmp_path / "python3.9"))
-    found = lasting_names(str(versioned), str(unversioned), virtual=virtual)
+    found = stable_names(str(versioned), str(unversioned), virtual=virtual)
     assert found == ([str(unversioned)] if same and not virtual else []) + [str(versioned)]
 
 

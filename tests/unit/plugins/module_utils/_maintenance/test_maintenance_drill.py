@@ -87,7 +87,7 @@ def test_the_folder_of_a_killed_drill_is_removed_also_if_another_host_ran_the_ne
     left = replace(planned(path, METADATA), abandoned=[str(tmp_path / ".headroom-drill-dead")])
     monkeypatch.setattr(backup_drill, "plan_drill", lambda *_arguments: left)
     would = maintenance_drill.run(asked, check=True)
-    assert would["reason"].endswith(f"; {left.abandoned[0]} would be removed, left by a killed drill")
+    assert would["reason"].endswith(f"; {left.abandoned[0]}, left by a killed drill, would be removed")
     assert (tmp_path / ".headroom-drill-dead").exists(), "--check changes nothing"
     store.record_drill(path, {"compared": "hash"})
     assert maintenance_drill.run(asked, check=False)["settled"]

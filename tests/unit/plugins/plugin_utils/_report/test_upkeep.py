@@ -28,7 +28,7 @@ SKIPPED = {
     "started_at": "2026-11-21T01:00:09Z",
     "newest_at": "2026-11-21T01:00:03Z",
 }
-# Its namespace could not be set up.
+# Status 226: systemd could not set up the service's mount namespace.
 NO_RECORD = {"at": "2026-11-22T01:00:00Z", "result": "exit-code, status 226"}
 
 
@@ -68,7 +68,7 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
             "! a: headroom-snapshot.service failed at 2026-11-22T01:00:00Z (exit-code, status 226), and it has no record: "
             "`journalctl -u headroom-snapshot` on the host shows the cause",
         ),
-        ([{"snapshot": {**DONE, "failure": NO_RECORD}}], ", and its last record is of 2026-11-20T01:00:04Z: "),
+        ([{"snapshot": {**DONE, "failure": NO_RECORD}}], ", and its last record is from 2026-11-20T01:00:04Z: "),
         ([{"snapshot": {**FAILED, "failure": NO_RECORD}}], "! a: the last backup failed at"),
     ],
 )
