@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run etcdctl on the members of a test, connect the collection's code to them, and wait for events, with limits that a busy machine keeps."""
+"""Run etcdctl on the members of a test, connect the collection's code to them, and wait for events, with time limits that fit a busy machine."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ EVENT_SECONDS = 120.0
 def connection(version: str, timeout: float = REQUEST_SECONDS) -> Connection:
     """Return a connection without TLS that uses etcdctl of a release."""
     return Connection(str(binary(version, "etcdctl")), None, None, None, timeout)
+
+
+def tls_connection(member: Member, timeout: float) -> Connection:
+    """Return a connection with a member's client certificate that uses etcdctl of its release."""
+    ca, certificate, key = (f"{member.tls}/{name}" for name in ("ca.crt", "client.crt", "client.key"))
+    return Connection(str(binary(member.version, "etcdctl")), ca, certificate, key, timeout)
 
 
 def command_line(members: Member | Sequence[Member], *words: str) -> list[str]:

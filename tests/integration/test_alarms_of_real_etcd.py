@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Alarms of real etcd of each series: NOSPACE is disarmed, and CORRUPT never, also if it is raised at that moment."""
+"""Alarms of real etcd of each series: NOSPACE is disarmed, and CORRUPT never, even if it is raised at that moment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import etcd_alarm
 
 from bench.common.member import Member, releases, running
 from bench.memory import load
-from tests.integration.client import connection
+from tests.integration.client import connection, tls_connection
 
 PORT = 27110
 
@@ -118,12 +118,8 @@ def test_a_defragmentation_leaves_corrupt_that_was_raised_since_it_looked(member
 @pytest.mark.parametrize("version", releases())
 def test_nospace_is_disarmed_with_authentication(tmp_path: Path, version: str) -> None:
     """The gateway takes no user from a client certificate, so etcdctl disarms."""
-    folder = load.certificates(tmp_path / "tls")
-    secured = Member(version, tmp_path, PORT + 10, tls=folder)
-    files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
-    own = replace(
-        link(secured), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=20.0
-    )
+    secured = Member(version, tmp_path, PORT + 10, tls=load.certificates(tmp_path / "tls"))
+    own = tls_connection(secured, 20.0)
     with running([secured]):
         urls = [secured.endpoint]
         found = view_cluster(own, urls).cluster.members[0].id

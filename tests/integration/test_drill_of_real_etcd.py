@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
-from tests.integration.client import EVENT_SECONDS, command_line, connection, etcdctl, wait_until
+from tests.integration.client import EVENT_SECONDS, command_line, connection, etcdctl, tls_connection, wait_until
 
 PORT = 24950
 KEYS = 150
@@ -315,12 +315,8 @@ def test_a_drill_that_is_killed(live: Member, tmp_path: Path, scratch_dir: Path,
 @pytest.mark.parametrize("version", releases())
 def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: Path, version: str) -> None:
     """The copy has the cluster's users, but reading it needs no credentials."""
-    folder = load.certificates(tmp_path / "tls")
-    member = Member(version, tmp_path, PORT + 10, tls=folder)
-    files = [str(folder / name) for name in ("ca.crt", "client.crt", "client.key")]
-    own = replace(
-        connection(version), **dict(zip(("ca_cert", "client_cert", "client_key"), files, strict=True)), timeout=30.0
-    )
+    member = Member(version, tmp_path, PORT + 10, tls=load.certificates(tmp_path / "tls"))
+    own = tls_connection(member, 30.0)
 
     def ctl(*words: str) -> None:
         assert run_etcdctl(own, [member.endpoint], *words).returncode == 0, words

@@ -17,12 +17,12 @@ from bench.common.member import Member, binary, releases, running
 from tests.integration.client import EVENT_SECONDS, REQUEST_SECONDS
 
 PORT = 25950
-# Long enough for the question to fall into it, even on a busy machine.
+# Long enough for the request to fall into the election, even on a busy machine.
 ELECTION = ("--heartbeat-interval=500", "--election-timeout=5000")
 
 
 def ask(member: Member, seconds: float, request_timeout: float) -> dict[str, Any]:
-    """Ask one member, as site.yml does. request_timeout: a question takes all of it for each member that is stopped."""
+    """Ask one member, as site.yml does. request_timeout: each stopped member uses it up."""
     access = {
         "endpoints": [member.endpoint],
         "etcdctl_path": str(binary(member.version, "etcdctl")),

@@ -66,7 +66,7 @@ def scrapes() -> int:
 
 
 def wait_for_scrapes(number: int) -> None:
-    """Wait for so many scrapes from now on."""
+    """Wait for this many more scrapes."""
     seen = scrapes()
     wait_until(lambda: scrapes() >= seen + number, f"Prometheus did not scrape {number} times")
 

@@ -20,7 +20,7 @@ PORT = 25850
 
 
 def view(member: Member, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
-    """What the member answers, as a play of Ansible asks it. seconds: one without quorum takes all of them."""
+    """Return the member's view of the cluster, as a play requests it. seconds: the timeout, which a member without quorum uses up."""
     return observe_cluster(connection(member.version, seconds), [member.endpoint])[0].as_dict()
 
 

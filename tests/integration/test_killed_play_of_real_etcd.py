@@ -31,7 +31,7 @@ def member(tmp_path: Path) -> Iterator[Member]:
 
 
 def play(member: Member, *, pause: int, state: str = "drained", unit: str = "") -> subprocess.Popen[str]:
-    """Begin a play that takes the lock, or releases it, and then pauses. unit: what its systemctl says of etcd's unit."""
+    """Begin a play that takes the lock, or releases it, and then pauses. unit: the ActiveState that its systemctl reports for etcd's unit."""
     path = str(binary(member.version, "etcdctl"))
     access = {"endpoints": [member.endpoint], "etcdctl_path": path, "request_timeout": REQUEST_SECONDS}
     task = {"name": "default", "state": state, "lock_seconds": LOCK_SECONDS, "timeout": 5}
@@ -110,7 +110,7 @@ def test_the_next_play_takes_the_lock_over(member: Member) -> None:
 
 
 def test_a_member_that_is_down_is_left_to_the_play_that_holds_the_lock_for_it(member: Member) -> None:
-    """That play may have stopped it to move its log. Its own unit is up, so that it takes the lock."""
+    """The first play may have stopped the member to move its log. Its own systemctl is real, so it sees no stopped unit and takes the lock."""
     with play(member, pause=600) as first:
         holder = hold(member, first)
         with play(member, pause=0, unit="inactive") as second:

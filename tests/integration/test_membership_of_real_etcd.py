@@ -28,7 +28,7 @@ MODULES = "ansible_collections.etcdops.headroom.plugins.modules"
 PORT = 26510
 LOCK_SECONDS = 300
 
-# An etcdctl whose lists of members cannot be read once the lock was acquired, and that keeps its caller waiting if it is to add one.
+# An etcdctl that returns unreadable member lists once the lock is acquired, and hangs when asked to add a member.
 FAULTY = """#!/bin/sh
 case "$*" in *" txn") touch {folder}/locked ;; esac
 case "$*" in *"member list"*) if [ -e {folder}/locked ]; then echo no list; exit 0; fi ;; esac
@@ -154,7 +154,7 @@ def test_a_member_joins_although_each_step_is_interrupted_and_repeated(single: C
 
 @pytest.mark.parametrize("version", releases())
 def test_a_learner_whose_first_start_failed_joins_after_the_cluster_has_changed(version: str, tmp_path: Path) -> None:
-    """It created its database, but no log, so etcd reads initial-cluster again, which has to have the members of now."""
+    """It created its database, but no log, so etcd reads initial-cluster again, which must list the current members."""
     cluster = Cluster(version, tmp_path, 3)
     with cluster.stack:
         added = cluster.module("m4", "learner")
