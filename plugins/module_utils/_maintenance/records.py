@@ -150,9 +150,8 @@ def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str
         if record is None:
             lines.append(f"{operation:9} has not run yet; next: {following}")
             continue
-        lines.append(
-            f"{operation:9} {record['result']:7} {record['started_at']}  {record['reason']}; next: {following}"
-        )
+        reason = record["reason"].rstrip(".")  # the reason of a drill is a sentence
+        lines.append(f"{operation:9} {record['result']:7} {record['started_at']}  {reason}; next: {following}")
         done = record.get("last_done")
         if done and record["result"] != "done":
             lines.append(f"{'':9} {'before':7} {done['started_at']}  {done['reason']}")

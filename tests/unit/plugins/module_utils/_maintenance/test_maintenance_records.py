@@ -77,6 +77,10 @@ def test_summarize() -> None:
         " before 2026-11-21T12:00:00Z m0: 2.0 MiB became 1.0 MiB",
         "snapshot has not run yet; next: off",
     ]
+    drill = {**DONE, "operation": "drill", "reason": "the backup was restored; its keys are equal."}
+    assert records.summarize({"drill": drill}, {"drill": "Sun 05:00"}) == [
+        "drill     done    2026-11-21T12:00:00Z  the backup was restored; its keys are equal; next: Sun 05:00"
+    ]
 
 
 def test_metrics_of_a_comparison() -> None:
