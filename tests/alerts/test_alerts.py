@@ -11,11 +11,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 RULES = PROJECT / "docs" / "examples" / "prometheus-alerts.yml"
+PAGE = PROJECT / "docs" / "monitoring.md"
 
 
 def promtool(*words: str | Path, given: str = "") -> None:
@@ -28,6 +30,15 @@ def promtool(*words: str | Path, given: str = "") -> None:
 
 def test_rules_are_valid() -> None:
     promtool("check", "rules", RULES)
+
+
+def test_the_documented_scrape_configuration_is_valid(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    file = tmp_path / "prometheus.yml"
+    file.write_text(example)
+    promtool("check", "config", "--syntax-only", file)
+    jobs = {job["job_name"] for job in yaml.safe_load(example)["scrape_configs"]}
+    assert set(re.findall(r'job="(\w+)"', RULES.read_text())) == jobs
 
 
 def test_rules_fire_when_they_should() -> None:
