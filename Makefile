@@ -68,7 +68,7 @@ bench-chaos-quick: setup-bench-chaos-quick ## run only the most informative case
 	@$(RUN) LAB_NAME=bench-chaos ANSIBLE_INVENTORY=inventory,lab/inventory.py,bench/chaos/inventory \
 	  python -m bench.chaos.run --quick && python -m bench.chaos.report --print --results .headroom/bench-chaos
 
-bench-demo: setup-bench-demo ## load the demo's hosts at the rate in their inventory, and draw planned and measured memory (4 minutes)
+bench-demo: setup-bench-demo ## load the demo's hosts at twice the rate in their inventory, and draw planned and measured memory (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
 bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenarios, real etcd and certificates with the tests that `make test` leaves out (more than an hour)

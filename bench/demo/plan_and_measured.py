@@ -1,4 +1,4 @@
-"""Load the demo's cluster with its planned workload, and draw the plan beside the measurement.
+"""Load the demo's cluster at twice the planned rate, and draw the plan beside the measurement.
 
 Writes values of the planned size through all members with etcd's own benchmark tool, bounded in count, then restarts one follower, while
 the memory of every member is sampled as the kernel sees it. Leaves plan_and_measured.csv and .svg in docs/images.
