@@ -256,6 +256,24 @@ def test_hook_without_conftest(tmp_path: Path) -> None:
     assert "conftest is not on PATH" in done.stderr
 
 
+def tag() -> str:
+    """Return the tag of the release, as CONTRIBUTING.md says."""
+    return f"v{yaml.safe_load((REPOSITORY / 'galaxy.yml').read_text(encoding='utf-8'))['version']}"
+
+
+def test_hook_example() -> None:
+    """It is pinned to the release, and the first hook runs if a file that it lints has changed."""
+    page = (REPOSITORY / "docs" / "lint.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```yaml\n(repos:.*?)```", page, re.DOTALL)
+    [repository] = yaml.safe_load(example)["repos"]
+    assert repository["rev"] == tag()
+    assert {shown["id"] for shown in repository["hooks"]} == set(hooks())
+    files = repository["hooks"][0]["files"]
+    for path in ("inventory/group_vars/etcd.yml", "docker-compose.yml"):
+        assert re.search(files, path)
+    assert not re.search(files, "README.md")
+
+
 def test_workflow() -> None:
     """Pinned by version, and it calls what there is."""
     path = REPOSITORY / "docs" / "examples" / "github-actions.yml"
@@ -269,6 +287,8 @@ def test_workflow() -> None:
     uses = [step["uses"] for step in steps if "uses" in step]
     assert uses
     assert all(re.search(r"@v?\d", name) for name in uses), uses
+    checkout = next(step["with"] for step in checkouts if step["with"].get("repository") == "etcdops/headroom")
+    assert {checkout["ref"], *(job["env"]["HEADROOM"] for job in jobs.values())} == {tag()}
     commands = "\n".join(step["run"] for step in steps if "run" in step)
     assert "conftest test inventory" in commands
     assert "--namespace 'headroom.rules.*'" in commands
