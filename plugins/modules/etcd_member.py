@@ -67,14 +67,16 @@ options:
       - With O(state=drained), the C(HEADROOM_DIGEST) of the process when the change was planned (RV(etcdops.headroom.etcd_host_info#module:unit) has it).
       - Once the lock is held, the module fails if the process has another digest. Then another play has changed this member, and the planned
         change could undo that, for example by starting an older release.
-      - If it is empty, or no process runs, nothing is compared.
+      - V(down) if the unit was not active when the change was planned. The module then fails if the unit is active, because another play may have
+        changed and started it.
+      - If it is empty, or no process runs, no digest is compared.
     type: str
     default: ""
     version_added: 0.3.0
   restart:
     description:
       - With O(state=drained), whether the member will be stopped.
-      - If V(false), because only its files change, the module compares O(planned_digest), waits for another play that holds the lock for this member,
+      - If V(false), because only its files change, the module waits for another play that holds the lock to change a member, compares O(planned_digest),
         and transfers no leadership.
     type: bool
     default: true
@@ -195,6 +197,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import DIGEST_VARIABLE
 
 PAUSE = 0.3
+# The planned digest of a member whose unit was not active.
+DOWN = "down"
 
 
 def drain(module: AnsibleModule, link: Connection) -> NoReturn:
@@ -252,15 +256,16 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
         with contextlib.suppress(EtcdctlError):
             if wants_lock:
                 lock.acquire()
-        if not lock.is_held_for_this_member():
+        # A member that keeps running needs no repair at once, and the next member of the other play may be this one.
+        if not lock.is_held_for_another_change(any_member=not params["restart"]):
             return True
         if lock.unjudged_play():
             module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
         deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
         if time.monotonic() >= deadline:
-            state = "is down, and " if params["restart"] else "cannot be changed now: "
+            state, may = ("is down, and", "be changing") if params["restart"] else ("cannot be changed now:", "change")
             module.fail_json(
-                msg=f"{params['name']} {state}{lock.busy}: that play may be changing it. Wait until that play has ended, and run this one again "
+                msg=f"{params['name']} {state} {lock.busy}: that play may {may} it. Wait until that play has ended, and run this one again "
                 f"(waited {round(deadline - began)} s{lock.outlook()})"
             )
         time.sleep(POLL_SECONDS)
@@ -268,15 +273,23 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
 
 
 def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:
-    """Fail, and release the lock, if the process was started with another configuration since the change was planned."""
+    """Fail, and release the lock, if the member was started, or started with another configuration, since the change was planned."""
     params = module.params
-    pid = systemd.show(params["unit"], link.timeout).pid if params["planned_digest"] else None
-    digest = process_environment(pid, DIGEST_VARIABLE) if pid else None
-    if digest and digest != params["planned_digest"]:
+    name, planned = params["name"], params["planned_digest"]
+    if not planned:
+        return
+    unit = systemd.show(params["unit"], link.timeout)
+    if planned == DOWN:
+        stale = unit.active_state == "active"
+        change = f"{name} was started since this run was planned: another play may have changed it"
+    else:
+        digest = process_environment(unit.pid, DIGEST_VARIABLE) if unit.pid else None
+        stale = bool(digest) and digest != planned
+        change = f"another play has changed {name} since this run was planned: it runs with configuration {digest} instead of {planned}"
+    if stale:
         PlayLock.from_params(link, params).release()
         module.fail_json(
-            msg=f"another play has changed {params['name']} since this run was planned: it runs with configuration {digest} instead of "
-            f"{params['planned_digest']}. Nothing was changed on this member: run the playbook again, to plan from its current state"
+            msg=f"{change}. Nothing was changed on this member: run the playbook again, to plan from its current state"
         )
 
 

@@ -87,7 +87,8 @@ def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path
 def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[str]]]:
     """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host."""
     (folder / "failing.json").write_text(json.dumps(failing))
-    for role, name in (("etcd", "update_step"), ("etcd", "update_member"), ("etcd_storage", "move_wal")):
+    files = [("etcd", "update_step"), ("etcd", "update_member"), ("etcd", "release_lock"), ("etcd_storage", "move_wal")]
+    for role, name in files:
         text = (ROLES / role / "tasks" / f"{name}.yml").read_text()
         text = re.sub(
             r"(?:ansible\.builtin|etcdops\.headroom)\.(copy|file|systemd_service|etcd_\w+):", r"stub_\1:", text
@@ -111,16 +112,28 @@ def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[s
         ],
         "_etcd_joins": False,
         "_etcd_needs_restart": True,
-        "etcd_cluster": {
-            "state": "existing",
-            "members": {name: {"host": name, "name": name, "moves": False} for name in ("n1", "n2", "s1")},
+        "clusters": {
+            cluster: {
+                "state": "existing",
+                "members": {name: {"host": name, "name": name, "moves": False} for name in names},
+            }
+            for cluster, names in {"n": ["n1", "n2"], "s": ["s1"]}.items()
         },
+        "etcd_cluster": "{{ clusters[inventory_hostname[0]] }}",
         "etcd_host_facts": {"unit": {"load_state": "loaded"}, "files": {"/forming": {"exists": False}}},
         "etcd_host_forming_file": "/forming",
         "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
         "etcd_name": "{{ inventory_hostname }}",
         **dict.fromkeys(
-            ("etcd_endpoints", "etcd_tls_dir", "etcd_config_file", "etcd_user_group", "etcd_host_unit_file"), "x"
+            (
+                "etcd_endpoints",
+                "etcd_host_endpoint",
+                "etcd_tls_dir",
+                "etcd_config_file",
+                "etcd_user_group",
+                "etcd_host_unit_file",
+            ),
+            "x",
         ),
         **dict.fromkeys(("_etcd_config_text", "_etcd_unit_text", "_etcd_digest", "_etcd_settings"), "x"),
         **dict.fromkeys(("etcd_start_timeout", "_etcd_lock_seconds", "etcd_journal_lines"), 1),
@@ -152,8 +165,16 @@ def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, fail
     output, calls = update(tmp_path, failing)
     assert calls["n1"][-1] == end
     assert calls["s1"][-2:] == ["systemd_service restarted", "etcd_member serving"], output
-    assert "n2" not in calls and "the play goes on" not in output, output
+    assert calls["n2"] == ["etcd_member unlocked"], "the lock of n1 blocks its repair and the timers"
+    assert "the play goes on" not in output, output
     assert "The update ends here, because it failed on n1 (see above)" in output
     assert "s1: " not in output.split("PLAY RECAP")[0].replace("[s1]: ", ""), output
     if "etcd_wal_move" in failing.values():
         assert output.count('"msg": "n1: no space The member was started again with its old log."') == 1, output
+
+
+def test_a_lock_that_cannot_be_released_does_not_hide_the_failure(tmp_path: Path) -> None:
+    output, calls = update(tmp_path, {"n1": "copy", "n2": "etcd_member unlocked"})
+    assert calls["n2"] == ["etcd_member unlocked"], output
+    assert "The update ends here, because it failed on n1 (see above)" in output
+    assert "the play goes on" not in output and re.search(r"n2 : .* failed=0 ", output), output

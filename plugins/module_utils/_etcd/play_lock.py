@@ -79,12 +79,13 @@ class PlayLock:
         plays = {play for play in (self.holder.play, self.ended_play) if play}
         return self.held if self.held and self.held.holder.play in plays else None
 
-    def is_held_for_this_member(self) -> bool:
-        """Return whether another play, which is not known to have ended, holds the lock to change this member."""
+    def is_held_for_another_change(self, *, any_member: bool = False) -> bool:
+        """Return whether another play, which is not known to have ended, holds the lock to change this member, or any member."""
         holder = self.held.holder if self.held else None
         return (
             holder is not None
-            and (holder.operation, holder.member) == (OPERATION, self.holder.member)
+            and holder.operation == OPERATION
+            and (any_member or holder.member == self.holder.member)
             and holder.play not in (self.holder.play, self.ended_play)
         )
 

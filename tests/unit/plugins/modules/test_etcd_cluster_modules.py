@@ -276,7 +276,7 @@ def test_a_plan_from_before_another_plays_change_is_refused(
     assert run(etcd_member, capsys, **arguments, _ansible_check_mode=True)["failed"]
 
 
-@pytest.mark.parametrize("planned", ["d2", ""], ids=["unchanged", "it was down, or not deployed by this role"])
+@pytest.mark.parametrize("planned", ["d2", ""], ids=["unchanged", "not deployed by this role"])
 def test_a_current_plan_is_carried_out(
     capsys: pytest.CaptureFixture[str], running: dict[str, Any], tmp_path: Path, planned: str
 ) -> None:
@@ -286,17 +286,84 @@ def test_a_current_plan_is_carried_out(
     assert (moved["changed"], moved["moved_to"], running["released"]) == (True, "m2", [])
 
 
-def test_a_member_that_ended_since_the_plan_is_repaired(
-    capsys: pytest.CaptureFixture[str], down: dict[str, Any]
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_member_that_was_started_since_the_plan_is_not_changed(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], tmp_path: Path, restart: bool
 ) -> None:
-    result = run(etcd_member, capsys, **down, ended_play=OTHER_PLAY.holder.play, planned_digest="d1")
+    """Another play had stopped it. The plan's checks did not see the release with which it runs now."""
+    arguments = {**running["arguments"], "restart": restart, "planned_digest": "down"}
+    refused = run(etcd_member, capsys, **arguments)
+    assert refused["failed"] and refused["msg"] == (
+        "m1 was started since this run was planned: another play may have changed it. Nothing was changed on this member: run the playbook again, "
+        "to plan from its current state"
+    )
+    assert (tmp_path / "leader").read_text() == "1", "the leadership stays"
+    assert [holder.play for holder in running["released"]] == [f"{BOOT}:10:4"]
+
+
+def test_a_member_that_another_play_starts_during_the_wait_is_not_changed(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = etcd_member.systemd.show("etcd.service", 1)
+    seen = [replace(started, active_state=state, pid=None) for state in ("inactive", "inactive", "activating")]
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
+    monkeypatch.setattr(etcd_member, "POLL_SECONDS", 0.1)
+
+    def acquire(*_arguments: Any, **_more: Any) -> str:
+        if seen:
+            raise lock.LockBusyError("busy", replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m1")))
+        return "7c"
+
+    monkeypatch.setattr(lock, "acquire_lock", acquire)
+    monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 5)
+    arguments = {**running["arguments"], "planned_digest": "down", "running_play": OTHER_PLAY.holder.play}
+    assert run(etcd_member, capsys, **arguments)["msg"].startswith("m1 was started since this run was planned")
+
+
+@pytest.mark.parametrize("planned", ["d1", "down"])
+@pytest.mark.parametrize("state", ["inactive", "failed", "activating"])
+def test_a_member_that_is_down_is_repaired_whatever_was_planned(
+    capsys: pytest.CaptureFixture[str],
+    down: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    planned: str,
+    state: str,
+) -> None:
+    """For example a crash loop, an OOM kill at each start, or the rest of a killed run."""
+    shown = systemd.parse_show("etcd.service", f"LoadState=loaded\nActiveState={state}\n")
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    result = run(etcd_member, capsys, **down, ended_play=OTHER_PLAY.holder.play, planned_digest=planned)
     assert not result.get("failed")
 
 
-def test_files_are_not_written_while_another_play_changes_the_member(
+def test_a_host_without_a_unit_has_no_stale_plan(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
+    result = run(etcd_member, capsys, name="m2", state="drained", planned_digest="down", **cluster)
+    assert not result.get("failed")
+
+
+@pytest.mark.parametrize(
+    "down", [OTHER_PLAY, replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m1"))], indirect=True
+)
+def test_files_are_not_written_while_another_play_changes_a_member(
     capsys: pytest.CaptureFixture[str], down: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its next member may be this one."""
     shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=active\n")
     monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
     refused = run(etcd_member, capsys, **down, restart=False, running_play=OTHER_PLAY.holder.play)
     assert refused["msg"].startswith("m2 cannot be changed now: host-2 holds the cluster's lock since")
+
+
+@pytest.mark.parametrize(
+    "down",
+    [
+        pytest.param(None, id="no quorum, no lock"),
+        replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m1", play=f"{BOOT}:10:4")),
+        replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m1", operation="backup", play="")),
+    ],
+    indirect=True,
+)
+def test_files_are_written_while_no_other_play_changes_a_member(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any]
+) -> None:
+    assert not run(etcd_member, capsys, **down, restart=False).get("failed")
