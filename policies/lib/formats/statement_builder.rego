@@ -164,3 +164,9 @@ _doubt(entry) := filled_in if {
 	regex.match(`^[A-Z][A-Z0-9_]*$`, sprintf("%v", [entry.value]))
 	canonical_name(entry) == "initial_cluster"
 }
+
+# A member's own name may be in capitals, but hardly with an underscore.
+_doubt(entry) := filled_in if {
+	regex.match(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`, sprintf("%v", [entry.value]))
+	canonical_name(entry) == "name"
+}

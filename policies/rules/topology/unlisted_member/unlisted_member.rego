@@ -18,9 +18,14 @@ deny contains finding if some finding in result.findings("topology/unlisted_memb
 
 problems contains result.problem(profile, own.name, text) if {
 	some profile in clusters.profiles
+	not "name" in profile.etcd.unknown
 	not "initial_cluster" in profile.etcd.unknown
+
+	# etcd ignores flags and variables if it has a config file.
+	not profile.etcd.config_file
 	[own] := _entries(profile.etcd, "name")
 	[list] := _entries(profile.etcd, "initial_cluster")
+	not _is_replaceable(profile, [own, list])
 	regex.match(_literal_list, list.value)
 	names := {name | [_, name] := regex.find_all_string_submatch_n(_member, list.value, -1)[_]}
 	regex.match(`^[\w.-]+$`, own.value)
@@ -37,6 +42,14 @@ problems contains result.problem(profile, own.name, text) if {
 _literal_list := `^\s*[\w.-]+=[^,=]+(,\s*[\w.-]+=[^,=]+)*[\s,]*$`
 
 _member := `([\w.-]+)=`
+
+# systemd lets EnvironmentFile= win over Environment=, and the linter has not read this file.
+_is_replaceable(profile, entries) if {
+	some entry in entries
+	entry.form == "env"
+	some written, _ in profile.unknown
+	startswith(written, "EnvironmentFile=")
+}
 
 _entries(etcd, setting) := [entry |
 	some entry in etcd.given
