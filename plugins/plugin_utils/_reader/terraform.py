@@ -87,10 +87,21 @@ def _words(block: Block, image: str, task: Block | None) -> list[str]:
     of_task = {inner.type: inner for inner in task.blocks} if task else {}
     if "env" in of_task:
         pairs += [f"{name}={value}" for name, (value, _line) in of_task["env"].attributes.items()]
-    memory = of_task["resources"].value("memory") if "resources" in of_task else block.value("memory")
+    memory = _hard_limit(block, of_task["resources"]) if "resources" in of_task else block.value("memory")
     # Docker's provider and Nomad give memory in MiB.
     limit = ["--memory", f"{memory}m"] if isinstance(memory, int) and memory else []
     return ["docker", "run", *limit, *(word for pair in pairs for word in ("-e", pair)), image, *_command(block)]
+
+
+def _hard_limit(config: Block, resources: Block) -> Any:
+    """Return the memory limit that Nomad's docker driver sets, None if an expression states it or there is none.
+
+    Above ``memory``, which the scheduler then only reserves, the larger of the other two counts (memoryLimits in drivers/docker/driver.go of Nomad).
+    """
+    above = [value for value in (resources.value("memory_max"), config.value("memory_hard_limit")) if value]
+    if not above:
+        return resources.value("memory")
+    return max(above) if all(isinstance(value, int) for value in above) else None
 
 
 def _command(block: Block) -> list[str]:

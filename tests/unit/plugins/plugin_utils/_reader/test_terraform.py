@@ -158,6 +158,27 @@ def test_a_task_of_nomad() -> None:
 
 
 @pytest.mark.parametrize(
+    ("resources", "config", "limit"),
+    [
+        ("memory_max = 4096", "", "4096m"),
+        ("memory_max = 0", "", "512m"),
+        # Unlimited in newer releases of Nomad.
+        ("memory_max = -1", "", None),
+        ("memory_max = var.most", "", None),
+        ("", "memory_hard_limit = 1024", "1024m"),
+        ("memory_max = 4096", "memory_hard_limit = 1024", "4096m"),
+        ("memory_max = 4096", "memory_hard_limit = var.most", None),
+    ],
+)
+def test_hard_memory_limit_of_a_task(resources: str, config: str, limit: str | None) -> None:
+    text = NOMAD.replace("memory = 512", f"memory = 512\n    {resources}").replace(
+        "config {", f"config {{\n    {config}"
+    )
+    [found] = [entry["headroom_member"]["limit"] for entry in contents(text)]
+    assert (found and found["size"]) == limit
+
+
+@pytest.mark.parametrize(
     ("text", "image"),
     [(PULLED + BY_RESOURCE, IMAGE), (BY_RESOURCE, None), (BY_RESOURCE.replace("image_id", 'name ? "a" : "b"'), None)],
 )
