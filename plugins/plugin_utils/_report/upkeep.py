@@ -6,9 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
+
+_DATE = "%Y-%m-%dT%H:%M:%SZ"
+# After the record the program still ends, and after a defragmentation the service checks etcd's memory limit.
+_END_OF_SERVICE = timedelta(minutes=1)
 
 # Operation of the timers → its name in the report.
 LABELS = {
@@ -31,23 +36,27 @@ def upkeep_problems(member: Member) -> Iterator[str]:
     """
     for operation, record in _records(member).items():
         failure = record.get("failure") or {}
-        if record.get("result") != "failed":
-            # Dates in ISO 8601 sort as text.
-            if failure and failure["at"] > record.get("started_at", ""):
-                unit = f"headroom-{operation}"
-                recorded = (
-                    f"its last record is from {record['started_at']}"
-                    if record.get("started_at")
-                    else "it has no record"
-                )
-                yield (
-                    f"{unit}.service failed at {failure['at']} ({failure['result']}), and {recorded}: "
-                    f"`journalctl -u {unit}` on the host shows the cause"
-                )
-            continue
-        done = record.get("last_done") or {}
-        before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"
-        yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
+        failed = record.get("result") == "failed"
+        # Dates in ISO 8601 sort as text.
+        if failure and failure["at"] > (_latest_end(record) if failed else record.get("started_at", "")):
+            unit = f"headroom-{operation}"
+            recorded = (
+                f"its last record is from {record['started_at']}" if record.get("started_at") else "it has no record"
+            )
+            yield (
+                f"{unit}.service failed at {failure['at']} ({failure['result']}), and {recorded}: "
+                f"`journalctl -u {unit}` on the host shows the cause"
+            )
+        elif failed:
+            done = record.get("last_done") or {}
+            before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"
+            yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
+
+
+def _latest_end(record: Mapping[str, Any]) -> str:
+    """Return the time up to which a failure of the service belongs to the run of a record."""
+    run = timedelta(seconds=float(record.get("seconds") or 0))
+    return (datetime.strptime(record["started_at"], _DATE) + run + _END_OF_SERVICE).strftime(_DATE)
 
 
 def backup_note(members: Sequence[Member]) -> list[str]:

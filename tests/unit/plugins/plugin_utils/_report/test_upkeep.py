@@ -69,6 +69,17 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
             "`journalctl -u headroom-snapshot` on the host shows the cause",
         ),
         ([{"snapshot": {**DONE, "failure": NO_RECORD}}], ", and its last record is from 2026-11-20T01:00:04Z: "),
+        # The service failed with the run of the record.
+        (
+            [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-22T03:00:06Z"}}}],
+            "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free",
+        ),
+        # A later run wrote no record, so that the recorded reason is outdated.
+        (
+            [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-23T01:00:00Z"}}}],
+            "! a: headroom-snapshot.service failed at 2026-11-23T01:00:00Z (exit-code, status 226), and its last record is from "
+            "2026-11-22T01:00:04Z: ",
+        ),
         ([{"snapshot": {**FAILED, "failure": NO_RECORD}}], "! a: the last backup failed at"),
     ],
 )
