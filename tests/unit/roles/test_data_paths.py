@@ -68,3 +68,19 @@ def test_paths_that_a_unit_cannot_contain(name: str, path: str, said: str) -> No
 @pytest.mark.parametrize("wal_dir", ["/srv/etcd-wal_1.0/member/my wal", "/srv/a:b;c#d$e/wal", ""])
 def test_paths_that_a_unit_can_contain(wal_dir: str) -> None:
     assert problems_of(etcd_wal_dir=wal_dir) == []
+
+
+DIRECTORIES = ["backup_dir", "backup_copy_dir", "drill_scratch_dir", "metrics_dir"]
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("etcd", ["etcd_data_dir", "etcd_wal_dir", "etcd_install_dir", "etcd_config_file"]),
+        ("etcd_maintenance", [f"etcd_maintenance_{directory}" for directory in DIRECTORIES]),
+    ],
+)
+def test_argument_specs_name_the_refused_paths(role: str, names: list[str]) -> None:
+    specs = DataLoader().load_from_file(str(ROLE.parent / role / "meta" / "argument_specs.yml"))
+    [sentence] = [text for text in specs["argument_specs"]["main"]["description"] if "whitespace" in text]
+    assert all(f"O({name})" in sentence for name in names)
