@@ -72,7 +72,9 @@ def asked(tmp_path: Path) -> Any:
         (tmp_path / name).chmod(0o755)
     (tmp_path / "backups").mkdir()
     programs = {f"{name}_path": str(tmp_path / name) for name in ("etcdctl", "etcdutl")}
-    yield {**programs, "endpoints": urls[:1], "dest": str(tmp_path / "backups"), "reserve": "1KB"}
+    # The programs are Python, which takes seconds to start on a busy machine.
+    limits = {"reserve": "1KB", "request_timeout": 60}
+    yield {**programs, "endpoints": urls[:1], "dest": str(tmp_path / "backups"), **limits}
     for server in servers:
         server.close()
 
