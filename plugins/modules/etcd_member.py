@@ -252,7 +252,7 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
     began = time.monotonic()
     deadline = began + params["timeout"]
     while not params["restart"] or is_down(systemd.show(params["unit"], link.timeout)):
-        # Without quorum there is no lock, and starting the member is the repair.
+        # A cluster without quorum grants no lock. Starting this member may restore the quorum, so it goes on without one.
         with contextlib.suppress(EtcdctlError):
             if wants_lock:
                 lock.acquire()

@@ -135,6 +135,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    CORRUPT,
     Alarm,
     Connection,
     failure_reason,
@@ -293,7 +294,7 @@ class Change:
         if not membership_change.orphaned_alarms(self.cluster) or self.module.check_mode:
             return
         endpoints = membership_change.voter_endpoints(self.cluster)
-        if self.cluster.has_alarm("CORRUPT"):
+        if self.cluster.has_alarm(CORRUPT):
             found = compare_members(self.link, endpoints, self.params["timeout"])
             if found.verdict != hashes.AGREE:
                 self.module.warn(f"The alarm CORRUPT stays set, and etcd refuses writes: {found.sentence()}.")

@@ -81,6 +81,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_sp
     divide_database,
     explain_space,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 
@@ -109,7 +110,7 @@ def main() -> None:
         module.fail_json(msg=f"not every voting member answers: {', '.join(silent)}; repair that first")
     module.exit_json(
         changed=False,
-        no_space=[alarm["member"] for alarm in cluster.alarms if alarm["type"] == "NOSPACE"],
+        no_space=[alarm["member"] for alarm in cluster.alarms if alarm["type"] == NOSPACE],
         fits=all(space.quota is None or space.size * 100 < space.quota * DISARM_BELOW for space in spaces),
         revision=min(revisions),
         leader=cluster.leader,

@@ -126,4 +126,4 @@ def test_a_member_that_is_down_is_left_to_the_play_that_holds_the_lock_for_it(me
     member.stop()
     with play(member, pause=0, unit="failed") as last:
         output = last.communicate(timeout=EVENT_SECONDS)[0]
-    assert last.returncode == 0, f"without quorum there is no lock, and starting the member is the repair: {output}"
+    assert last.returncode == 0, f"a cluster without quorum grants no lock, and its members must be startable: {output}"

@@ -29,7 +29,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import en
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -110,7 +112,7 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return the content of the backup's drill record."""
         return {
-            "drilled_at": time.strftime(store.DATE, time.gmtime(self.drilled_at)),
+            "drilled_at": format_utc(self.drilled_at),
             "etcd_version": self.plan.metadata.etcd_version,
             "seconds": round(self.seconds, 3),
             "reason": self.reason,
@@ -242,8 +244,3 @@ def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limi
     # The copy would require credentials of its cluster. Only this process can enter its folder.
     auth_flag.disable_authentication(database_path(data))
     return data
-
-
-def database_path(data_dir: str) -> str:
-    """Return the path of the database in a data dir."""
-    return os.path.join(data_dir, "member", "snap", "db")

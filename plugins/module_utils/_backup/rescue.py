@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool, run_etcdctl
 
 _PREFIX = "rescued"
@@ -108,7 +109,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
             data = os.path.join(folder, "data")
             _copy(source, data)
             described = _replay(request, tools, folder, data, limits)
-            database = os.path.join(data, "member", "snap", "db")
+            database = database_path(data)
             size, sha256 = _append_digest(database)
             status = check.read_status(database, tools.etcdutl_path, request.timeout, run_etcd_tool)
             metadata = Metadata(

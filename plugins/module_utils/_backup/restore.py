@@ -15,12 +15,11 @@ import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_space, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_space
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import Runner
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import (
     Restore,
@@ -29,7 +28,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
     read_json,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
 _PART = ".part"
@@ -209,7 +210,7 @@ def _unused_name(path: str) -> str:
 def check_stopped(data_dir: str) -> None:
     """Raise RestoreError while a process has the database open, which bbolt locks."""
     try:
-        handle = os.open(os.path.join(data_dir, "member", "snap", "db"), os.O_RDONLY)
+        handle = os.open(database_path(data_dir), os.O_RDONLY)
     except FileNotFoundError:
         return
     try:
@@ -221,7 +222,7 @@ def check_stopped(data_dir: str) -> None:
 
 
 def _write_marker(marker: str, record: dict[str, str], now: float) -> None:
-    record = {**record, "placed_at": time.strftime(store.DATE, time.gmtime(now))}
+    record = {**record, "placed_at": format_utc(now)}
     with open(f"{marker}{_PART}", "w", encoding="utf-8") as stream:
         json.dump(record, stream)
         stream.write("\n")

@@ -11,7 +11,6 @@ Invalid content raises SnapshotError; a failed system call raises OSError.
 
 from __future__ import annotations
 
-import calendar
 import contextlib
 import fcntl
 import itertools
@@ -24,6 +23,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 
 METADATA = ".json"
@@ -36,7 +36,6 @@ _SIDECARS = (*RECORDS, DRILL, _DRILL_PART)
 _HIDDEN = ".headroom-snapshot-"
 _LOCK = ".headroom-snapshot.lock"
 _STAMP = "%Y%m%dT%H%M%SZ"
-DATE = "%Y-%m-%dT%H:%M:%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # A snapshot's name; only further snapshots of the same second have a number.
 _NAME = re.compile(r"(.+-\d{8}T\d{6}Z)(?:-(\d+))?(\.db.*)")
@@ -88,7 +87,7 @@ class Metadata:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of the record."""
-        data = {"format": _FORMAT, **asdict(self), "taken_at": time.strftime(DATE, time.gmtime(self.taken_at))}
+        data = {"format": _FORMAT, **asdict(self), "taken_at": format_utc(self.taken_at)}
         return {name: value for name, value in data.items() if value or not name.startswith("encrypt")}
 
 
@@ -127,7 +126,7 @@ def parse_metadata(text: str, path: str) -> Metadata:
 
 def _parse_date(value: Any, path: str) -> int:
     try:
-        return calendar.timegm(time.strptime(value, DATE))
+        return parse_utc(value)
     except (TypeError, ValueError) as error:
         raise SnapshotError(f"{path}: taken_at is {value!r}, but must be a date like 2026-11-21T10:15:00Z") from error
 

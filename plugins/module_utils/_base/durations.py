@@ -1,16 +1,18 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse and format durations as Go writes them, and format times."""
+"""Parse and format durations as Go writes them, and times."""
 
 from __future__ import annotations
 
+import calendar
 import re
 import time
 from fractions import Fraction
 
 SECOND = 1_000_000_000
 HOUR = 3600 * SECOND
+_DATE = "%Y-%m-%dT%H:%M:%SZ"
 _NANOSECONDS = {
     "ns": 1,
     "us": 1_000,
@@ -58,4 +60,9 @@ def shorten_duration(text: str) -> str:
 
 def format_utc(seconds: float) -> str:
     """Return a time (seconds since 1970) as UTC in ISO 8601: 2026-11-21T12:40:00Z."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    return time.strftime(_DATE, time.gmtime(seconds))
+
+
+def parse_utc(text: str) -> int:
+    """Return the seconds since 1970 of a time that ``format_utc`` wrote. Raises ValueError, and TypeError for other types."""
+    return calendar.timegm(time.strptime(text, _DATE))

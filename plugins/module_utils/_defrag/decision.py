@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
     CONSTANTS_HIGH,
@@ -148,7 +149,7 @@ def cluster_verdict(
         return Verdict(
             False, f"not every voting member is healthy: {', '.join(unhealthy)}; repair that first", transient=True
         )
-    alarms = sorted({alarm["type"] for alarm in cluster.alarms} - {"NOSPACE"})
+    alarms = sorted({alarm["type"] for alarm in cluster.alarms} - {NOSPACE})
     if alarms:
         members = ", ".join(alarm["member"] for alarm in cluster.alarms if alarm["type"] in alarms)
         return Verdict(False, f"the alarm {', '.join(alarms)} is set for {members}; clear its cause first")

@@ -20,11 +20,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision 
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import read_host_capacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import is_defragmenting
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import CORRUPT, NOSPACE, disarm_nospace
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import disarm_nospace
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import DISARM_BELOW
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    CORRUPT,
+    NOSPACE,
     Connection,
     command_line,
     failure_reason,

@@ -36,7 +36,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
     observe_cluster,
     view_cluster,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE, Connection
 
 OPERATION = "defragmentation"
 # How long a member waits for each member that is earlier in the order.
@@ -108,7 +108,7 @@ def _try_once(
     if not verdict.go:
         # Another host may have started since the lock was read; its member looks unhealthy during that time.
         worth_waiting = _lock_holder(connection, request.endpoints) or (
-            verdict.transient and (waited < GRACE_SECONDS or view.cluster.has_alarm("NOSPACE"))
+            verdict.transient and (waited < GRACE_SECONDS or view.cluster.has_alarm(NOSPACE))
         )
         return (None, verdict) if worth_waiting else (skipped_outcome(view, name, verdict), verdict)
     try:

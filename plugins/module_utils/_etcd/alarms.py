@@ -14,7 +14,10 @@ import json
 from collections.abc import Collection
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import REMEDY_OF_CORRUPTION
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    CORRUPT,
+    NOSPACE,
     Alarm,
     Connection,
     EtcdctlError,
@@ -22,7 +25,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     run_etcdctl,
 )
 
-NOSPACE, CORRUPT = "NOSPACE", "CORRUPT"
 # etcdctl prints the numbers of AlarmType in api/etcdserverpb/rpc.proto.
 _TYPES = {1: NOSPACE, 2: CORRUPT}
 
@@ -74,10 +76,7 @@ def refuse_corrupt(alarms: list[Alarm], consequence: str) -> None:
     """Raise AlarmError if CORRUPT is set."""
     corrupt = [alarm for alarm in alarms if alarm.type == CORRUPT]
     if corrupt:
-        raise AlarmError(
-            f"the alarm {describe_alarms(corrupt)} is set, {consequence}. Replace the member that differs (`headroom integrity` on the "
-            "leader's host names it) with playbooks/replace.yml, or restore a backup"
-        )
+        raise AlarmError(f"the alarm {describe_alarms(corrupt)} is set, {consequence}; {REMEDY_OF_CORRUPTION}")
 
 
 def describe_alarms(alarms: Collection[Alarm]) -> str:
@@ -114,7 +113,7 @@ def disarm_alarms(connection: Connection, endpoints: list[str], alarms: Collecti
 
 def _deactivate(connection: Connection, endpoints: list[str], alarm: Alarm) -> str:
     """Disarm one alarm through the gateway of the first member that does it. Returns the last error, empty if it was disarmed."""
-    problem = "there is no endpoint"
+    problem = "no endpoint is given"
     for url in endpoints:
         try:
             http_api.deactivate_alarm(connection, url, alarm)

@@ -8,6 +8,7 @@ Files are opened with buffering=0, so that each read sees what etcd has written.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from io import FileIO
@@ -25,6 +26,11 @@ _MIN_PAGE_SIZE = 512
 # More pages than the largest value needs, and more levels than any database has.
 _MAX_OVERFLOW, _MAX_DEPTH = 1024, 64
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+def database_path(data_dir: str) -> str:
+    """Return the path of the database in a member's data dir."""
+    return os.path.join(data_dir, "member", "snap", "db")
 
 
 class FormatError(ValueError):

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    CORRUPT,
     Alarm,
     Health,
     MemberList,
@@ -18,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 # The member id of an alarm for the whole cluster.
 _NO_MEMBER = "0"
+REMEDY_OF_CORRUPTION = "replace the member that differs (`headroom integrity` on the leader's host names it) with playbooks/replace.yml, or restore a backup"
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,10 @@ class Cluster:
     @property
     def corruption(self) -> str:
         """Return the error of a cluster for which the alarm CORRUPT is set; empty if it is not."""
-        corrupt = self.with_alarm("CORRUPT")
+        corrupt = self.with_alarm(CORRUPT)
         if not corrupt:
             return ""
-        return (
-            f"the alarm CORRUPT is set for {', '.join(corrupt)}; replace the member that differs (`headroom integrity` on the leader's host names it) "
-            "with playbooks/replace.yml, or restore a backup"
-        )
+        return f"the alarm CORRUPT is set for {', '.join(corrupt)}; {REMEDY_OF_CORRUPTION}"
 
     @property
     def unreachable(self) -> str:

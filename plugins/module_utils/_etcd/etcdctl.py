@@ -90,6 +90,9 @@ class Health:
     error: str
 
 
+NOSPACE, CORRUPT = "NOSPACE", "CORRUPT"
+
+
 @dataclass(frozen=True)
 class Alarm:
     """An alarm that is set: NOSPACE or CORRUPT, and the member that raised it."""

@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
+    CORRUPT,
     Connection,
     EtcdctlError,
     Status,
@@ -63,7 +64,7 @@ def _is_same(one: Comparison, other: Comparison) -> bool:
 def _compare_once(connection: Connection, cluster: Cluster, timeout: float) -> Comparison:
     voters = [member for member in cluster.members if member.votes]
     names = [member.name or member.id for member in voters]
-    corrupt = sorted(cluster.with_alarm("CORRUPT"))
+    corrupt = sorted(cluster.with_alarm(CORRUPT))
     leader = next((member for member in voters if member.role == "leader"), None)
     status = _status(connection, leader) if leader else None
     if status is None:

@@ -10,14 +10,12 @@ ISO 8601), ``seconds``, ``settled`` (nothing is left to be done), and entries of
 
 from __future__ import annotations
 
-import calendar
 import json
 import os
-import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
 
@@ -25,15 +23,10 @@ OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
 # The role etcd_maintenance configures this directory.
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
-_DATE = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def _ended(record: Mapping[str, Any]) -> float:
-    return round(_seconds(record["started_at"]) + float(record["seconds"]))
-
-
-def _seconds(date: str) -> float:
-    return float(calendar.timegm(time.strptime(date, _DATE)))
+    return round(parse_utc(record["started_at"]) + float(record["seconds"]))
 
 
 # Name, help, and a function that returns the value for a record, None if the record lacks it.
@@ -48,7 +41,7 @@ _GAUGES = (
     (
         "last_settled_timestamp_seconds",
         "When the operation last left nothing to be done.",
-        lambda one: _seconds(one["last_settled_at"]) if one.get("last_settled_at") else None,
+        lambda one: float(parse_utc(one["last_settled_at"])) if one.get("last_settled_at") else None,
     ),
     ("last_run_duration_seconds", "How long the last run took.", lambda one: one["seconds"]),
 )
@@ -113,7 +106,9 @@ def format_metrics(
     backup = (records.get("snapshot") or {}).get("newest_at")
     if backup:
         description = "When the newest backup of the cluster was taken, on any host."
-        lines += format_gauge("headroom_backup_newest_timestamp_seconds", description, [(labels, _seconds(backup))])
+        lines += format_gauge(
+            "headroom_backup_newest_timestamp_seconds", description, [(labels, float(parse_utc(backup)))]
+        )
     lines += _integrity_gauges(labels, (records.get("integrity") or {}).get("comparison"))
     if expiries:
         ends = [({**labels, "certificate": name}, time) for name, time in sorted(expiries.items())]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _unreachable(cluster: Cluster) -> Verdict | None:
 
 def _others_problem(cluster: Cluster, member_id: str, max_lag: int) -> Verdict | None:
     """Return why the other voters do not accept a change of the members now."""
-    full = cluster.with_alarm("NOSPACE")
+    full = cluster.with_alarm(NOSPACE)
     if full:
         return Verdict(
             member_id=member_id,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import CORRUPT, NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, space
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
@@ -146,7 +147,7 @@ def _plan_host(
 
 
 def _is_healthy(entry: Mapping[str, Any]) -> bool:
-    return bool(entry["healthy"]) and "CORRUPT" not in entry.get("alarms", [])
+    return bool(entry["healthy"]) and CORRUPT not in entry.get("alarms", [])
 
 
 def _describe_other_data(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
@@ -276,8 +277,8 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> lis
         if member["id"] not in going
         for kind in member["alarms"]
     ]
-    full = sorted(name for name, kind in alarms if kind == "NOSPACE")
-    corrupt = sorted(name for name, kind in alarms if kind == "CORRUPT")
+    full = sorted(name for name, kind in alarms if kind == NOSPACE)
+    corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)
     return [
         *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; run playbooks/nospace.yml first"] if full else []),
         *(

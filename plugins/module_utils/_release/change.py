@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import release_steps, releases
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease
 
@@ -158,7 +159,7 @@ def _was_changed(member: Member, request: Request) -> bool:
 
 
 def _alarm_problems(cluster: Cluster) -> Iterator[str]:
-    full = cluster.with_alarm("NOSPACE")
+    full = cluster.with_alarm(NOSPACE)
     if full:
         yield f"the alarm NOSPACE is set for {', '.join(full)}: free space with the playbook nospace first"
     if cluster.corruption:

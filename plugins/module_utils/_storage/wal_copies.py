@@ -36,7 +36,7 @@ def exclusive_move(source: str) -> Iterator[None]:
     parent = os.path.dirname(source.rstrip("/"))
     try:
         handle = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # without the folder there is no log to copy
+    except OSError:  # the folder does not exist, and so neither does a log in it
         yield
         return
     try:

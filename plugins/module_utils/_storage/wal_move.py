@@ -32,6 +32,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copies import (
@@ -99,7 +100,7 @@ def member_facts(data_dir: str, wal_dir: str | None, config: str = "") -> dict[s
     dir than ``wal_dir``. A link from one of these folders to another is not a second log. etcd_host_info's RETURN documents
     the keys.
     """
-    database = os.path.join(data_dir, "member", "snap", "db")
+    database = database_path(data_dir)
     named = [os.path.join(data_dir, "member", "wal"), wal_dir, configured_wal_dir(config)]
     folders = list(dict.fromkeys(folder.rstrip("/") for folder in named if folder))
     real = {os.path.realpath(folder) for folder in folders if not os.path.islink(folder)}

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
 
-_DATE = "%Y-%m-%dT%H:%M:%SZ"
 # After the record the program still ends, and after a defragmentation the service checks etcd's memory limit.
-_END_OF_SERVICE = timedelta(minutes=1)
+_END_SECONDS = 60
 
 # Operation of the timers → its name in the report.
 LABELS = {
@@ -55,8 +54,7 @@ def upkeep_problems(member: Member) -> Iterator[str]:
 
 def _latest_end(record: Mapping[str, Any]) -> str:
     """Return the time up to which a failure of the service belongs to the run of a record."""
-    run = timedelta(seconds=float(record.get("seconds") or 0))
-    return (datetime.strptime(record["started_at"], _DATE) + run + _END_OF_SERVICE).strftime(_DATE)
+    return format_utc(parse_utc(record["started_at"]) + float(record.get("seconds") or 0) + _END_SECONDS)
 
 
 def backup_note(members: Sequence[Member]) -> list[str]:
