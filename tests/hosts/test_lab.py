@@ -13,7 +13,9 @@ from conftest import PROJECT
 from bench.common.campaign.hosts import ROOT, podman
 
 NETWORK = "headroom-test-of-a-network"
-CHAIN = "NETAVARK-" + hashlib.sha512(NETWORK.encode()).hexdigest()[:13].upper()
+CHAIN, OTHER = (
+    "NETAVARK-" + hashlib.sha512(name.encode()).hexdigest()[:13].upper() for name in (NETWORK, f"{NETWORK}-of-another")
+)
 
 
 def nat(*words, check=True):
@@ -26,14 +28,30 @@ def create():
     return subprocess.run([PROJECT / "lab/network", NETWORK], check=True, capture_output=True, text=True).stdout
 
 
-def test_a_network_begins_without_the_rules_of_a_killed_one():
+def jumps():
+    """The rules that lead from POSTROUTING to the chains of the two networks."""
+    return [rule for rule in nat("-S", "POSTROUTING").splitlines() if rule.endswith((CHAIN, OTHER))]
+
+
+def test_a_network_begins_without_the_rules_of_killed_ones():
     try:
-        nat("-N", CHAIN, check=False)
-        nat("-A", CHAIN, "!", "-d", "224.0.0.0/4", "-j", "MASQUERADE")
+        # The subnet that the new network gets was the one of another network.
+        create()
+        subnet = podman("network", "inspect", NETWORK, "--format", "{{(index .Subnets 0).Subnet}}").strip()
+        podman("network", "rm", NETWORK)
+        for chain, source in ((CHAIN, "198.51.100.0/24"), (OTHER, subnet), (OTHER, "203.0.113.0/24")):
+            nat("-N", chain, check=False)
+            nat("-A", chain, "!", "-d", "224.0.0.0/4", "-j", "MASQUERADE")
+            nat("-A", "POSTROUTING", "-s", source, "-j", chain)
         assert NETWORK in create()
+        assert subnet in podman("network", "inspect", NETWORK)
         assert nat("-S", CHAIN) == f"-N {CHAIN}\n"
+        assert jumps() == [f"-A POSTROUTING -s 203.0.113.0/24 -j {OTHER}"]
         assert create() == ""
     finally:
         podman("network", "rm", NETWORK, check=False)
-        nat("-F", CHAIN, check=False)
-        nat("-X", CHAIN, check=False)
+        for rule in jumps():
+            nat("-D", *rule.split()[1:], check=False)
+        for chain in (CHAIN, OTHER):
+            nat("-F", chain, check=False)
+            nat("-X", chain, check=False)
