@@ -26,6 +26,7 @@ import yaml
 
 from tools.formulas_table import table as formulas_table
 from tools.rego_from_formulas import called_by_policies, rego
+from tools.spellings import spellings
 
 PROJECT = Path(__file__).resolve().parents[1]
 MODEL = PROJECT / "model"
@@ -264,7 +265,8 @@ def python(model: dict[str, Any]) -> str:
 
 def data(model: dict[str, Any]) -> str:
     """Return the document for Rego, which computes with the high ends alone."""
-    document = {**model, "constants": model["constants"]["high"]}
+    tables = {"spellings": spellings(model), "variables": {f"etcd_{name}": name for name in model["settings"]}}
+    document = {**model, "constants": model["constants"]["high"], **tables}
     return json.dumps({"headroom": {"model": document}}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -15,7 +15,7 @@ _most_members := 9
 
 # Member → statement.
 statements(document) := {_label(name, size, number): object.union_n([statement, own, {"members": _members(size, statement)}, {"resource": name | size != null}]) |
-	names := {id: _name(document, vocabulary) | some id, vocabulary in data.headroom.vocabularies; _is_detected(document, vocabulary)}
+	names := {id: _name(document, data.headroom.vocabularies[id]) | some id in _detected(document)}
 	some id, _ in names
 	vocabulary := data.headroom.vocabularies[id]
 	statement := _statement(id, vocabulary, document)
@@ -32,14 +32,26 @@ _distinct(names, id) := sprintf("%s (%s)", [names[id], id]) if {
 	name == names[id]
 } else := names[id]
 
-_is_detected(document, vocabulary) if {
+_detected(document) := {id |
+	some id in _possible(document)
+	vocabulary := data.headroom.vocabularies[id]
 	_matches_any(document, vocabulary.detect)
 	not _matches_any(document, object.get(vocabulary, "exclude", []))
 }
 
+# Most documents lack the key that a vocabulary's first sign begins with, and are not compared further.
+_possible(document) := {id | some [key, id] in _first_keys; object.get(document, key, null) != null}
+
+_first_keys := {[key, id] |
+	some id, vocabulary in data.headroom.vocabularies
+	some signs in vocabulary.detect
+	key := split(min(object.keys(signs)), ".")[0]
+}
+
 # Whether a document says that etcd is elsewhere: an external cluster, another database, or a host without etcd.
 is_elsewhere(document) if {
-	some vocabulary in data.headroom.vocabularies
+	some id in _possible(document)
+	vocabulary := data.headroom.vocabularies[id]
 	_matches_any(document, vocabulary.detect)
 	outside := [signs | some signs in vocabulary.exclude; some path, _ in signs; regex.match(`(?i)external|type$`, path)]
 	_matches_any(document, outside)
@@ -59,9 +71,14 @@ _at(document, path) := _below(items[0], after) if {
 }
 
 _below(document, path) := value if {
-	value := object.get(document, [_step(step) | some step in split(path, ".")], null)
+	value := object.get(document, _steps(path), null)
 	value != null
 }
+
+# Most paths have no index.
+_steps(path) := split(path, ".") if {
+	not regex.match(`(^|\.)[0-9]+(\.|$)`, path)
+} else := [_step(step) | some step in split(path, ".")]
 
 _step(step) := to_number(step) if {
 	regex.match(`^[0-9]+$`, step)

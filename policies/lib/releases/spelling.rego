@@ -10,9 +10,6 @@ import data.headroom.releases
 import data.headroom.releases.value_types
 import data.headroom.units
 
-# The environment variable that etcd derives from a flag.
-env(flag) := sprintf("ETCD_%s", [upper(replace(flag, "-", "_"))])
-
 # The flag behind a spelling: snapshot-count for ETCD_SNAPSHOT_COUNT.
 as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-")) if {
 	form == "env"
@@ -24,61 +21,34 @@ is_etcd_variable(name) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, name)
 # Whether only a server has a use for it: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
 is_server_variable(name) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, name)
 
-# A key of the config file without a flag of that name.
-_keys_only := {"experimental-snapshot-catch-up-entries"}
-
-# Variables that etcd reads although no flag has their name.
-_env_only := {"ETCD_UNSUPPORTED_ARCH", "ETCD_VERIFY"}
-
-# Most keys are flags as well; the model lists both spellings of those that differ.
-_flags := {series: found |
-	some series, release in model.series
-	named := {entry.flag | some entries in model.settings; entry := entries[series]; is_string(entry.flag)}
-	top := {key | some key, _ in release.config_keys; not contains(key, ".")}
-	differing := {entry.key | some entries in model.settings; entry := entries[series]; is_string(entry.key); entry.key != entry.flag}
-	old := object.keys(release.deprecated) | object.keys(release.misread)
-	other := {"config-file", "version", "help"} | {flag | some flag in release.flags_only}
-	found := ((named | (top - differing)) | (old | other)) - _keys_only
-}
-
-# Series → form → all accepted spellings.
-spellings := {series: {"flag": found, "env": (variables | _env_only), "key": _keys[series]} |
-	some series, found in object.union(_flags, _older_flags)
-	variables := {env(flag) | some flag in found}
-}
-
-_keys := object.union(
-	{series: (object.keys(release.config_keys) | {key | some key in release.proxy_keys}) | some series, release in model.series},
-	{series: {key | some key in release.key} | some series, release in model.older},
-)
-
-_older_flags := {series: {flag | some flag in array.concat(release.flag, ["config-file", "version", "help"])} | some series, release in model.older}
-
 # The series whose spellings apply to a release; undefined if the model lacks them.
 table(version) := series if {
 	series := concat(".", array.slice(split(version, "."), 0, 2))
-	spellings[series]
+	model.spellings[series]
 }
 
 # Whether a release accepts a spelling; for an unknown release, whether any does.
-is_known(version, form, spelling) if spelling in spellings[table(version)][form]
+is_known(version, form, spelling) if _is_in(table(version), form, spelling)
 
 is_known(_, "env", spelling) if _go_runtime[spelling]
 
 is_known(version, form, spelling) if {
 	not table(version)
-	some forms in spellings
-	spelling in forms[form]
+	is_of_any_series(form, spelling)
 }
 
-# Series → form → spelling → canonical name.
-_settings := {series: {
-	"flag": {entry.flag: name | some name, entry in settings; is_string(entry.flag)},
-	"env": {env(entry.flag): name | some name, entry in settings; is_string(entry.flag)},
-	"key": {entry.key: name | some name, entry in settings; is_string(entry.key)},
-} |
-	some series, _ in model.series
-	settings := {name: entries[series] | some name, entries in model.settings; entries[series]}
+# Whether any release accepts a spelling.
+is_of_any_series(form, spelling) if {
+	some series, _ in model.spellings
+	_is_in(series, form, spelling)
+}
+
+_is_in(series, form, spelling) if model.spellings[series][form][spelling]
+
+# Undefined where the series lacks the spelling or the model has no setting for it.
+_setting_in(series, form, spelling) := name if {
+	name := model.spellings[series][form][spelling]
+	name != null
 }
 
 _newest_first := array.reverse(sort(object.keys(model.series)))
@@ -91,10 +61,10 @@ _go_runtime := {"GOGC": "gogc", "GOMEMLIMIT": "gomemlimit"}
 setting(_, "env", spelling) := _go_runtime[spelling]
 
 setting(version, form, spelling) := name if {
-	name := _settings[releases.series(version)][form][spelling]
+	name := _setting_in(releases.series(version), form, spelling)
 } else := name if {
 	is_known(version, form, spelling)
-	name := [found | some series in _newest_first; found := _settings[series][form][spelling]][0]
+	name := [found | some series in _newest_first; found := _setting_in(series, form, spelling)][0]
 }
 
 # The type that a release expects for a spelling; undefined if the model has none. null as in setting().

@@ -25,19 +25,14 @@ remedy(version, given) := "" if {
 # variable that merely begins with ETCD_. Such a setting needs no denial.
 is_without_effect(version, given) if {
 	given.form != "flag"
-	_is_of_another_series(given)
+	spelling.is_of_any_series(given.form, given.spelling)
 	not regex.match(`use |called |resets`, remedy(version, given))
 }
 
 is_without_effect(version, given) if {
 	given.form == "env"
-	not _is_of_another_series(given)
+	not spelling.is_of_any_series(given.form, given.spelling)
 	remedy(version, given) == ""
-}
-
-_is_of_another_series(given) if {
-	some forms in spelling.spellings
-	given.spelling in forms[given.form]
 }
 
 _remedy(version, given, flag) := sprintf("; %s", [reason]) if {

@@ -20,10 +20,10 @@ import data.headroom.units
 _not_etcd_settings := {"gogc", "gomemlimit", "memory_high", "memory_max"}
 
 # These differ between the members of a profile.
-_identity := {"name"}
+_identity := {"etcd_name"}
 
 # Variable → canonical name.
-_variables := {sprintf("etcd_%s", [name]): name | some name in ((object.keys(model.settings) | _not_etcd_settings) - _identity)}
+_variables := object.remove(object.union(model.variables, {sprintf("etcd_%s", [name]): name | some name in _not_etcd_settings}), _identity)
 
 # The variables that rules about members read. Members with equal values form one profile.
 member_variables := object.keys(_variables) | {
@@ -124,16 +124,12 @@ _is_section(version, section, keys) if {
 	startswith(other, sprintf("%s.", [section]))
 }
 
-# Series → config-file key → canonical name.
-_by_key := {series: {entries[series].key: name | some name, entries in model.settings; entries[series].key != null} |
-	some series, _ in model.series
-}
-
 # A key may be given twice, within its section and as "section.key".
 _settings_given(version, given) := {name: entries[0] |
 	count(given) > 0
-	canonical := _by_key[releases.series(version)]
+	canonical := model.spellings[releases.series(version)].key
 	some name in {canonical[entry.spelling] | some entry in given; entry.value != null}
+	name != null
 	entries := [entry | some entry in given; entry.value != null; canonical[entry.spelling] == name]
 }
 
