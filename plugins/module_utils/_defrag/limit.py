@@ -16,11 +16,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limi
 
 
 def is_defragmenting(connection: Connection, endpoint: str) -> bool:
-    """Return whether the member at a URL is being defragmented; false if it returns no metrics."""
+    """Return whether the member at a URL is being defragmented; true if it returns no metrics, since it may be."""
     try:
         return parse_member_metrics(fetch_metrics(connection, endpoint), 0).defragmenting
     except EtcdctlError:
-        return False
+        return True
 
 
 def restore_limit(unit: str, connection: Connection, endpoint: str) -> str:

@@ -206,7 +206,9 @@ def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool
     for member in (member for member in cluster.members if member.votes):
         metrics = view.metrics.get(member.name)
         quota = member.db_quota or (metrics.quota if isinstance(metrics, MemberMetrics) else None)
-        if not quota or member.db_size is None or member.db_size * 100 >= quota * DISARM_BELOW:
+        if not quota or member.db_size is None:
+            return False
+        if quota > 0 and member.db_size * 100 >= quota * DISARM_BELOW:  # a negative quota is no quota
             return False
     return bool(disarm_nospace(connection, request.endpoints))
 

@@ -25,7 +25,7 @@ DISARM_BELOW = 90
 class DatabaseSpace:
     """The parts of one member's database in bytes; live data and history are estimated from their revision counts.
 
-    quota: None if the member reports none. keys, revisions: the numbers of live keys and of older revisions.
+    quota: None if the member reports none, or has none: etcd takes a negative quota as no quota. keys, revisions: the numbers of live keys and of older revisions.
     """
 
     member: str
@@ -46,12 +46,13 @@ class DatabaseSpace:
 def divide_database(member: Member, metrics: MemberMetrics) -> DatabaseSpace:
     """Return the parts of a member's database."""
     size, used = member.db_size or 0, member.db_size_in_use or 0
+    quota = member.db_quota or metrics.quota
     keys, revisions = metrics.keys or 0, metrics.history or 0
     live = used * keys // (keys + revisions) if keys + revisions else used
     return DatabaseSpace(
         member=member.name,
         size=size,
-        quota=member.db_quota or metrics.quota,
+        quota=None if quota is None or quota < 0 else quota,
         live=live,
         history=used - live,
         free=max(0, size - used),

@@ -143,22 +143,36 @@ def _write_limits(path: Path, limits: dict[str, str]) -> None:
 
 
 def _wait_below(unit: str, limit: str, busy: Callable[[], bool]) -> str:
-    """Wait until RssAnon is below the limit and the process is not busy, or until the process is gone."""
+    """Wait until RssAnon is below the limit and the process is not busy, or until the process is gone.
+
+    Without an answer from systemd the process is taken to be there: a limit that is too low would end it.
+    """
     if not limit.isdigit():
         return ""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        pid = systemd.show(unit, 3.0).pid
-        used = (read_process(Path("/"), pid) or {}).get("rss_anon") if pid else None
-        if used is None:
+        pid = _main_pid(unit)
+        if pid == 0:
             return ""
-        working = busy()
-        if not working and used + _SPARE <= int(limit):
+        used = (read_process(Path("/"), pid) or {}).get("rss_anon") if pid else None
+        working = used is None or busy()
+        if not working and used is not None and used + _SPARE <= int(limit):
             return ""
         if time.monotonic() >= deadline:
-            reason = "is still at work" if working else f"still has {used} bytes of heap, and the limit is {limit}"
+            reason = f"still has {used} bytes of heap, and the limit is {limit}"
+            if used is None:
+                reason = "cannot be inspected" if pid else "is unknown, because systemd does not answer"
+            elif working:
+                reason = "is still at work"
             return f"the limit of {unit} stays raised until the next run: the process {reason}"
         time.sleep(1.0)
+
+
+def _main_pid(unit: str) -> int | None:
+    """Return the process of a unit, 0 if it has none, and None if systemd does not answer."""
+    for answer in systemd.properties([unit], ["MainPID"], 10.0):
+        return int(answer.get("MainPID") or 0)
+    return None
 
 
 def _properties(unit: str) -> dict[str, str]:

@@ -82,7 +82,11 @@ def test_a_member_that_never_returns_its_status_does_not_serve(answers: list[Clu
     assert outcome.reason == "m1 was defragmented, but does not serve 0.5 s later"
 
 
-@pytest.mark.parametrize(("other", "disarmed"), [(SMALL, True), (NO_STATUS, False)])
+@pytest.mark.parametrize(
+    ("other", "disarmed"),
+    [(SMALL, True), (NO_STATUS, False), ({**SMALL, "db_quota": -1}, True)],
+    ids=["small", "no status", "no quota"],
+)
 def test_nospace_stays_while_the_size_of_a_database_is_unknown(
     answers: list[ClusterView], other: dict[str, int], disarmed: bool
 ) -> None:

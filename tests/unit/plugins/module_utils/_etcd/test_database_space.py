@@ -36,10 +36,18 @@ def test_live_data_and_history_are_divided_by_their_revisions() -> None:
         (divided(90, 80, keys=100, history=300), "mostly history: compact it"),
         (divided(90, 10, keys=100, history=0), "mostly free pages: defragment"),
         (divided(95, 90, keys=90, history=10, quota=None), "mostly live data"),
+        (divided(95, 90, keys=90, history=10, quota=-1), "mostly live data"),
     ],
 )
 def test_remedy_follows_from_the_largest_part(space: Any, remedy: str) -> None:
     assert remedy in explain_space(space)
+
+
+@pytest.mark.parametrize("quota", [None, -1])
+def test_without_a_quota_none_is_named(quota: int | None) -> None:
+    space = divided(90, 80, keys=100, history=300, quota=quota)
+    assert space.quota is None
+    assert explain_space(space).startswith("m1 uses 90.0 MiB: live data")
 
 
 def test_explanation_names_every_part() -> None:

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
@@ -73,7 +72,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script = tmp_path / "bin" / "systemctl"
     script.write_text(SYSTEMCTL.format(python=sys.executable, home=str(tmp_path)))
     script.chmod(0o755)
-    (tmp_path / "state").write_text(json.dumps({"MemoryMax": "1000", "MemoryHigh": "900"}))
+    (tmp_path / "state").write_text(json.dumps({**BEFORE, "MainPID": "0"}))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(memory_limit, "CONTROL", tmp_path / "control")
     monkeypatch.setattr(memory_limit, "SAVED_LIMITS", tmp_path / "saved")
@@ -82,7 +81,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def limits(home: Path) -> dict[str, str]:
     found: dict[str, str] = json.loads((home / "state").read_text())
-    return found
+    return {name: found[name] for name in BEFORE}
 
 
 def idle() -> bool:
@@ -158,7 +157,7 @@ def test_the_limit_stays_while_the_work_continues_without_the_run(home: Path, mo
     """etcd continues a defragmentation whose client timed out or was killed."""
     answers = [True, True, False]
     monkeypatch.setattr(memory_limit, "read_process", lambda *_arguments: {"rss_anon": 1})
-    monkeypatch.setattr(memory_limit.systemd, "show", lambda *_arguments: SimpleNamespace(pid=1))
+    monkeypatch.setattr(memory_limit, "_main_pid", lambda _unit: 1)
     monkeypatch.setattr(memory_limit.time, "sleep", lambda _seconds: None)
     monkeypatch.setattr(memory_limit, "_SPARE", 0)
 
@@ -175,6 +174,22 @@ def test_the_limit_stays_while_the_work_continues_without_the_run(home: Path, mo
     assert raising.problem == "the limit of etcd.service stays raised until the next run: the process is still at work"
     assert limits(home)["MemoryMax"] == "5000"
     assert memory_limit.restore("etcd.service", idle) == "" and limits(home) == BEFORE
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [([], "is unknown, because systemd does not answer"), ([{"MainPID": "1"}], "cannot be inspected")],
+)
+def test_the_limit_stays_while_the_process_cannot_be_seen(
+    home: Path, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, str]], reason: str
+) -> None:
+    monkeypatch.setattr(memory_limit.systemd, "properties", lambda *_arguments: answers)
+    monkeypatch.setattr(memory_limit, "read_process", lambda *_arguments: None)
+    monkeypatch.setattr(memory_limit, "PATIENCE_SECONDS", 0.0)
+    with memory_limit.raised("etcd.service", 5000, idle) as raising:
+        pass
+    assert raising.problem == f"the limit of etcd.service stays raised until the next run: the process {reason}"
+    assert limits(home)["MemoryMax"] == "5000"
 
 
 def test_systemd_refuses(home: Path) -> None:
