@@ -9,7 +9,7 @@ from typing import Any
 
 # A key of the config file without a flag of that name.
 KEYS_ONLY = {"experimental-snapshot-catch-up-entries"}
-# Flags that are no settings.
+# Flags for which the model has no setting.
 NO_SETTINGS = {"config-file", "version", "help"}
 # Variables that etcd reads although no flag has their name.
 VARIABLES_ONLY = ("ETCD_UNSUPPORTED_ARCH", "ETCD_VERIFY")

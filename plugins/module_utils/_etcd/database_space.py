@@ -25,7 +25,8 @@ DISARM_BELOW = 90
 class DatabaseSpace:
     """The parts of one member's database in bytes; live data and history are estimated from their revision counts.
 
-    quota: None if the member reports none, or has none: etcd takes a negative quota as no quota. keys, revisions: the numbers of live keys and of older revisions.
+    quota: None if the member reports none, or has none: etcd takes a negative quota as no quota.
+    keys, revisions: the numbers of live keys and of older revisions.
     """
 
     member: str
