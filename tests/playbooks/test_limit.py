@@ -66,15 +66,17 @@ def role(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def describe(folder: Path, role: Path, inventory: dict[str, Any], limit: str) -> tuple[int, str]:
-    """Describe the members of a run with --limit; return the exit status and the output."""
+def describe(
+    folder: Path, role: Path, inventory: dict[str, Any], limit: str, variables: dict[str, str] | None = None
+) -> tuple[int, str]:
+    """Describe the members of a run with --limit and variables of the play; return the exit status and the output."""
     plays = [
         {"name": "Find the hosts", "ansible.builtin.import_playbook": str(PROJECT / "playbooks" / "_targets.yml")},
         {
             "name": "Describe the members",
             "hosts": "etcd_targets",
             "gather_facts": False,
-            "vars": FACTS,
+            "vars": {**FACTS, **(variables or {})},
             "tasks": [
                 {
                     "name": "Describe the members",
@@ -128,3 +130,28 @@ def test_a_part_of_a_cluster_is_refused(
 ) -> None:
     code, output = describe(tmp_path, role, inventory, limit)
     assert code == 2 and problem in output, output
+
+
+# Names that hostvars does not have: by an expression with a default of the role, by the play, and by an expression with a variable of the play.
+ETCD = {"etcd": hosts("a")}
+NAMED_BY_EXPRESSION = {"etcd": hosts("a", etcd_cluster_name="{{ etcd_group }}-prod")}
+NAMED_BY_PLAY = {"etcd": hosts("a", etcd_cluster_name="{{ prefix }}-prod")}
+
+
+@pytest.mark.parametrize(
+    ("inventory", "variables", "cluster"),
+    [
+        (NAMED_BY_EXPRESSION, {}, "etcd-prod"),
+        (NAMED_BY_PLAY, {"prefix": "x"}, "x-prod"),
+        (ETCD, {"etcd_cluster_name": "main"}, "main"),
+    ],
+    ids=["a default of the role", "a variable of the play", "the play"],
+)
+def test_a_part_is_refused_where_only_the_play_knows_the_name(
+    tmp_path: Path, role: Path, inventory: dict[str, Any], variables: dict[str, str], cluster: str
+) -> None:
+    code, output = describe(tmp_path, role, inventory, "a1,a2,a3", variables)
+    assert code == 0 and f"msg: {cluster}:3; PLAY RECAP" in output, output
+    code, output = describe(tmp_path, role, inventory, "a1", variables)
+    assert code == 2
+    assert f"cluster {cluster}: a2, a3 belong to it, but are not part of this run" in output, output

@@ -1,10 +1,12 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan remembers of a member, so that its change is refused if another play changes the member first."""
+"""What a plan remembers: the state of a member, whose change is refused if another play changes it first, and its release."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +51,35 @@ def test_a_plan_remembers_it(name: str) -> None:
     tasks = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / f"{name}.yml").read_text())
     remembered = [task["ansible.builtin.set_fact"] for task in tasks if "ansible.builtin.set_fact" in task]
     assert "{{ _etcd_digest_or_down }}" in [facts.get("_etcd_planned_digest") for facts in remembered]
+
+
+def test_a_second_play_of_a_run_makes_a_plan_of_its_own_for_another_release(tmp_path: Path) -> None:
+    tasks = tmp_path / "etcd" / "tasks"
+    tasks.mkdir(parents=True)
+    shutil.copy(PROJECT / "roles" / "etcd" / "tasks" / "main.yml", tasks)
+    facts = {"etcd_plan": {"of": "{{ etcd_version }}"}, "_etcd_planned_version": "{{ etcd_version }}"}
+    (tasks / "preflight.yml").write_text(yaml.safe_dump([{"ansible.builtin.set_fact": facts}]))
+    said = "{{ etcd_version }} by the plan of {{ etcd_plan.of }}"
+    (tasks / "apply.yml").write_text(yaml.safe_dump([{"ansible.builtin.debug": {"msg": said}}]))
+    plays = [
+        {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "vars": {"etcd_version": version},
+            "roles": [str(tmp_path / "etcd")],
+        }
+        for version in ("3.5.35", "3.6.16", "3.6.16")
+    ]
+    (tmp_path / "play.yml").write_text(yaml.safe_dump(plays))
+    command = ["ansible-playbook", "-i", "localhost,", "-c", "local", str(tmp_path / "play.yml")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("3.5.35 by the plan of 3.5.35") == 1
+    assert done.stdout.count("3.6.16 by the plan of 3.6.16") == 2, done.stdout
+
+
+@pytest.mark.parametrize("name", ["plan_upgrade", "plan_downgrade"])
+def test_the_release_of_the_inventory_needs_no_archive_where_another_one_is_installed(name: str) -> None:
+    tasks = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / f"{name}.yml").read_text())
+    (described,) = [task for task in tasks if task.get("ansible.builtin.import_tasks") == "describe.yml"]
+    assert described["vars"] == {"_etcd_release_stays": True}

@@ -154,12 +154,13 @@ def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[s
 @pytest.mark.parametrize(
     ("failing", "end"),
     [
+        ({"n1": "etcd_member drained"}, "etcd_member drained"),
         ({"n1": "etcd_wal_move"}, "systemd_service started"),
         ({"n1": "systemd_service stopped"}, "systemd_service stopped"),
         ({"n1": "copy"}, "copy"),
         ({"n1 unreachable after": "systemd_service stopped"}, "systemd_service stopped"),
     ],
-    ids=["the move", "the stop", "the configuration", "unreachable"],
+    ids=["the drain", "the move", "the stop", "the configuration", "unreachable"],
 )
 def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, failing: dict[str, str], end: str) -> None:
     output, calls = update(tmp_path, failing)
