@@ -35,7 +35,7 @@ else:
 """
 ETCDCTL = """#!/bin/sh
 case "$*" in
-  *north*) echo "context deadline exceeded" >&2; exit 1;;
+  *north*) echo "ERROR" >&2; exit 1;;
   *lease\\ grant*) echo "lease 123 granted";;
   *get*) echo 123;;
 esac
@@ -64,8 +64,16 @@ def play(folder: Path, hosts: dict[str, dict[str, Any]], variables: dict[str, An
     return re.sub(r"\s+", " ", done.stdout)
 
 
-def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "etcdctl").write_text(ETCDCTL)
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ("context deadline exceeded", "Find the cause on both members"),
+        ("etcdserver: mvcc: database space exceeded", "The alarm NOSPACE is set: run the playbook nospace"),
+    ],
+    ids=["no answer", "no space"],
+)
+def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path, error: str, remedy: str) -> None:
+    (tmp_path / "etcdctl").write_text(ETCDCTL.replace("ERROR", error))
     (tmp_path / "etcdctl").chmod(0o755)
     text = (ROLES / "etcd" / "tasks" / "verify_writes.yml").read_text()
     text = text.replace("/usr/local/bin/etcdctl", str(tmp_path / "etcdctl")).replace("retries: 5", "retries: 2")
@@ -79,7 +87,7 @@ def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path
     assert (
         output.count('"msg": "Cluster north: a key written through https://north:2379 could not be read through') == 1
     )
-    assert "in 2 attempts: context deadline exceeded. Find the cause" in output
+    assert f"in 2 attempts: {error}. {remedy}" in output
     assert len(re.findall(r"(?:fatal|failed): \[", output)) == 1 and "Cluster south" not in output, output
     assert "the play goes on" not in output
 
