@@ -131,12 +131,10 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     Raises DrillError, SnapshotError or EtcdctlError for anything that would stop the drill.
     """
     _check(request, tools)
-    cluster_id, member = "", None
-    if request.live:
-        cluster, answered_by = observe_cluster(tools.connection, endpoints)
-        member = snapshot.choose_member(cluster, "", answered_by)
-        cluster_id = cluster.id
-    path, metadata = choose_backup(request, cluster_id)
+    cluster, answered_by = observe_cluster(tools.connection, endpoints) if request.live else (None, "")
+    path, metadata = choose_backup(request, cluster.id if cluster else "")
+    # Compared with the member that it was taken from, a backup of a member that differs from the others would pass.
+    member = snapshot.choose_member(cluster, "", answered_by, metadata.member) if cluster else None
     if metadata.encryption and not request.identity_file and crypt.requires_identity_file(metadata.encryption):
         raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
     needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve

@@ -130,12 +130,13 @@ def check_copies(request: Request, size: int) -> None:
         raise SnapshotError(f"a copy to the bucket would fail: {error}") from error
 
 
-def choose_member(cluster: Cluster, name: str, near: str) -> Member:
-    """Choose the member to take the snapshot from. Raises SnapshotError if there is none.
+def choose_member(cluster: Cluster, name: str, near: str, avoid: str = "") -> Member:
+    """Choose the member to take the snapshot from, or to compare it with. Raises SnapshotError if there is none.
 
     ``name`` is the requested member. If it is empty, prefer a healthy follower: the one named ``near``, then the one with the
-    smallest lag; the leader only if no follower is healthy. With the alarm CORRUPT set it is unknown whose data is correct, and
-    retention would replace correct snapshots by wrong ones. Learners and members without quorum may lag by any amount.
+    smallest lag; the leader only if no follower is healthy, and ``avoid`` only if no other member is.
+    With the alarm CORRUPT set it is unknown whose data is correct, and retention would replace correct snapshots by wrong ones.
+    Learners and members without quorum may lag by any amount.
     """
     if cluster.unreachable:
         raise SnapshotError(cluster.unreachable)
@@ -156,7 +157,9 @@ def choose_member(cluster: Cluster, name: str, near: str) -> Member:
     if not candidates:
         unhealthy = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in voters)
         raise SnapshotError(f"no voting member is healthy ({unhealthy}); repair the cluster first")
-    return min(candidates, key=lambda one: (one.role == "leader", one.name != near, one.lag or 0, one.name))
+    return min(
+        candidates, key=lambda one: (one.name == avoid, one.role == "leader", one.name != near, one.lag or 0, one.name)
+    )
 
 
 def plan_snapshot(request: Request, tools: Tools, endpoints: list[str], now: float) -> Plan:

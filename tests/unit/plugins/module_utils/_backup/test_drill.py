@@ -8,14 +8,17 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, drill, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listing import Key
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 
 BODY = b"page" * 2048
 
@@ -41,6 +44,33 @@ def test_newest_backup_of_the_cluster(tmp_path: Path) -> None:
     assert drill.choose_backup(request(tmp_path), "75cf")[0] == str(ours)
     assert drill.choose_backup(request(tmp_path), "")[0] == str(other)
     assert drill.choose_backup(request(tmp_path, ours), "75cf")[1].revision == 2
+
+
+def member(name: str, role: str, **more: Any) -> Member:
+    base = Member(name, name, role, True, "", f"https://{name}:2379", [], [], version="3.6.16", lag=0)
+    return replace(base, **more)
+
+
+def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, *members: Member) -> drill.Plan:
+    """Plan the drill of a cluster with these members, asked through m2."""
+    cluster = Cluster("75cf", "", list(members), Quorum(3, 2, 3, True), [])
+    monkeypatch.setattr(drill, "observe_cluster", lambda *_arguments: (cluster, "m2"))
+    tools = drill.Tools(scratch.connection("/nowhere", 1), sys.executable, sys.executable)
+    return drill.plan_drill(replace(request(folder), memory_max=1 << 30), tools, [])
+
+
+def test_compare_with_another_member_than_the_backup_was_taken_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup of m2 says nothing new about m2, although m2 is the follower on this host."""
+    monkeypatch.setattr(drill.scratch, "check_scratch_dir", lambda *_arguments: [])
+    save(tmp_path, 2)
+    leader, backed_up = member("m1", "leader"), member("m2", "follower")
+    for other, compared in ((member("m3", "follower"), "m3"), (member("m3", "follower", healthy=False), "m1")):
+        found = plan(tmp_path, monkeypatch, leader, backed_up, other).member
+        assert found is not None and found.name == compared
+    found = plan(tmp_path, monkeypatch, replace(backed_up, role="leader")).member
+    assert found is not None and found.name == "m2", "the only member"
 
 
 def test_newer_damaged_backup_is_an_error(tmp_path: Path) -> None:

@@ -73,6 +73,20 @@ def test_choose_member(cluster: Cluster, name: str, near: str, chosen: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("cluster", "avoid", "chosen"),
+    [
+        (of(member("a", "leader"), member("b"), member("c", lag=9)), "b", "c"),
+        (of(member("a", "leader"), member("b"), member("c", **ILL)), "b", "a"),
+        (of(member("a", "leader"), member("b"), member("l", "learner")), "a", "b"),
+        (of(member("a", "leader")), "a", "a"),
+        (of(member("a", "leader"), member("b")), "gone", "b"),
+    ],
+)
+def test_choose_another_member_than_that_of_the_backup(cluster: Cluster, avoid: str, chosen: str) -> None:
+    assert backup_snapshot.choose_member(cluster, "", "b", avoid).name == chosen
+
+
+@pytest.mark.parametrize(
     ("cluster", "name", "text"),
     [
         (of(error="x: refused"), "", "no member of the cluster answers (x: refused); start etcd, or set endpoints"),
