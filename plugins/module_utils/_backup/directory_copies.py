@@ -22,6 +22,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 
 
 def copy_to_directory(
@@ -48,9 +50,12 @@ def copy_to_directory(
 
 
 def check_copy_dir(directory: str, size: int) -> None:
-    """Raise SnapshotError if a copy of ``size`` bytes does not fit into the directory."""
+    """Raise SnapshotError if the directory's volume is not mounted, or has no room for a copy of ``size`` bytes."""
     if not os.path.isdir(directory):
         raise SnapshotError("it is not a directory on this host: create it, or mount its volume")
+    unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
+    if unmounted:
+        raise SnapshotError(f"nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")
     free = available_bytes(directory)
     if free < size:
         has, needs = format_sizes_distinctly(free, size)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices, their mounts and fstab as Linux shows them. Private to the collection.
+"""Block devices and their mounts as Linux shows them. Private to the collection.
 
 The parsers take text; what reads the machine takes the roots of sysfs and procfs, so that tests show it trees of
 their own. Nothing here writes.
@@ -13,37 +13,12 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import Runner, content_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
-
-
-@dataclass(frozen=True)
-class FstabEntry:
-    """One line of /etc/fstab (fstab(5))."""
-
-    source: str
-    mount_point: str
-    fstype: str
-    options: str
-    dump: str
-    passno: str
-
-
-def parse_fstab(text: str) -> list[FstabEntry]:
-    """Return the entries of an fstab, without comments."""
-    entries = []
-    for line in text.splitlines():
-        fields = line.split()
-        if len(fields) < 3 or fields[0].startswith("#"):
-            continue
-        fields += ["defaults", "0", "0"][len(fields) - 3 :]
-        source, mount_point, fstype, options, dump, passno = (unescape(field) for field in fields[:6])
-        entries.append(FstabEntry(source, mount_point, fstype, options, dump, passno))
-    return entries
 
 
 def parse_swaps(text: str) -> list[str]:
@@ -167,8 +142,3 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
 def read_swaps(proc: str = "/proc") -> list[str]:
     """Return the active swap areas."""
     return parse_swaps(read_text(f"{proc}/swaps"))
-
-
-def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
-    """Return the entries of the machine's fstab; empty if there is none."""
-    return parse_fstab(read_text(path))

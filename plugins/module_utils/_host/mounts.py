@@ -73,6 +73,18 @@ def read_mounts(proc: str = "/proc") -> list[Mount]:
         return []
 
 
+def read_host_mounts(proc: str = "/proc") -> list[Mount]:
+    """Return the mounts of the host, which are those of its first process; those of this process if it may not see them.
+
+    systemd binds each directory that a sandboxed service may write on itself, so that it looks like a mount to the service.
+    """
+    try:
+        with open(f"{proc}/1/mountinfo", encoding="utf-8", errors="replace") as stream:
+            return parse_mountinfo(stream.read())
+    except OSError:
+        return read_mounts(proc)
+
+
 def mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
     """Return the mount that contains an absolute, resolved path: the deepest one, and if there are several, the last."""
     best = None

@@ -20,6 +20,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
@@ -228,7 +230,7 @@ def _validate_ranges(config: Config) -> None:
 
 
 def host_problems(config: Config) -> list[str]:
-    """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories."""
+    """Return the problems of this host with the enabled operations: invalid calendars; missing, unmounted or read-only directories."""
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
     invalid = validate_calendars(list(calendars.values()))
@@ -258,6 +260,10 @@ def host_problems(config: Config) -> list[str]:
             continue
         elif not os.path.isdir(path):
             found.append(f"{name}: {path} is not a directory on this host: create it, or mount its volume, first")
+        elif path == config.snapshot.copy_dir and (
+            unmounted := unmounted_volume(path, read_fstab(), read_host_mounts())
+        ):
+            found.append(f"{name}: nothing is mounted at {unmounted}, which /etc/fstab lists: mount it first")
         elif not _writable(path):
             found.append(
                 f"{name}: {path} is not writable: its filesystem is mounted read-only, or owned by another system"

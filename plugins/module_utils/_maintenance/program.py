@@ -98,12 +98,16 @@ def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]
     }
     if check:
         return {**record, "check": True}
-    try:
-        maintenance_records.save_record(config.state_dir, record)
-        write_metrics(config)
-    except OSError as error:
-        record["result"] = "failed"
-        record["reason"] += f"; its record could not be written: {error.filename}: {error.strerror}"
+    # Each on its own: the record is needed most where the metrics cannot be written.
+    for what, write in (
+        ("record", lambda: maintenance_records.save_record(config.state_dir, record)),
+        ("metrics", lambda: write_metrics(config)),
+    ):
+        try:
+            write()
+        except OSError as error:
+            record["result"] = "failed"
+            record["reason"] += f"; its {what} could not be written: {error.filename}: {error.strerror}"
     return record
 
 

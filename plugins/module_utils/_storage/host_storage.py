@@ -10,13 +10,14 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts as host_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import devices as storage_devices
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import neighbours as storage_neighbours
 
 
 def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
     """Return the facts of block devices and mount points, and which other services write to their disks."""
-    mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), block_devices.read_fstab()
+    mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), read_fstab()
     found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
     found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}
     neighbours = storage_neighbours.find_neighbours(storage_devices.whole_disks) if devices or paths else []

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry
 
 NAME = "etcd-20261121T101500Z.db"
 
@@ -37,3 +39,18 @@ def test_copies_of_the_same_second_do_not_replace_one_another(tmp_path: Path) ->
         if item.metadata
     }
     assert found == {"aa": "aa", "bb": "bb"}
+
+
+def test_a_volume_that_is_not_mounted_gets_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mount point is an empty folder of the volume around it, and would hide the copy once it is mounted."""
+    path, metadata = save(tmp_path / "backups", "aa")
+    (tmp_path / "share" / "etcd").mkdir(parents=True)
+    entry = FstabEntry("nfs:/backups", str(tmp_path / "share"), "nfs", "defaults", "0", "0")
+    monkeypatch.setattr(directory_copies, "read_fstab", lambda: [entry])
+    share = str(tmp_path / "share" / "etcd")
+    copy, problems = directory_copies.copy_to_directory(str(path), metadata, share, "etcd", lambda _stored: [])
+    assert (copy, problems) == (
+        "",
+        [f"there is no copy in {share}: nothing is mounted at {tmp_path}/share, which /etc/fstab lists: mount it"],
+    )
+    assert path.exists() and not list((tmp_path / "share" / "etcd").iterdir())

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices, their mounts and fstab."""
+"""Block devices and their mounts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts as host_mounts
-
-FSTAB = """
-# UUID=1 /old ext4
-UUID=5c14 /var/lib/etcd ext4 noatime 0 2
-/dev/vdb1 /srv/my\\040data xfs
-LABEL=x none swap sw
-broken
-"""
-
-
-def test_fstab_without_comments_and_with_defaults() -> None:
-    assert block_devices.parse_fstab(FSTAB) == [
-        block_devices.FstabEntry("UUID=5c14", "/var/lib/etcd", "ext4", "noatime", "0", "2"),
-        block_devices.FstabEntry("/dev/vdb1", "/srv/my data", "xfs", "defaults", "0", "0"),
-        block_devices.FstabEntry("LABEL=x", "none", "swap", "sw", "0", "0"),
-    ]
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import parse_fstab, read_fstab
 
 
 @pytest.mark.parametrize(
@@ -111,7 +96,7 @@ def test_a_path_that_is_missing_or_no_device(tmp_path: Path) -> None:
 def test_mount_facts_of_a_folder_that_is_not_mounted(tmp_path: Path) -> None:
     (tmp_path / "left-behind").touch()
     mounts = host_mounts.parse_mountinfo("21 1 254:0 / / rw - ext4 /dev/vda rw\n")
-    fstab = block_devices.parse_fstab(f"/dev/vdb {tmp_path}/ ext4 noatime 0 2")
+    fstab = parse_fstab(f"/dev/vdb {tmp_path}/ ext4 noatime 0 2")
     facts = block_devices.mount_facts(str(tmp_path), mounts, fstab)
     assert not facts["mounted"] and facts["covered_by"] == "/" and facts["number"] == "254:0"
     assert facts["entries"] == 1 and facts["fstab"]["source"] == "/dev/vdb" and facts["available"] > 0
@@ -123,5 +108,5 @@ def test_mount_facts_of_a_folder_that_does_not_exist() -> None:
 
 
 def test_this_machine_has_a_root() -> None:
-    facts = block_devices.mount_facts("/", host_mounts.read_mounts(), block_devices.read_fstab())
+    facts = block_devices.mount_facts("/", host_mounts.read_mounts(), read_fstab())
     assert facts["mounted"] and facts["covered_by"] == "/" and facts["size"] > 0

@@ -74,3 +74,12 @@ def test_mounted_at_wants_the_very_mount_point(path: str, device: str | None) ->
 def test_this_process_has_mounts(tmp_path: Path) -> None:
     assert host_mounts.mount_of("/", host_mounts.read_mounts()) is not None
     assert host_mounts.read_mounts(str(tmp_path)) == []
+
+
+def test_mounts_of_the_host_are_those_of_its_first_process(tmp_path: Path) -> None:
+    for process, point in (("1", "/"), ("self", "/mnt/share")):
+        (tmp_path / process).mkdir()
+        (tmp_path / process / "mountinfo").write_text(f"21 1 254:0 / {point} rw - ext4 /dev/vda rw\n")
+    assert [mount.mountpoint for mount in host_mounts.read_host_mounts(str(tmp_path))] == ["/"]
+    (tmp_path / "1" / "mountinfo").unlink()
+    assert [mount.mountpoint for mount in host_mounts.read_host_mounts(str(tmp_path))] == ["/mnt/share"]

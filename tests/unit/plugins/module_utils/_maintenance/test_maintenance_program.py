@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program, records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 
 CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
 
@@ -30,3 +31,18 @@ def test_a_failed_run_is_recorded_and_exits_with_1(tmp_path: Path, capsys: pytes
     )
     assert program.main(["--config", str(tmp_path / "missing"), "snapshot"]) == 1
     assert "the role etcd_maintenance writes it" in capsys.readouterr().err
+
+
+def test_an_operation_does_its_work_although_its_metrics_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record says what it did, and the failure of its service says that the metrics are old."""
+    found = {"result": "done", "reason": "it was done", "settled": True}
+    monkeypatch.setitem(program._OPERATIONS, "integrity", lambda _config, _check: dict(found))
+    data = {**CONFIG, "state_dir": str(tmp_path), "metrics_dir": str(tmp_path / "gone")}
+    data["integrity"] = {**data["integrity"], "enabled": True}
+    record = program.run_operation("integrity", parse_config(data), check=False)
+    assert record["result"] == "failed"
+    assert record["reason"].startswith(f"it was done; its metrics could not be written: {tmp_path}/gone/")
+    saved = records.read_record(str(tmp_path / "integrity.json"))
+    assert saved is not None and (saved["result"], saved["reason"]) == ("done", "it was done")

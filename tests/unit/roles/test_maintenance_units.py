@@ -1,0 +1,52 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which folders the units of role etcd_maintenance need, and which they only write to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
+from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+
+ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd_maintenance"
+
+
+def settings_of(job: str, **changed: str) -> dict[str, str]:
+    """Return the settings of a job's service."""
+    loader = DataLoader()
+    given: dict[str, Any] = {
+        **loader.load_from_file(str(ROLE / "defaults" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        "etcd_maintenance_backup_dir": "/var/backups",
+        "etcd_maintenance_backup_copy_dir": "/mnt/share",
+        "etcd_maintenance_metrics_dir": "/srv/metrics",
+        **changed,
+    }
+    jobs = Templar(loader=loader, variables=given).template(given["_etcd_maintenance_jobs"])
+    given["_etcd_maintenance_job"] = next(one for one in jobs if one["name"] == job)
+    text = (ROLE / "templates" / "job.service.j2").read_text(encoding="utf-8")
+    unit = Templar(loader=loader, variables=given).template(trust_as_template(text))
+    return dict(line.split("=", 1) for line in unit.splitlines() if "=" in line and not line.startswith("#"))
+
+
+@pytest.mark.parametrize(
+    ("job", "needed", "written"),
+    [
+        ("snapshot", "/var/backups", "-/var/backups -/srv/metrics -/mnt/share"),
+        ("drill", "/var/backups /var/lib/headroom/drill", "-/var/backups -/var/lib/headroom/drill -/srv/metrics"),
+        ("defrag", None, "-/srv/metrics -/run/systemd/system.control"),
+        ("integrity", None, "-/srv/metrics"),
+    ],
+)
+def test_a_lost_second_copy_or_metrics_folder_stops_no_job(job: str, needed: str | None, written: str) -> None:
+    found = settings_of(job)
+    assert (found.get("RequiresMountsFor"), found["ReadWritePaths"]) == (needed, written)
+
+
+def test_a_job_without_folders() -> None:
+    assert "ReadWritePaths" not in settings_of("integrity", etcd_maintenance_metrics_dir="")
