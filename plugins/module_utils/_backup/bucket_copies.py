@@ -4,8 +4,9 @@
 """Copy snapshots to a bucket and fetch them back.
 
 As in a directory, each snapshot has two records and is written after them, so that every listed snapshot is complete; then it
-is read back and compared by SHA-256. Retention is the same. The hosts of a cluster may share a folder of the bucket, because only
-one of them takes the backup at a time. A failed copy is reported and leaves the snapshot on the host unchanged.
+is read back and compared by SHA-256. Retention is the same. The hosts of a cluster may share a folder of the bucket, also while
+several of them copy: snapshots of one cluster differ in their second, and what is unfinished stays for a day.
+A failed copy is reported and leaves the snapshot on the host unchanged.
 """
 
 from __future__ import annotations

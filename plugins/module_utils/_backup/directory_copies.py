@@ -34,7 +34,7 @@ def copy_to_directory(
     ``expired`` returns the paths of existing copies to remove.
     """
     try:
-        check_copy_dir(directory, metadata.file_size)
+        check_copy_dir(directory, metadata.file_size, os.path.dirname(path))
         with store.lock_directory(directory):
             store.remove_leftovers(directory, prefix)
             stored = store.scan_directory(directory, prefix)
@@ -49,10 +49,15 @@ def copy_to_directory(
     return target, [f"an old copy could not be removed: {failure}" for failure in failures]
 
 
-def check_copy_dir(directory: str, size: int) -> None:
-    """Raise SnapshotError if the directory's volume is not mounted, or has no room for a copy of ``size`` bytes."""
+def check_copy_dir(directory: str, size: int, snapshots: str) -> None:
+    """Raise SnapshotError if the directory's volume is not mounted, or has no room for a copy of ``size`` bytes.
+
+    ``snapshots`` is the directory of the snapshots, which must be another one.
+    """
     if not os.path.isdir(directory):
         raise SnapshotError("it is not a directory on this host: create it, or mount its volume")
+    if os.path.samefile(directory, snapshots):
+        raise SnapshotError("it is the directory of the snapshots: set another directory, or leave it out")
     unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
     if unmounted:
         raise SnapshotError(f"nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take a verified snapshot of a cluster.
 
-Independent of Ansible, because the timers' program uses it too. ``plan_snapshot`` changes nothing, ``take_snapshot`` carries the
-plan out. Errors raise SnapshotError or EtcdctlError and leave existing snapshots unchanged.
+Independent of Ansible, because the timers' program uses it too. ``plan_snapshot`` changes nothing, ``save_snapshot`` carries the
+plan out, ``copy_snapshot`` makes the copies, and ``take_snapshot`` does both.
+Errors raise SnapshotError or EtcdctlError and leave existing snapshots unchanged.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def check_request(request: Request) -> None:
             f"keep_days is {request.keep_days}, but must be at least 1: leave it out to keep by number only"
         )
     check.check_timeout(request.timeout)
-    if request.copy_dir and os.path.realpath(request.copy_dir) == os.path.realpath(request.directory):
+    # Without resolving links: a share whose server does not answer must not stop the backup.
+    if request.copy_dir and os.path.abspath(request.copy_dir) == os.path.abspath(request.directory):
         raise SnapshotError(
             f"copy_dir is {request.copy_dir}, the directory of the snapshots: set another directory, or leave it out"
         )
@@ -121,7 +123,7 @@ def check_copies(request: Request, size: int) -> None:
     """Raise SnapshotError if a snapshot of ``size`` bytes could not be copied now. Changes nothing."""
     try:
         if request.copy_dir:
-            directory_copies.check_copy_dir(request.copy_dir, size)
+            directory_copies.check_copy_dir(request.copy_dir, size, request.directory)
         if request.bucket:
             backup_bucket.connect(request.bucket).entries()
     except SnapshotError as error:
@@ -217,7 +219,19 @@ def take_snapshot(
     run: check.Runner = run_etcd_tool,
     clock: Callable[[], float] = time.time,
 ) -> SavedSnapshot:
-    """Take a snapshot, verify and publish it, and only then apply retention.
+    """Save a snapshot and copy it. Raises SnapshotError or EtcdctlError before anything is published or removed."""
+    return copy_snapshot(request, save_snapshot(request, tools, endpoints, run=run, clock=clock))
+
+
+def save_snapshot(
+    request: Request,
+    tools: Tools,
+    endpoints: list[str],
+    *,
+    run: check.Runner = run_etcd_tool,
+    clock: Callable[[], float] = time.time,
+) -> SavedSnapshot:
+    """Take a snapshot, verify and publish it, and only then apply retention in its directory.
 
     Raises SnapshotError or EtcdctlError before anything is published or removed.
     """
@@ -238,12 +252,13 @@ def take_snapshot(
         lost = retention.lost_revisions(planned.stored, metadata)
         removed, failures = store.remove_snapshots([] if lost else planned.removed)
         failures = [lost] * bool(lost) + [f"an old snapshot could not be removed: {failure}" for failure in failures]
-    copies, problems = _copy(request, planned.path, metadata, now)
-    return SavedSnapshot(planned, metadata, time.monotonic() - began, removed, failures + problems, copies)
+    return SavedSnapshot(planned, metadata, time.monotonic() - began, removed, failures, [])
 
 
-def _copy(request: Request, path: str, metadata: Metadata, now: float) -> tuple[list[str], list[str]]:
-    """Make the requested copies. Returns the copies and the problems."""
+def copy_snapshot(request: Request, saved: SavedSnapshot) -> SavedSnapshot:
+    """Make the requested copies of a saved snapshot. Needs no lock: the copies of several hosts may overlap."""
+    began = time.monotonic()
+    path, metadata, now = saved.plan.path, saved.metadata, saved.metadata.taken_at
 
     def expired(stored: list[store.StoredSnapshot]) -> list[str]:
         if retention.lost_revisions(stored, metadata):
@@ -259,9 +274,12 @@ def _copy(request: Request, path: str, metadata: Metadata, now: float) -> tuple[
         results.append(
             bucket_copies.copy_to_bucket(path, metadata, request.bucket, request.prefix, expired, request.timeout, now)
         )
-    return [copy for copy, _problems in results if copy], [
-        problem for _copy, problems in results for problem in problems
-    ]
+    return replace(
+        saved,
+        duration=saved.duration + time.monotonic() - began,
+        failures=[*saved.failures, *(problem for _copy, problems in results for problem in problems)],
+        copies=[copy for copy, _problems in results if copy],
+    )
 
 
 def _encrypt(path: str, program: str, metadata: Metadata, request: Request) -> tuple[str, Metadata]:

@@ -5,7 +5,8 @@
 
 All timers elapse together. The cluster's lock admits one host, and the key ``/headroom/backup`` records that the backup
 of this interval exists. A download blocks a defragmentation of the same member, and with it all requests, so both hold
-the same lock.
+the same lock. The copies are made without the lock, because a slow bucket or a share whose server does not answer would
+keep it for hours.
 """
 
 from __future__ import annotations
@@ -58,13 +59,12 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         newest = _read_newest_backup(config)
         if not _is_due(newest, window, time.time()):
             return _skipped_record(newest)
-        saved = backup_snapshot.take_snapshot(_request(config), _tools(config), config.endpoints)
-        record = _saved_record(saved)
-        if lease_keeper is not None:
-            problem = _announce(config, saved.metadata.taken_at)
-            if problem:
-                record["reason"] += f"; it could not be announced to the other hosts: {problem}"
-        return record
+        saved = backup_snapshot.save_snapshot(_request(config), _tools(config), config.endpoints)
+        problem = _announce(config, saved.metadata.taken_at) if lease_keeper is not None else ""
+    record = _saved_record(backup_snapshot.copy_snapshot(_request(config), saved))
+    if problem:
+        record["reason"] += f"; it could not be announced to the other hosts: {problem}"
+    return record
 
 
 def due_window(seconds: int | None) -> int:

@@ -1,13 +1,28 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which host takes the backup of an interval."""
+"""Which host takes the backup of an interval, and what it does while it holds the cluster's lock."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot as maintenance_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
+
+CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+BODY = b"page" * 2048
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(3600, 1800), (86400, 43200), (30 * 86400, 43200), (None, 43200)])
@@ -43,3 +58,87 @@ def test_should_yield_to_a_healthy_follower(members: list[Member], expected: boo
 def test_a_clock_that_is_a_little_behind_takes_no_second_backup(age: int, due: bool) -> None:
     assert maintenance_snapshot._is_due({"taken": 1000}, 100, 1000 + age) is due
     assert maintenance_snapshot._is_due({}, 100, 1000)
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The steps of a backup of a cluster that is replaced by fakes, in their order."""
+    found: list[str] = []
+
+    @contextlib.contextmanager
+    def hold_lock(*_arguments: Any, **_options: Any) -> Iterator[object]:
+        found.append("lock")
+        yield object()
+        found.append("release")
+
+    def announce(*_arguments: Any) -> str:
+        found.append("announce")
+        return ""
+
+    def plan(request: backup_snapshot.Request, *_arguments: Any) -> backup_snapshot.Plan:
+        path = store.new_path(request.directory, request.prefix, 1_795_256_100)
+        return backup_snapshot.Plan("75cf", member("m1", "follower"), path, len(BODY), [], [], [])
+
+    def download(_member: Member, path: str, *_arguments: Any) -> None:
+        Path(path).write_bytes(BODY)
+        found.append("download")
+
+    digest = hashlib.sha256(BODY).hexdigest()
+    metadata = store.Metadata("75cf", "m1", "1", "3.6.16", "3.6.0", 5, "b3", 9, len(BODY), digest, 1_795_256_100)
+    monkeypatch.setattr(maintenance_snapshot, "next_runs", lambda _calendar: [])
+    monkeypatch.setattr(maintenance_snapshot, "_read_newest_backup", lambda _config: {})
+    monkeypatch.setattr(
+        maintenance_snapshot,
+        "observe_cluster",
+        lambda *_arguments: (Cluster("75cf", "", [], Quorum(0, 1, 0, False), []), ""),
+    )
+    monkeypatch.setattr(maintenance_snapshot.lock, "hold_lock", hold_lock)
+    monkeypatch.setattr(maintenance_snapshot, "_announce", announce)
+    monkeypatch.setattr(backup_snapshot, "plan_snapshot", plan)
+    monkeypatch.setattr(backup_snapshot, "_download", download)
+    monkeypatch.setattr(backup_snapshot, "_verify", lambda *_arguments: metadata)
+    return found
+
+
+def config_with_copies(folder: Path) -> Config:
+    data = copy.deepcopy(CONFIG)
+    for name in ("backups", "share"):
+        (folder / name).mkdir()
+    data["snapshot"].update(directory=str(folder / "backups"), copy_dir=str(folder / "share"))
+    return parse_config(data)
+
+
+def test_copies_are_made_without_the_lock(tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share whose server does not answer would keep the lock for as long as the job may run."""
+    share, real = str(tmp_path / "share"), os.lstat
+
+    def lstat(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if os.fspath(path) == share and steps[-1] != "share":
+            steps.append("share")
+        return real(path, *arguments, **options)
+
+    asked, copied = config_with_copies(tmp_path), directory_copies.copy_to_directory
+
+    def copy_to_directory(*arguments: Any) -> tuple[str, list[str]]:
+        steps.append("copy")
+        return copied(*arguments)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    monkeypatch.setattr(directory_copies, "copy_to_directory", copy_to_directory)
+    record = maintenance_snapshot.run(asked, check=False)
+    assert record["result"] == "done" and record["copies"] == [f"{share}/etcd-20261121T101500Z.db"], record
+    assert [step for step in steps if step != "share"] == ["lock", "download", "announce", "release", "copy"]
+    assert "share" not in steps[: steps.index("release")], "even a link in its path is resolved later"
+
+
+def test_a_copy_into_the_directory_of_the_backups_fails(tmp_path: Path, steps: list[str]) -> None:
+    """Only the copy can find a link to it."""
+    asked = config_with_copies(tmp_path)
+    (tmp_path / "share").rmdir()
+    (tmp_path / "share").symlink_to(tmp_path / "backups")
+    record = maintenance_snapshot.run(asked, check=False)
+    assert steps[-1] == "release" and record["result"] == "failed"
+    assert record["reason"].endswith(
+        f"there is no copy in {tmp_path}/share: it is the directory of the snapshots: set another directory, or leave it out"
+    )
+    assert Path(record["path"]).exists() and len(store.scan_directory(str(tmp_path / "backups"), "etcd")) == 1
