@@ -111,8 +111,7 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
         cause = panic or failure_reason(answer)
         if answer.returncode is None:
             cause = f"etcdutl did not finish within {timeout} s, raise timeout"
-        # A negative status is a signal, for example of the OOM killer.
-        if answer.returncode is None or answer.returncode < 0 or _HOST_PROBLEM.search(answer.stderr):
+        if is_host_problem(answer):
             raise SnapshotError(f"{path} cannot be checked: {cause}")
         raise DamagedError(f"{path} is damaged: {cause}")
     try:
@@ -125,6 +124,12 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
         )
     except (ValueError, KeyError, TypeError) as error:
         raise SnapshotError(f"etcdutl did not print the status of {path}, but {answer.stdout[:80]!r}") from error
+
+
+def is_host_problem(answer: ProcessResult) -> bool:
+    """Return whether etcdutl failed because of the host, not because of the snapshot."""
+    # A negative status is a signal, for example of the OOM killer.
+    return answer.returncode is None or answer.returncode < 0 or bool(_HOST_PROBLEM.search(answer.stderr))
 
 
 def verify_snapshot(path: str, etcdutl_path: str, timeout: int, *, run: Runner = run_etcd_tool) -> Metadata:

@@ -48,6 +48,14 @@ class MissingKeyError(DrillError):
     """The backup is encrypted and its key is not on this host, so the drill proves nothing."""
 
 
+class NoBackupError(DrillError):
+    """The directory has no backup of this cluster, and no damaged one."""
+
+
+class BadBackupError(DrillError):
+    """The backup is damaged, cannot be restored, or contradicts its records or the cluster. Other errors say nothing about it."""
+
+
 @dataclass(frozen=True)
 class Request:
     """A request for a drill.
@@ -170,10 +178,12 @@ def choose_backup(request: Request, cluster_id: str) -> tuple[str, Metadata]:
     newest = good[0] if good else None
     damaged = [item for item in stored if item.problem and (newest is None or item.path > newest.path)]
     if damaged:
-        raise DrillError(f"the newest backup is damaged: {damaged[-1].path}: {damaged[-1].problem}. Take a new backup")
+        raise BadBackupError(
+            f"the newest backup is damaged: {damaged[-1].path}: {damaged[-1].problem}. Take a new backup"
+        )
     if newest is None or newest.metadata is None:
         of = f" of the cluster {cluster_id}" if cluster_id else ""
-        raise DrillError(f"there is no backup{of} named {request.prefix}-… in {request.directory}: take one first")
+        raise NoBackupError(f"there is no backup{of} named {request.prefix}-… in {request.directory}: take one first")
     return newest.path, newest.metadata
 
 
@@ -182,8 +192,8 @@ def run_drill(
 ) -> Report:
     """Restore the backup, compare it with the cluster, and record that it passed.
 
-    Raises DrillError, SnapshotError or EtcdctlError. Removes an earlier record only if the backup is proved to be bad, not if the
-    drill could not be carried out, for example with a wrong key.
+    Raises BadBackupError if the backup is bad, and another DrillError, SnapshotError or EtcdctlError if the drill could not be
+    carried out, for example with a wrong key. Removes an earlier record only if the backup is proved to be bad.
     """
     planned = plan_drill(request, tools, endpoints)
     began = time.monotonic()
@@ -204,9 +214,11 @@ def run_drill(
                     live = key_listing.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
                     finding = compare.compare_with_cluster(copy, live, database_path(data), finding, limits)
     except (DrillError, store.SnapshotError) as error:
-        if isinstance(error, (compare.ContradictionError, store.DamagedError)):
+        proved = isinstance(error, (compare.ContradictionError, store.DamagedError))
+        if proved:
             _record(planned.path, None)
-        raise DrillError(f"{planned.path} failed its drill: {error}") from error
+        kind = BadBackupError if proved or isinstance(error, (BadBackupError, scratch.StartError)) else DrillError
+        raise kind(f"{planned.path} failed its drill: {error}") from error
     report = Report(planned, finding, seconds, int(clock()))
     if planned.member is not None:
         _record(planned.path, report.as_dict())
@@ -238,7 +250,8 @@ def restore_copy(path: str, folder: str, etcdutl_path: str, limits: scratch.Limi
     if answer.returncode is None:
         raise DrillError("etcdutl did not restore it within the time limit: raise timeout")
     if answer.returncode != 0:
-        raise DrillError(f"etcdutl cannot restore it: {failure_reason(answer)}")
+        kind = DrillError if check.is_host_problem(answer) else BadBackupError
+        raise kind(f"etcdutl cannot restore it: {failure_reason(answer)}")
     # The copy would require credentials of its cluster. Only this process can enter its folder.
     auth_flag.disable_authentication(database_path(data))
     return data

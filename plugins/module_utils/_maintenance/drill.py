@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run the restore drill from the timer of each host, with the newest backup on that host.
 
-The cluster is only read, so no lock is needed. A host without backups skips the drill. Of hosts that share a directory
-the first one runs it for all, because the result is stored beside the backup.
+The cluster is only read, so no lock is needed. A host without backups of the cluster skips the drill. Of hosts that share a
+directory the first one runs it for all, because the result is stored beside the backup.
+
+``backup_bad`` in a record says whether the backup is damaged, cannot be restored, or contradicts its records or the cluster. A
+drill that could not be carried out has no such entry.
 """
 
 from __future__ import annotations
@@ -19,22 +22,24 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
-    """Run the drill with the newest backup. Returns the record. Raises ValueError if the drill fails or cannot start."""
+    """Run the drill with the newest backup. Returns the record. Raises ValueError if the drill cannot be carried out."""
+    try:
+        return {**_run(config, check), "backup_bad": False}
+    except backup_drill.BadBackupError as error:
+        return {"result": "failed", "reason": str(error), "settled": False, "backup_bad": True}
+
+
+def _run(config: Config, check: bool) -> dict[str, Any]:
     request, tools = _request(config), _tools(config)
     if os.path.isdir(request.directory) and not store.scan_directory(request.directory, request.prefix):
-        return {
-            "result": "skipped",
-            "reason": f"there is no backup in {request.directory} on this host",
-            "settled": False,
-        }
+        return _skipped(f"there is no backup in {request.directory} on this host")
     try:
         planned = backup_drill.plan_drill(request, tools, config.endpoints)
+    except backup_drill.NoBackupError as error:
+        # After a restore the cluster has another id. Another host takes its backups.
+        return _skipped(str(error))
     except backup_drill.MissingKeyError as error:
-        return {
-            "result": "skipped",
-            "reason": f"{error}; run etcd_restore_drill with it on a host that has the key",
-            "settled": False,
-        }
+        return _skipped(f"{error}; run etcd_restore_drill with it on a host that has the key")
     if planned.abandoned and not check:
         # Before the check below: if another host always drills first, this one never runs a drill again.
         scratch_member.remove_abandoned(request.scratch_dir)
@@ -50,14 +55,11 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         removal = (
             f"; {', '.join(planned.abandoned)}, left by a killed drill, would be removed" if planned.abandoned else ""
         )
-        return {
-            "result": "skipped",
-            "reason": f"{planned.path} would be restored in {request.scratch_dir}, using "
-            f"{format_size(planned.needed)}{comparison}{removal}",
-            "settled": False,
-            "would": True,
-            "path": planned.path,
-        }
+        would = _skipped(
+            f"{planned.path} would be restored in {request.scratch_dir}, using "
+            f"{format_size(planned.needed)}{comparison}{removal}"
+        )
+        return {**would, "would": True, "path": planned.path}
     report = backup_drill.run_drill(request, tools, config.endpoints)
     finding = report.finding.as_dict()
     finding.pop("sentence")
@@ -69,6 +71,10 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         "restored_seconds": round(report.seconds, 3),
         **finding,
     }
+
+
+def _skipped(reason: str) -> dict[str, Any]:
+    return {"result": "skipped", "reason": reason, "settled": False}
 
 
 def _request(config: Config) -> backup_drill.Request:

@@ -48,7 +48,10 @@ _GAUGES = (
 
 
 def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Save a record as the last one of its operation, with ``last_done``, ``last_settled_at`` and the newest backup that is known. Returns the saved record."""
+    """Save a record as the last one of its operation. Returns the saved record.
+
+    It keeps from earlier ones ``last_done``, ``last_settled_at``, the newest backup that is known, and whether that failed its drill.
+    """
     path = os.path.join(state_dir, f"{record['operation']}.json")
     before = read_record(path) or {}
     saved = {
@@ -58,6 +61,8 @@ def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "newest_at" not in record and before.get("newest_at"):
         saved["newest_at"] = before["newest_at"]  # the age of the newest backup grows while backups fail
+    if record["result"] == "failed" and "backup_bad" not in record and before.get("backup_bad"):
+        saved["backup_bad"] = True  # a drill that could not be carried out refutes nothing
     write_atomically(path, json.dumps(saved, indent=2) + "\n")
     return saved
 
@@ -108,6 +113,13 @@ def format_metrics(
         description = "When the newest backup of the cluster was taken, on any host."
         lines += format_gauge(
             "headroom_backup_newest_timestamp_seconds", description, [(labels, float(parse_utc(backup)))]
+        )
+    drill = records.get("drill")
+    if drill:
+        lines += format_gauge(
+            "headroom_drill_backup_bad",
+            "Whether the last drill that was carried out found the backup damaged or contradicted.",
+            [(labels, int(bool(drill.get("backup_bad"))))],
         )
     lines += _integrity_gauges(labels, (records.get("integrity") or {}).get("comparison"))
     if expiries:

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, scratch_member, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, EtcdctlError
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import drill as maintenance_drill
 
 METADATA = store.Metadata("75cf", "m2", "2", "3.6.16", "3.6.0", 8, "b3", 9, 4, "00" * 32, 0)
@@ -59,6 +61,82 @@ def test_an_unreachable_cluster_is_an_error(tmp_path: Path, monkeypatch: pytest.
         maintenance_drill.run(config(tmp_path), check=False)
 
 
+def reach_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the cluster 75cf answer, with etcd's programs installed."""
+    monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
+    monkeypatch.setattr(backup_drill, "observe_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
+    monkeypatch.setattr(backup_drill.snapshot, "choose_member", lambda *_arguments: None)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_host_with_backups_of_another_cluster_only_skips_the_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: bool
+) -> None:
+    """A restored cluster has another id, and another host may take its backups."""
+    reach_cluster(monkeypatch)
+    save(tmp_path, replace(METADATA, cluster_id="3c2d"))
+    record = maintenance_drill.run(config(tmp_path), check)
+    assert (record["result"], record["settled"], record["backup_bad"]) == ("skipped", False, False)
+    assert record["reason"].startswith(f"there is no backup of the cluster 75cf named etcd-… in {tmp_path}")
+
+
+def test_a_damaged_backup_is_recorded_as_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reach_cluster(monkeypatch)
+    Path(save(tmp_path)).write_text("cut")
+    record = maintenance_drill.run(config(tmp_path), check=False)
+    assert (record["result"], record["backup_bad"]) == ("failed", True)
+    assert record["reason"].startswith("the newest backup is damaged: ")
+
+
+@pytest.mark.parametrize(
+    ("cause", "bad"),
+    [
+        (compare.ContradictionError("it has 5 keys, but m1 had 6"), True),
+        (store.DamagedError("it was altered"), True),
+        (scratch_member.StartError("etcd does not start with it: panic"), True),
+        (scratch_member.DrillError("the time limit has passed: raise timeout"), False),
+        (store.SnapshotError("it cannot be checked: out of memory"), False),
+        (EtcdctlError("etcdutl is not an executable program"), False),
+    ],
+)
+def test_only_a_failure_of_the_backup_makes_it_bad(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cause: ValueError, bad: bool
+) -> None:
+    """A drill that failed for another reason says nothing about the backup."""
+
+    def fail(*_arguments: Any) -> None:
+        raise cause
+
+    path = save(tmp_path)
+    monkeypatch.setattr(backup_drill, "plan_drill", lambda *_arguments: planned(path, METADATA))
+    monkeypatch.setattr(backup_drill.check, "verify_snapshot", fail)
+    if bad:
+        assert maintenance_drill.run(config(tmp_path), check=False)["backup_bad"]
+    else:
+        with pytest.raises(ValueError, match=str(cause)) as error:
+            maintenance_drill.run(config(tmp_path), check=False)
+        assert not isinstance(error.value, backup_drill.BadBackupError)
+
+
+@pytest.mark.parametrize(
+    ("status", "stderr", "bad"),
+    [
+        (2, "panic: page 4 already freed", True),
+        (1, "Error: write db: no space left on device", False),
+        (-9, "", False),
+        (None, "", False),
+    ],
+)
+def test_a_backup_that_etcdutl_cannot_restore_is_bad(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int | None, stderr: str, bad: bool
+) -> None:
+    monkeypatch.setattr(backup_drill, "run_etcd_tool", lambda *_arguments: ProcessResult(status, "", stderr))
+    limits = scratch_member.Limits(1 << 30, time.monotonic() + 60)
+    with pytest.raises(backup_drill.DrillError) as error:
+        backup_drill.restore_copy("etcd.db", str(tmp_path), "etcdutl", limits)
+    assert isinstance(error.value, backup_drill.BadBackupError) is bad
+
+
 def planned(path: str, metadata: store.Metadata) -> backup_drill.Plan:
     return backup_drill.Plan(path, metadata, None, 1 << 20)
 
@@ -100,9 +178,7 @@ def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GNUPGHOME", str(tmp_path / "no-keyring"))
     metadata = replace(METADATA, encryption=program, encrypted_size=4, encrypted_sha256="11" * 32)
     path = save(tmp_path, metadata)
-    monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
-    monkeypatch.setattr(backup_drill, "observe_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
-    monkeypatch.setattr(backup_drill.snapshot, "choose_member", lambda *_arguments: None)
+    reach_cluster(monkeypatch)
     record = maintenance_drill.run(config(tmp_path), check=False)
     assert (record["result"], record["settled"]) == ("skipped", False)
     assert record["reason"].startswith(f"{path} is encrypted: set identity_file to its secret key")

@@ -54,6 +54,20 @@ def test_the_age_of_the_newest_backup_grows_while_backups_fail(tmp_path: Path) -
     assert 'headroom_backup_newest_timestamp_seconds{cluster="example",member="m0"} 1795262400' in text
 
 
+def test_a_bad_backup_stays_bad_until_another_drill_is_carried_out(tmp_path: Path) -> None:
+    drill = {**DEFERRED, "operation": "drill"}
+    for change, bad in (
+        ({"result": "failed"}, 0),
+        ({"result": "failed", "backup_bad": True}, 1),
+        ({"result": "failed"}, 1),
+        ({"result": "done", "backup_bad": False}, 0),
+        ({"result": "failed"}, 0),
+    ):
+        saved = records.save_record(str(tmp_path), {**drill, **change})
+        text = records.format_metrics("example", "m0", {"drill": saved}, {})
+        assert f'headroom_drill_backup_bad{{cluster="example",member="m0"}} {bad}' in text.splitlines(), change
+
+
 def test_format_metrics() -> None:
     record = {**DEFERRED, "last_done": DONE, "last_settled_at": "2026-11-21T12:00:02Z"}
     text = records.format_metrics('ex"ample', "m0", {"defrag": record}, {"peer": 1795239113})
