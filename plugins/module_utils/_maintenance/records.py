@@ -134,11 +134,17 @@ def _integrity_gauges(labels: Mapping[str, str], found: Mapping[str, Any] | None
         return []
     suspects = found["hashes"] if found["verdict"] == "undecided" else found["differing"]
     compared = [({**labels, "compared": name}, int(name in suspects)) for name in sorted(found["hashes"])]
+    # Records of earlier versions may lack it.
+    unknown = found.get("unknown") or {}
+    left_out = [({**labels, "compared": name}, int(name in unknown)) for name in sorted({*found["hashes"], *unknown})]
     return [
         *format_gauge(
             "headroom_integrity_differs",
             "Whether the member's keys differ, or may, from those of the majority.",
             compared,
+        ),
+        *format_gauge(
+            "headroom_integrity_not_compared", "Whether the member could not be compared with the others.", left_out
         ),
         *format_gauge(
             "headroom_integrity_corrupt_alarms", "Alarms CORRUPT that are set.", [(labels, len(found["corrupt"]))]

@@ -107,3 +107,14 @@ def test_metrics_of_a_comparison() -> None:
     undecided = {**record, "comparison": {**found, "verdict": "undecided", "differing": []}}
     text = records.format_metrics("c", "m1", {"integrity": undecided}, {})
     assert text.count("} 1\n") == 4, text
+
+
+def test_metrics_of_members_that_were_not_compared() -> None:
+    """The comparison of the others succeeds: m1 and m2 of three are a majority."""
+    reason = {"m3": "returned no status"}
+    found = {"verdict": "agree", "differing": [], "hashes": {"m1": "a", "m2": "a"}, "corrupt": [], "unknown": reason}
+    record = {**DONE, "operation": "integrity", "comparison": found}
+    lines = records.format_metrics("c", "m1", {"integrity": record}, {}).splitlines()
+    for name, value in (("m1", 0), ("m2", 0), ("m3", 1)):
+        assert f'headroom_integrity_not_compared{{cluster="c",member="m1",compared="{name}"}} {value}' in lines
+    assert not any("integrity_differs" in line and 'compared="m3"' in line for line in lines)
