@@ -88,7 +88,7 @@ def run(
 def preflight(folder: Path, **variables: Any) -> str:
     """Run the preflight checks and print what they found."""
     found = (
-        "prepares {{ _etcd_restore_unprepared | join(' ') }} from {{ etcd_restore_snapshot }} of {{ _etcd_restore_source }}, "
+        "prepares {{ _etcd_restore_unprepared | join(' ') }} from {{ etcd_restore_snapshot }} of {{ _etcd_restore_source | default('nobody') }}, "
         "{{ 'resumed' if _etcd_restore_resumed else 'new' }}. Starts later: {{ etcd_restore_start_later | join(' ') or 'none' }}."
     )
     tasks = [
@@ -196,6 +196,32 @@ def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
     begun(tmp_path, "h3", "data", OTHER_ID)
     said = preflight(tmp_path, etcd_restore_snapshot=str(save_snapshot(tmp_path)))
     assert f"The hosts are in different restores: h1 in {ID}, h3 in {OTHER_ID}. Remove" in said, said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "refused"),
+    [
+        ("copy.db", "begun", ""),
+        ("etcd.db", "other", r"etcd\.db \(SHA-256 d9298a10d1b0…\)"),
+        ("other.db", "", r"other\.db \(neither on h1, h2, h3 nor on the controller\)"),
+    ],
+    ids=["a copy", "another file of that name", "nobody has it"],
+)
+def test_another_snapshot_is_not_ignored_if_all_hosts_are_ready(
+    tmp_path: Path, name: str, content: str, refused: str
+) -> None:
+    digest = hashlib.sha256(b"begun").hexdigest()
+    for host in ("h1", "h2", "h3"):
+        begun(tmp_path, host, "data", ID, snapshot={**SNAPSHOT, "sha256": digest})
+    if content:
+        (tmp_path / name).write_text(content)
+    said = preflight(tmp_path, etcd_restore_snapshot=str(tmp_path / name))
+    assert ("failed=1" in said) == bool(refused), said
+    expected = (
+        rf"{refused}, but the interrupted restore {ID} began with another snapshot \(of m2 at revision 8123, SHA-256 "
+        rf"{digest[:12]}…\)\. To resume it, leave etcd_restore_snapshot out\. To restore \S+ instead, remove \S+/restoring on every host"
+    )
+    assert re.search(expected if refused else "of nobody, resumed", said), said
 
 
 # Makes of a snapshot what the real one does, as far as a restore looks at it.
