@@ -485,6 +485,8 @@ mounts:
     - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as currently visible;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
     - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno - all strings) or none.
+    - RV(ignore:unmounted) are the entries of fstab for this mount point or a folder above it that are not mounted, as RV(ignore:fstab). Files that
+      seem to be missing may be there.
     - RV(ignore:disks) and RV(ignore:neighbours) are as with RV(devices).
   type: dict
   returned: always
@@ -504,6 +506,7 @@ mounts:
       mode: "0755"
       uid: 0
       fstab: {source: UUID=5c1416fc-6481-420b-8ee5-26b1001477a8, mount_point: /var/lib/etcd, fstype: ext4, options: noatime, dump: "0", passno: "2"}
+      unmounted: []
       disks:
         - {name: vdb, links: [/dev/disk/by-id/virtio-etcd-data], rotational: false, scheduler: none, schedulers: [none, mq-deadline]}
       neighbours: [{name: PostgreSQL, path: /var/lib/postgresql, disk: vdb}]

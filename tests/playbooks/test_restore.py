@@ -41,19 +41,24 @@ def run(
     *options: str,
     identities: dict[str, dict[str, str]] | None = None,
     active: Sequence[str] = (),
+    unmounted: dict[str, list[dict[str, str]]] | None = None,
     **variables: Any,
 ) -> str:
     """Run tasks with the variables of the role on three hosts, each with its own folder; return the output with single blanks.
 
-    identities: the ids in the write-ahead logs, by host. active: the hosts on which etcd runs.
+    identities: the ids in the write-ahead logs, by host. active: the hosts on which etcd runs. unmounted: entries of fstab, by host.
     """
-    identities = identities or {}
+    identities, unmounted = identities or {}, unmounted or {}
     hosts = {
         name: {
             "etcd_host_data_dir": str(folder / name / "data"),
             "etcd_host_restoring_file": str(folder / name / "restoring"),
             "etcd_name": name,
-            "etcd_host_facts": {**FACTS, "unit": {**UNIT, "active_state": "active"}} if name in active else FACTS,
+            "etcd_host_facts": {
+                **FACTS,
+                "unit": {**UNIT, "active_state": "active"} if name in active else UNIT,
+                "mounts": {"/var/lib/etcd": {"unmounted": unmounted.get(name, [])}},
+            },
             "etcd_member": {"has_data": (folder / name / "data").exists(), "identity": identities.get(name, {})},
         }
         for name in ("h1", "h2", "h3")
@@ -389,4 +394,15 @@ def test_an_unmounted_volume_is_not_lost_data(tmp_path: Path) -> None:
     volume = {"mount": "/var/lib/etcd", "source": "UUID=5c14", "mounted": False, "format": False}
     said = rescue(tmp_path, etcd_storage_plan={"volumes": [volume]})
     assert "h1: /var/lib/etcd: not mounted" in said and "(mount UUID=5c14 /var/lib/etcd)" in said, said
-    assert "not mounted" not in rescue(tmp_path, etcd_storage_plan={"volumes": [{**volume, "format": True}]})
+    entry = {"mount_point": "/var/lib/etcd", "source": "UUID=01d0"}  # of the disk that the blank one replaces
+    plan = {"volumes": [{**volume, "format": True}]}
+    assert "not mounted" not in rescue(tmp_path, etcd_storage_plan=plan, unmounted={"h1": [entry]})
+
+
+def test_an_unmounted_volume_of_the_user_is_not_lost_data(tmp_path: Path) -> None:
+    survivor(tmp_path, "h2", log=True)
+    said = rescue(tmp_path, unmounted={"h3": [{"mount_point": "/var/lib", "source": "LABEL=var"}]})
+    assert "h3: /var/lib: not mounted" in said and "(mount LABEL=var /var/lib), and run the playbook again." in said, (
+        said
+    )
+    assert "If it is lost, remove its entry from /etc/fstab. Nothing was changed." in said, said

@@ -107,8 +107,16 @@ def device_facts(
     return facts
 
 
+def _is_missing_above(point: str, entry: FstabEntry, mounts: Sequence[Mount]) -> bool:
+    """Return whether an entry is for a resolved path or for a folder above it, and not mounted."""
+    if not entry.mount_point.startswith("/"):  # swap
+        return False
+    folder = os.path.realpath(entry.mount_point)
+    return os.path.commonpath([folder, point]) == folder and mounted_at(folder, mounts) is None
+
+
 def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry]) -> dict[str, Any]:
-    """Return what is mounted at a path, its free space, and its entry in fstab.
+    """Return what is mounted at a path, its free space, and its entries in fstab.
 
     The keys are documented in etcd_host_info's RETURN.
     """
@@ -131,6 +139,7 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
         "mode": None,
         "uid": None,
         "fstab": vars(entry) if entry else None,
+        "unmounted": [vars(item) for item in fstab if _is_missing_above(point, item, mounts)],
     }
     if facts["exists"]:
         status, room = os.stat(point), os.statvfs(point)

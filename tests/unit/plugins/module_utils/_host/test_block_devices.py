@@ -102,6 +102,24 @@ def test_mount_facts_of_a_folder_that_is_not_mounted(tmp_path: Path) -> None:
     assert facts["entries"] == 1 and facts["fstab"]["source"] == "/dev/vdb" and facts["available"] > 0
 
 
+def test_mount_facts_name_the_filesystems_that_may_hold_a_missing_folder() -> None:
+    mounts = host_mounts.parse_mountinfo(
+        "21 1 254:0 / / rw - ext4 /dev/vda rw\n22 21 254:1 / /var rw - ext4 /dev/vdb rw\n"
+    )
+    lines = (
+        "/dev/vda /",
+        "/dev/vdb /var",
+        "/dev/vdc /var/no",
+        "/dev/vdd /var/no/etcd/",
+        "/dev/vde /var/n",
+        "/dev/vdf none",
+    )
+    fstab = block_devices.parse_fstab("".join(f"{line} ext4\n" for line in lines))
+    facts = block_devices.mount_facts("/var/no/etcd", mounts, fstab)
+    assert [entry["source"] for entry in facts["unmounted"]] == ["/dev/vdc", "/dev/vdd"]
+    assert not block_devices.mount_facts("/var", mounts, fstab)["unmounted"]
+
+
 def test_mount_facts_of_a_folder_that_does_not_exist() -> None:
     facts = block_devices.mount_facts("/no/such/folder", host_mounts.read_mounts(), [])
     assert not facts["exists"] and facts["mode"] is None and facts["size"] is None and facts["fstab"] is None
