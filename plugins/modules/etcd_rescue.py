@@ -96,8 +96,8 @@ revision:
   sample: 8123
 unusable:
   description:
-    - Whether it failed because of the data - the database or the log is lost, or etcd does not start on them. False for reasons that can be
-      corrected, such as a full volume.
+    - Whether it failed because of the data - etcd does not start on it, or the disk does not return it. False for reasons that can be corrected,
+      such as a full volume, and for a missing database or log, whose volume may only be unmounted.
   type: bool
   returned: failure
   version_added: 0.3.0

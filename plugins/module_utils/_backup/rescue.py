@@ -36,7 +36,7 @@ _BROKEN = (errno.EIO, errno.EUCLEAN, errno.ENODATA)
 
 
 class UnusableDataError(SnapshotError):
-    """Data that no snapshot can be made from: part of it is lost, or etcd does not start on it."""
+    """Data that no snapshot can be made from: etcd does not start on it, or the disk does not return it."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,15 @@ class Source:
 
 
 def find_data(request: Request) -> Source:
-    """Find the member's data. Raises UnusableDataError without a database or a log."""
+    """Find the member's data. Raises SnapshotError without a database or a log: its volume may only be unmounted, and hold the newest data."""
     snap = os.path.join(request.data_dir, "member", "snap")
     wal = request.wal_dir or os.path.join(request.data_dir, "member", "wal")
     missing = [path for path in (os.path.join(snap, "db"), os.path.join(wal, "*.wal")) if not _exists(path)]
     if missing:
-        raise UnusableDataError(
-            f"{' and '.join(missing)} {'do' if len(missing) > 1 else 'does'} not exist on this host: mount the volume, correct data_dir or "
-            "wal_dir, or use the data of another member"
+        rest = " and ".join(filter(None, (request.data_dir, request.wal_dir)))
+        raise SnapshotError(
+            f"{' and '.join(missing)} {'do' if len(missing) > 1 else 'does'} not exist on this host: mount the volume, or correct data_dir or "
+            f"wal_dir. If it is lost, move what is left in {rest} away, and use the data of another member"
         )
     size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
     return Source(snap, wal, size)

@@ -298,13 +298,16 @@ def test_rescue_in_check_mode_and_without_data(
         "etcdutl_path": asked["etcdutl_path"],
     }
     result = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=check)
-    assert "correct data_dir or wal_dir" in result["msg"] and result["unusable"]
+    assert "correct data_dir or wal_dir" in result["msg"] and not result["unusable"]
     (tmp_path / "data" / "member" / "wal").mkdir()
     (tmp_path / "data" / "member" / "snap").mkdir()
     (tmp_path / "data" / "member" / "snap" / "db").write_text("x" * 2048)
     lost = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=check)
     assert lost["msg"].startswith(f"{tmp_path}/data/member/wal/*.wal does not exist on this host: mount the volume, ")
-    assert lost["unusable"]
+    assert lost["msg"].endswith(
+        f" If it is lost, move what is left in {asked['data_dir']} away, and use the data of another member"
+    )
+    assert not lost["unusable"], "the volume may only be unmounted"
     (tmp_path / "data" / "member" / "wal" / "0-0.wal").write_text("")
     short = run(capsys, etcd_rescue, **{**arguments, "dest": "/nowhere"}, _ansible_check_mode=True)
     assert "/nowhere is not a directory" in short["msg"] and not short["unusable"]
