@@ -110,6 +110,7 @@ metadata:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import check_timeout
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import check_stopped
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
@@ -128,8 +129,10 @@ def rescue(module: AnsibleModule) -> None:
         timeout=params["timeout"],
     )
     if module.check_mode:
+        check_timeout(request.timeout)
         source = backup_rescue.find_data(request)
-        abandoned = scratch_member.check_scratch_dir(request.directory, backup_rescue.required_bytes(source))
+        needed = backup_rescue.required_bytes(source)
+        abandoned = scratch_member.check_scratch_dir(request.directory, needed, backup_rescue.OPTION)
         message = (
             f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}{still_runs(request.data_dir)}."
             f"{scratch_member.removal_notice(abandoned)}"

@@ -11,6 +11,7 @@ the next entry; etcd then omits that write.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import glob
 import hashlib
@@ -18,6 +19,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore, store
@@ -26,6 +28,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_m
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool, run_etcdctl
+
+# The option of etcd_rescue for Request.directory, which messages name.
+OPTION = "dest"
 
 _PREFIX = "rescued"
 _CHUNK = 1 << 20
@@ -80,8 +85,15 @@ def find_data(request: Request) -> Source:
             f"{' and '.join(missing)} {'do' if len(missing) > 1 else 'does'} not exist on this host: mount the volume, or correct data_dir or "
             f"wal_dir. If it is lost, move what is left in {rest} away, and use the data of another member"
         )
-    size = sum(entry.stat().st_size for folder in (snap, wal) for entry in os.scandir(folder) if entry.is_file())
-    return Source(snap, wal, size)
+    return Source(snap, wal, sum(_file_sizes(snap)) + sum(_file_sizes(wal)))
+
+
+def _file_sizes(folder: str) -> Iterator[int]:
+    """Yield the sizes of the files in a folder. In check mode etcd may still run, and remove files."""
+    for entry in os.scandir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            if entry.is_file():
+                yield entry.stat().st_size
 
 
 def _exists(path: str) -> bool:
@@ -106,7 +118,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
     now = int(time.time())
     try:
-        with scratch.scratch_folder(request.directory, required_bytes(source)) as folder:
+        with scratch.scratch_folder(request.directory, required_bytes(source), OPTION) as folder:
             data = os.path.join(folder, "data")
             _copy(source, data)
             described = _replay(request, tools, folder, data, limits)

@@ -81,26 +81,26 @@ class Limits:
 
 
 @contextlib.contextmanager
-def scratch_folder(parent: str, needed: int) -> Iterator[str]:
-    """Yield a private folder with ``needed`` bytes of free space, and always remove it.
+def scratch_folder(parent: str, needed: int, option: str = "scratch_dir") -> Iterator[str]:
+    """Yield a private folder with ``needed`` bytes of free space, and always remove it. Messages name the module's ``option``.
 
     Removes the folders of killed drills first. Raises DrillError without enough free space.
     """
-    _check_parent(parent)
+    _check_parent(parent, option)
     remove_abandoned(parent)
-    _check_space(parent, available_bytes(parent), needed)
+    _check_space(parent, available_bytes(parent), needed, option)
     with owned_folder.owned_folder(parent, _PREFIX) as folder:
         yield folder
 
 
-def check_scratch_dir(parent: str, needed: int) -> list[str]:
+def check_scratch_dir(parent: str, needed: int, option: str = "scratch_dir") -> list[str]:
     """Return the folders of killed drills that ``scratch_folder`` would remove from ``parent``. Changes nothing.
 
     Raises DrillError if ``parent`` is unsuitable for a scratch member, even without these folders.
     """
-    _check_parent(parent)
+    _check_parent(parent, option)
     abandoned = owned_folder.find_abandoned(parent, _PREFIX)
-    _check_space(parent, available_bytes(parent) + sum(map(allocated_bytes, abandoned)), needed)
+    _check_space(parent, available_bytes(parent) + sum(map(allocated_bytes, abandoned)), needed, option)
     return abandoned
 
 
@@ -114,24 +114,22 @@ def removal_notice(abandoned: list[str]) -> str:
     return f" Would first remove {', '.join(abandoned)}, left by a killed run." if abandoned else ""
 
 
-def _check_parent(parent: str) -> None:
+def _check_parent(parent: str, option: str) -> None:
     if not os.path.isdir(parent) or not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
-        raise DrillError(
-            f"scratch_dir {parent} is not a directory that user {os.geteuid()} can write to: choose another"
-        )
+        raise DrillError(f"{option} {parent} is not a directory that user {os.geteuid()} can write to: choose another")
     longest = len(os.fsencode(os.path.join(parent, _PREFIX + "x" * 8, _SOCKET)))
     if longest > _MAX_SOCKET_PATH:
         raise DrillError(
-            f"scratch_dir {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
+            f"{option} {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
         )
 
 
-def _check_space(parent: str, free: int, needed: int) -> None:
+def _check_space(parent: str, free: int, needed: int, option: str) -> None:
     if free < needed:
         has, needs = format_sizes_distinctly(free, needed)
         raise DrillError(
-            f"scratch_dir {parent} has {has} free, but the temporary member needs {needs}: "
-            "free some space, or set scratch_dir to a larger volume"
+            f"{option} {parent} has {has} free, but the temporary member needs {needs}: "
+            f"free some space, or set {option} to a larger volume"
         )
 
 

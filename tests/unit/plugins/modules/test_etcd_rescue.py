@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue, scratch_member
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue
 
 
@@ -28,3 +29,21 @@ def test_check_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypa
     assert [path.name for path in target.rglob("*")] == [".headroom-drill-dead", "lock"]
     assert result.get("changed"), result["msg"]
     assert result["msg"].endswith(f" Would first remove {target}/.headroom-drill-dead, left by a killed run.")
+
+
+def test_a_file_that_a_running_etcd_removes_has_no_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("snap/db", "snap/db.tmp", "wal/0.wal"):
+        (tmp_path / "member" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "member" / name).write_text("x" * 10)
+    listing = os.scandir
+
+    def list_and_remove(folder: str) -> list[os.DirEntry[str]]:
+        entries = list(listing(folder))
+        (tmp_path / "member/snap/db.tmp").unlink(missing_ok=True)
+        return entries
+
+    request = rescue.Request("m1", str(tmp_path), "", str(tmp_path), 1 << 30, 60)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", list_and_remove)
+        found = rescue.find_data(request)
+    assert found.size == 20

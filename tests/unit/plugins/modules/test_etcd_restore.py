@@ -310,7 +310,9 @@ def test_rescue_in_check_mode_and_without_data(
     assert not lost["unusable"], "the volume may only be unmounted"
     (tmp_path / "data" / "member" / "wal" / "0-0.wal").write_text("")
     short = run(capsys, etcd_rescue, **{**arguments, "dest": "/nowhere"}, _ansible_check_mode=True)
-    assert "/nowhere is not a directory" in short["msg"] and not short["unusable"]
+    assert short["msg"].startswith("dest /nowhere is not a directory") and not short["unusable"]
+    limited = run(capsys, etcd_rescue, **arguments, timeout=0, _ansible_check_mode=check)
+    assert limited["msg"].startswith("timeout is 0, but must be"), "also before etcd is stopped"
     would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
     assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
     with (tmp_path / "data" / "member" / "snap" / "db").open() as database:
