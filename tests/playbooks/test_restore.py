@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import grp
 import hashlib
 import json
@@ -41,12 +42,14 @@ def run(
     *options: str,
     identities: dict[str, dict[str, str]] | None = None,
     active: Sequence[str] = (),
+    loaded: Sequence[str] = (),
     unmounted: dict[str, list[dict[str, str]]] | None = None,
     **variables: Any,
 ) -> str:
     """Run tasks with the variables of the role on three hosts, each with its own folder; return the output with single blanks.
 
-    identities: the ids in the write-ahead logs, by host. active: the hosts on which etcd runs. unmounted: entries of fstab, by host.
+    identities: the ids in the write-ahead logs, by host. active: the hosts on which etcd runs. loaded: those with a unit of etcd.
+    unmounted: entries of fstab, by host.
     """
     identities, unmounted = identities or {}, unmounted or {}
     hosts = {
@@ -56,7 +59,10 @@ def run(
             "etcd_name": name,
             "etcd_host_facts": {
                 **FACTS,
-                "unit": {**UNIT, "active_state": "active"} if name in active else UNIT,
+                "unit": {
+                    "load_state": "loaded" if name in loaded else "not-found",
+                    "active_state": "active" if name in active else "inactive",
+                },
                 "mounts": {"/var/lib/etcd": {"unmounted": unmounted.get(name, [])}},
             },
             "etcd_member": {"has_data": (folder / name / "data").exists(), "identity": identities.get(name, {})},
@@ -344,11 +350,12 @@ def test_another_snapshot_than_that_of_the_interrupted_restore_is_refused(tmp_pa
     assert contents(tmp_path) - before <= {"h3"}, "the copies of the snapshot are removed"
 
 
-def rescue(folder: Path, **variables: Any) -> str:
-    """Rescue data in check mode; no member answers."""
+def rescue(folder: Path, check: bool = True, **variables: Any) -> str:
+    """Rescue data; no member answers."""
     variables = {"_etcd_restore_info": {"cluster": {"error": "https://h1:2379: certificate expired"}}, **variables}
     tasks = [{"name": "Rescue", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "rescue.yml")}]
-    return run(folder, tasks, "--check", _etcd_restore_id=ID, etcd_restore_rescue_dir=str(folder), **variables)
+    variables = {"_etcd_restore_id": ID, "etcd_restore_rescue_dir": str(folder), **variables}
+    return run(folder, tasks, *["--check"] * check, **variables)
 
 
 def choose(folder: Path, results: dict[str, Any]) -> str:
@@ -386,6 +393,22 @@ def test_data_without_its_log_is_not_left_out(tmp_path: Path) -> None:
     said = rescue(tmp_path)
     assert re.search(r"/h1/data/member/wal/\*\.wal does not exist on this host: mount the volume", said), said
     assert "failed=1" in said and "Would use the data" not in said, said
+
+
+def test_etcd_is_not_stopped_if_no_snapshot_can_be_taken(tmp_path: Path) -> None:
+    survivor(tmp_path, "h1", log=True)
+    said = rescue(tmp_path, loaded=["h1"], etcd_restore_rescue_dir=f"{tmp_path}/none")
+    assert f"h1: dest {tmp_path}/none is not a directory" in said and "Stop etcd on all hosts" not in said, said
+    assert "In the inventory, dest is etcd_restore_rescue_dir. Nothing was changed." in said, said
+
+
+def test_a_failed_snapshot_leaves_etcd_stopped_and_says_so(tmp_path: Path) -> None:
+    survivor(tmp_path, "h1", log=True)
+    with (tmp_path / "h1/data/member/snap/db").open() as database:
+        fcntl.flock(database, fcntl.LOCK_EX)
+        said = rescue(tmp_path, check=False)
+    assert f"h1: etcd is running on {tmp_path}/h1/data: stop every member" in said, said
+    assert "The data was not changed, and etcd is stopped on all hosts: correct the reason" in said, said
 
 
 def test_data_that_etcd_cannot_read_is_not_used(tmp_path: Path) -> None:
