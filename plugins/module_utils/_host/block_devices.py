@@ -17,7 +17,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import Runner, content_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry, unmounted_entries
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
 
 
@@ -139,7 +139,7 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
         "mode": None,
         "uid": None,
         "fstab": vars(entry) if entry else None,
-        "unmounted": [vars(item) for item in fstab if _is_missing_above(point, item, mounts)],
+        "unmounted": [vars(item) for item in unmounted_entries(point, fstab, mounts)],
     }
     if facts["exists"]:
         status, room = os.stat(point), os.statvfs(point)

@@ -43,14 +43,22 @@ def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
     return parse_fstab(read_text(path))
 
 
-def unmounted_volume(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> str:
-    """Return the mount point in fstab that contains the path, if nothing is mounted there; else empty.
+def unmounted_entries(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> list[FstabEntry]:
+    """Return the entries for the path, or for a folder above it, that are not mounted, without those that a mounted volume would hide.
 
-    Files below it would be hidden as soon as its volume is mounted. An automount that has not mounted its volume does not count.
+    An automount that has not mounted its volume does not count as mounted.
     """
     inside = os.path.realpath(path).rstrip("/") + "/"
-    points = [os.path.realpath(entry.mount_point) for entry in entries if entry.mount_point.startswith("/")]
-    around = [point for point in points if point != "/" and inside.startswith(f"{point}/")]
-    mounted = {mount.mountpoint for mount in mounts if mount.fstype != "autofs"}
-    deepest = max(around, key=len, default="")
-    return "" if deepest in mounted else deepest
+    mounted = [mount.mountpoint for mount in mounts if mount.fstype != "autofs"]
+    around = {point.rstrip("/") + "/" for point in mounted if inside.startswith(point.rstrip("/") + "/")}
+    visible = max(around, key=len, default="/")
+    points = [
+        (os.path.realpath(entry.mount_point) + "/", entry) for entry in entries if entry.mount_point.startswith("/")
+    ]
+    return [entry for point, entry in points if inside.startswith(point) and len(point) > len(visible)]
+
+
+def unmounted_volume(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> str:
+    """Return the deepest mount point of ``unmounted_entries``, or an empty text. Files below it would be hidden as soon as it is mounted."""
+    points = [os.path.realpath(entry.mount_point) for entry in unmounted_entries(path, entries, mounts)]
+    return max(points, key=len, default="")

@@ -114,7 +114,7 @@ def test_mount_facts_name_the_filesystems_that_may_hold_a_missing_folder() -> No
         "/dev/vde /var/n",
         "/dev/vdf none",
     )
-    fstab = block_devices.parse_fstab("".join(f"{line} ext4\n" for line in lines))
+    fstab = parse_fstab("".join(f"{line} ext4\n" for line in lines))
     facts = block_devices.mount_facts("/var/no/etcd", mounts, fstab)
     assert [entry["source"] for entry in facts["unmounted"]] == ["/dev/vdc", "/dev/vdd"]
     assert not block_devices.mount_facts("/var", mounts, fstab)["unmounted"]
