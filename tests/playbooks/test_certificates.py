@@ -225,6 +225,16 @@ def test_a_lost_ca_is_replaced_only_if_that_is_confirmed(new: Host, tmp_path: Pa
     assert new.issue() == 0
 
 
+def test_a_lost_ca_is_found_by_the_preflight_if_the_first_host_has_no_tls(tmp_path: Path) -> None:
+    """The condition of the import, which is false on the first host, must not skip the check for the others."""
+    host = Host(tmp_path)
+    host.installed.mkdir(parents=True)
+    make_authority(host.installed)
+    message = host.refusal("preflight", others=["n2"], without_tls=["a1"])
+    assert f"Cluster etcd: n1 trusts the CA of a former deployment ({host.installed}/ca.crt" in message
+    assert message.count("fatal: [") == 1 and "Cluster plain" not in message
+
+
 def test_hosts_of_another_cluster_are_refused(new: Host, tmp_path: Path) -> None:
     """The CA on the controller may be right; then the confirmed run gives the host certificates of it."""
     new.authority = tmp_path / "other"

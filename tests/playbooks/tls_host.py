@@ -27,10 +27,12 @@ class Host:
         self.authority = folder / "ca"
         self.installed = folder / "etc" / "tls"
 
-    def run(self, *entry_points: str, others: Sequence[str] = (), **variables: Any) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *entry_points: str, others: Sequence[str] = (), without_tls: Sequence[str] = (), **variables: Any
+    ) -> subprocess.CompletedProcess[str]:
         """Run entry points of the role, by default as site.yml does: its checks, the role, and the activation of what is staged.
 
-        ``others`` are hosts of the same cluster, each with the directory of its name.
+        ``others`` are hosts of the same cluster, each with the directory of its name. ``without_tls`` are hosts of another cluster, and come first.
         """
         given = {
             "ansible_connection": "local",
@@ -42,6 +44,7 @@ class Host:
             "etcd_user": "root",
             "etcd_user_group": "root",
             "etcd_address": "192.0.2.11",
+            "etcd_tls_enabled": True,
             **variables,
         }
         plays = [
@@ -54,7 +57,7 @@ class Host:
                     {
                         "name": f"Run {name}",
                         "ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_tls", "tasks_from": name},
-                        **({"when": "etcd_tls_staged"} if name == "activate" else {}),
+                        "when": ["etcd_tls_enabled | bool", *(["etcd_tls_staged"] if name == "activate" else [])],
                     }
                     for name in play.split()
                 ],
@@ -63,7 +66,9 @@ class Host:
         ]
         extra = {name: value for name, value in variables.items() if name.startswith("_")}
         own = {name: {**given, "etcd_tls_dir": str(self.folder / name / "tls")} for name in others}
-        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": {"n1": given, **own}}}))
+        plain = {name: {**given, "etcd_cluster_name": "plain", "etcd_tls_enabled": False} for name in without_tls}
+        hosts = {**plain, "n1": given, **own}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": hosts}}, sort_keys=False))
         (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
         command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(self.folder / "play.yml")]
         command += ["-e", json.dumps(extra)]  # a role's own variables have precedence over the inventory's
