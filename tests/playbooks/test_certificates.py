@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -188,6 +189,16 @@ def test_a_cluster_with_one_ca_keeps_it_until_it_is_moved(deployed: Host) -> Non
     # The clients noticed nothing.
     assert (deployed.installed / "client.crt").read_text() == client
     assert not (deployed.authority / "peer-ca-previous.key").exists() and (deployed.authority / "ca.key").exists()
+
+
+def test_the_cas_are_created_without_become_if_the_inventory_sets_it(tmp_path: Path) -> None:
+    """ansible_become of all hosts applies to the controller too, where becoming another user would fail."""
+    host = Host(tmp_path)
+    become = {"ansible_become": True, "ansible_become_user": "nobody", "ansible_become_exe": "/bin/false"}
+    (tmp_path / "group_vars").mkdir()
+    (tmp_path / "group_vars" / "all.yml").write_text(yaml.safe_dump(become), encoding="utf-8")
+    assert host.issue("main", ansible_become=False) > 0
+    assert (host.authority / "ca.key").owner() == tmp_path.owner()
 
 
 def test_a_lost_ca_of_the_peers_is_never_replaced(new: Host, tmp_path: Path) -> None:
