@@ -24,6 +24,9 @@ PAGES = {
     "etcd_tls": ("deploy",),
 }
 
+# Roles that a play runs before a role.
+EARLIER = {"etcd": ("etcd_tls",)}
+
 
 def markdown(text: str) -> str:
     """Convert Ansible's documentation markup to Markdown, and link the options of other roles."""
@@ -91,13 +94,13 @@ def entry_point(name: str, spec: dict[str, Any], main: dict[str, Any]) -> list[s
 
 
 def example(role: str) -> list[str]:
-    """Return a play that uses the role, as a block of YAML."""
+    """Return a play that uses the role, after the roles that it needs, as a block of YAML."""
     call = [
         "```yaml",
         "- hosts: etcd",
         "  become: true",
         "  roles:",
-        f"    - role: {COLLECTION}.{role}",
+        *(f"    - role: {COLLECTION}.{name}" for name in (*EARLIER.get(role, ()), role)),
         "```",
     ]
     return ["## Example", "", *call, ""]

@@ -1,0 +1,64 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role etcd refuses a play in which role etcd_tls has not run, before it writes anything. Without etcd."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.playbooks.variables import PROJECT, evaluate
+
+FACTS: dict[str, Any] = {
+    "etcd_cluster_name": "etcd",
+    "etcd_clusters": {"etcd": {"members": {"localhost": {}}, "former_client_urls": []}},
+    "etcd_host_facts": {"certificates": None},
+}
+REFUSAL = "role etcd_tls has not run before role etcd in this play"
+# By case: the variables, and the start of the problem.
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "alone": ({}, f"etcd_tls_enabled is true, but {REFUSAL}"),
+    "in an earlier play": ({"etcd_tls_fingerprint": "f1"}, f"etcd_tls_enabled is true, but {REFUSAL}"),
+    "later in this play": ({"etcd_tls_peer_ca": True}, f"etcd_tls_enabled is true, but {REFUSAL}"),
+    "before": ({"etcd_tls_fingerprint": "f1", "etcd_tls_peer_ca": True}, ""),
+    "without certificates": (
+        {"etcd_tls_fingerprint": "", "etcd_tls_peer_ca": True},
+        "it has no certificates. Run site",
+    ),
+    "without TLS": ({"etcd_tls_enabled": False}, ""),
+}
+
+
+def test_when_a_play_is_refused(tmp_path: Path) -> None:
+    given = {case: {**FACTS, **variables} for case, (variables, _problem) in CASES.items()}
+    found = evaluate(tmp_path, "etcd", "_etcd_unready_problem", given)
+    for case, (_variables, problem) in CASES.items():
+        assert found[case].startswith(problem) and bool(found[case]) is bool(problem), (case, found[case])
+
+
+@pytest.mark.parametrize("options", [[], ["--check"]], ids=["run", "check mode"])
+def test_a_play_with_only_role_etcd_changes_nothing(tmp_path: Path, options: list[str]) -> None:
+    shutil.copytree(PROJECT / "roles" / "etcd", tmp_path / "etcd")
+    (tmp_path / "etcd" / "meta" / "main.yml").unlink()  # without the role that gathers the facts
+    play = {
+        "name": "Deploy etcd",
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "vars": {**FACTS, "etcd_plan": {}, "etcd_config_file": str(tmp_path / "etc" / "etcd.yml")},
+        "roles": [str(tmp_path / "etcd")],
+    }
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-i", "localhost,", *options, str(tmp_path / "play.yml")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 2 and re.search(r"changed=0 .* failed=1", output), output
+    assert f"localhost: etcd_tls_enabled is true, but {REFUSAL}" in output and "Nothing was changed" in output
+    assert not (tmp_path / "etc").exists()
