@@ -84,7 +84,7 @@ enabled:
 user:
   description: The user of this module, empty for none.
   type: str
-  returned: success
+  returned: always, unless the client certificate cannot be read
   sample: headroom
 members:
   description: The status at each endpoint before this task, with the revision of its users and roles.
@@ -136,9 +136,10 @@ def main() -> None:
         supports_check_mode=True,
     )
     params = module.params
+    known: dict[str, str] = {}
     try:
         access = AccessControl(connection_from_params(params), params["endpoints"])
-        user = access.identity()
+        user = known["user"] = access.identity()
         if params["next_user"] is not None:
             problem = auth_switch.successor_problem(access, params["next_user"])
             if problem:
@@ -148,7 +149,7 @@ def main() -> None:
         before = all(status.enabled for status in members.values())
         after = switch(access, before, params["state"], params["root_password"] or "", module.check_mode)
     except ValueError as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=str(error), **known)
     module.exit_json(
         changed=after != before,
         enabled=after,
