@@ -52,7 +52,12 @@ def test_a_play_with_only_role_etcd_changes_nothing(tmp_path: Path, options: lis
         "hosts": "localhost",
         "connection": "local",
         "gather_facts": False,
-        "vars": {**FACTS, "etcd_plan": {}, "etcd_config_file": str(tmp_path / "etc" / "etcd.yml")},
+        "vars": {
+            **FACTS,
+            "etcd_plan": {},
+            "_etcd_planned_version": "{{ etcd_version }}",
+            "etcd_config_file": str(tmp_path / "etc" / "etcd.yml"),
+        },
         "roles": [str(tmp_path / "etcd")],
     }
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
