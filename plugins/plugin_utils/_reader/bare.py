@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import assigned
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import assignments_in
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
@@ -45,10 +46,8 @@ def is_start(text: str) -> bool:
 def programs_of(lines: Iterable[Line]) -> set[str]:
     """Return the variables whose value is always a path of the program, whatever its folder is."""
     values: dict[str, list[str]] = {}
-    for line in lines:
-        pair = assigned(line.text)
-        if pair:
-            values.setdefault(pair[0], []).append(re.sub(r"^\$\{\w+:?[-=](.*)\}$", r"\1", unquote(pair[1])))
+    for one in assignments_in(commands_of(lines)):
+        values.setdefault(one.name, []).append(re.sub(r"^\$\{\w+:?[-=](.*)\}$", r"\1", unquote(one.written)))
     return {name for name, texts in values.items() if all(map(_PROGRAM.match, texts))}
 
 

@@ -193,7 +193,6 @@ def _kept_command(text: str, constants: dict[str, str]) -> list[str]:
 def members_of(own: list[Line]) -> list[dict[str, Any]]:
     """Return the members that a script starts itself."""
     constants = constants_of(own)
-    exported = exported_variables(own)
     programs = bare.programs_of(own)
     commands = bare.commands_in(own)
     members = []
@@ -212,6 +211,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         before = [word.partition("=") for word in words if _OWN_VARIABLE.match(word)]
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
         unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
+        exported = exported_variables(own, logical.lines[0])
         members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))
     if not any(word.startswith("-") for found in members for word in found["command"]):
         members = _members_of_arrays(own, constants) or members

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import expand
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import ShellCommand, commands_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
-_ASSIGNMENT = re.compile(
-    r"^\s*(export\s+|readonly\s+|local\s+|(?:declare|typeset)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)\s*(?:$|;|&&|#)"
-)
+# A word NAME=value or NAME+=value
+_WORD = re.compile(r"^([A-Za-z_]\w*)(\+?)=(.*)$", re.DOTALL)
+_NAME = re.compile(r"^[A-Za-z_]\w*$")
+_DECLARES = {"export", "readonly", "local", "declare", "typeset"}
+# set -a
+_EXPORTS_ALL = re.compile(r"^([-+])[a-zA-Z]*a[a-zA-Z]*$")
 # : ${NAME:=value}
-_DEFAULT = re.compile(r"^\s*:\s+\"?\$\{(\w+):?=([^{}]*)\}\"?\s*$")
-# NAME+=…, for NAME in … and read NAME
-_CHANGES = re.compile(r"^\s*(?:(\w+)\+=|for\s+(\w+)\s+in\b|(?:while\s+)?(?:IFS=\S*\s+)?read\s+(?:-\w+\s+)*(\w+))")
-# export NAME NAME
-_EXPORTS = re.compile(r"^\s*export((?:\s+[A-Za-z_]\w*)+)\s*$")
+_DEFAULT = re.compile(r"^\"?\$\{(\w+):?=([^{}]*)\}\"?$")
+# for NAME in … and read NAME
+_CHANGES = re.compile(r"^\s*(?:for\s+(\w+)\s+in\b|(?:while\s+)?(?:IFS=\S*\s+)?read\s+(?:-\w+\s+)*(\w+))")
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
 _COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)(\+?)=(\"[^\"]*\"|'[^']*')\s*$")
@@ -40,25 +43,63 @@ class _Step(NamedTuple):
     text: str
 
 
+class Assignment(NamedTuple):
+    """One assignment of a variable, with its value as it is written.
+
+    extends: it adds to the value. is_exported: at once, rather than later by its name.
+    """
+
+    name: str
+    written: str
+    extends: bool
+    is_exported: bool
+    command: ShellCommand
+
+
 def constants_of(lines: list[Line]) -> dict[str, str]:
     """Return the variables that the script sets once, to a text without substitutions, or to a default."""
-    assignments = [pair for line in lines if (pair := assigned(line.text))]
-    times = Counter(name for name, _value in assignments)
+    assignments = assignments_in(commands_of(lines))
+    times = Counter(one.name for one in assignments)
     times.update(name for line in lines if (name := _changed(line.text)))
     constants: dict[str, str] = {}
     # In the order of the script, so that a constant may consist of earlier ones.
-    for name, written in assignments:
-        value = filled(unquote(written), constants)
-        if times[name] == 1 and value and not _is_open(name, value):
-            constants[name] = value
-    return {**constants, **_arguments(lines, constants)}
+    for one in assignments:
+        value = filled(unquote(one.written), constants)
+        is_certain = times[one.name] == 1 and not one.extends and not one.command.is_guarded
+        # A command that is quoted over several lines is read where it is written, so that findings name these lines.
+        is_certain = is_certain and any(one.written in line.text for line in one.command.source.lines)
+        if is_certain and value and not _is_array(value) and not _is_open(one.name, value):
+            constants[one.name] = value
+    return {**constants, **_arguments(lines, assignments, constants)}
 
 
-def assigned(text: str) -> tuple[str, str] | None:
-    """Return the variable that a line sets, and its value as it is written."""
-    found = _ASSIGNMENT.match(text)
-    default = None if found else _DEFAULT.match(text)
-    return (found[2], found[3]) if found else (default[1], default[2]) if default else None
+def assignments_in(commands: Iterable[ShellCommand]) -> list[Assignment]:
+    """Return the assignments of a script in their order. One before another command is only for that command."""
+    found: list[Assignment] = []
+    exports_all = False
+    for command in commands:
+        first, *words = command.words
+        if first == "set":
+            signs = [match[1] for word in words if (match := _EXPORTS_ALL.match(word))]
+            signs += [word[0] for word, name in zip(words, words[1:]) if word in ("-o", "+o") and name == "allexport"]
+            exports_all = signs[-1] == "-" if signs else exports_all
+        elif first == ":" and len(words) == 1 and (default := _DEFAULT.match(words[0])):
+            found.append(Assignment(default[1], default[2], False, exports_all, command))
+        elif first in _DECLARES or all(map(_WORD.match, command.words)):
+            exports = exports_all or _exports(command.words)
+            pairs = [match for word in command.words if (match := _WORD.match(word))]
+            found += [Assignment(pair[1], pair[3], bool(pair[2]), exports, command) for pair in pairs]
+    return found
+
+
+def _exports(words: Sequence[str]) -> bool:
+    """Tell whether a command exports variables: export, or declare -x."""
+    is_marked = any(re.match(r"^-[a-zA-Z]*x", word) for word in words[1:])
+    return words[0] == "export" or (words[0] in ("declare", "typeset", "local") and is_marked)
+
+
+def _is_array(value: str) -> bool:
+    return value == "()"
 
 
 def _is_open(name: str, value: str) -> bool:
@@ -69,7 +110,7 @@ def _is_open(name: str, value: str) -> bool:
 
 
 def _changed(text: str) -> str:
-    """Return the variable that a line extends, reads or sets in turn; empty for other lines."""
+    """Return the variable that a line reads or sets in turn; empty for other lines."""
     found = _CHANGES.match(text)
     return next(filter(None, found.groups())) if found else ""
 
@@ -79,9 +120,12 @@ def filled(text: str, constants: dict[str, str]) -> str:
     return _VARIABLE.sub(lambda found: constants.get(found[1] or found[3], found[2] or found[0]), text)
 
 
-def _arguments(lines: list[Line], constants: dict[str, str]) -> dict[str, str]:
+def _arguments(lines: list[Line], assignments: list[Assignment], constants: dict[str, str]) -> dict[str, str]:
     """Return the arguments that a script collects, by the name of the variable or the array."""
-    collected = {name: filled(text, constants) for name, text in {**_appended(lines), **_arrays(lines)}.items()}
+    # Words that a condition on the same line adds are unknown.
+    guarded = {one.name for one in assignments if one.command.is_guarded}
+    found = {name: text for name, text in {**_appended(lines), **_arrays(lines)}.items() if name not in guarded}
+    collected = {name: filled(text, constants) for name, text in found.items()}
     return {name: text for name, text in collected.items() if re.search(r"(^|\s)--?[a-z]", text)}
 
 
@@ -128,12 +172,41 @@ def expand_line(line: Line, constants: dict[str, str]) -> Line:
     return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
 
 
-def exported_variables(own: list[Line]) -> list[Variable]:
-    """Return the variables that a script exports, at once or later by their names, with its constants filled in."""
+def exported_variables(own: list[Line], start: Line | None = None) -> list[Variable]:
+    """Return the variables that a script exports, at once or later by their names, with its constants filled in.
+
+    The value is a placeholder if the script exports a name to which it gives no value, or sets it under a condition in which the
+    line ``start`` is not.
+    """
     constants = constants_of(own)
-    later = {name for line in own if (found := _EXPORTS.match(line.text)) for name in found[1].split()}
-    return [
-        Variable(pair[0], " ".join(expand([unquote(pair[1])], constants)), line.path, line.number)
-        for line in own
-        if (pair := assigned(line.text)) and (line.text.lstrip().startswith("export") or pair[0] in later)
+    commands = commands_of(own)
+    assignments = assignments_in(commands)
+    blocks = next((command.blocks for command in commands if command.source.lines[0] == start), ())
+    named = {
+        word: command
+        for command in commands
+        if _exports(command.words)
+        for word in command.words[1:]
+        if _NAME.match(word)
+    }
+    given = {one.name for one in assignments}
+    inherited = [_variable(name, f"${{{name}}}", command) for name, command in named.items() if name not in given]
+    return inherited + [
+        _variable(one.name, f"${{{one.name}}}" if _may_differ(one, blocks) else _value(one, constants), one.command)
+        for one in assignments
+        if one.is_exported or one.name in named
     ]
+
+
+def _may_differ(one: Assignment, blocks: tuple[int, ...]) -> bool:
+    """Tell whether the value is another one in these blocks, because the assignment depends on a condition or extends a value."""
+    around = one.command.blocks
+    return one.command.is_guarded or one.extends or blocks[: len(around)] != around
+
+
+def _value(one: Assignment, constants: dict[str, str]) -> str:
+    return " ".join(expand([unquote(one.written)], constants))
+
+
+def _variable(name: str, value: str, command: ShellCommand) -> Variable:
+    return Variable(name, value, *command.source.place(name))
