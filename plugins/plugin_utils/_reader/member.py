@@ -132,5 +132,9 @@ def _written(value: str) -> str:
 def _unexpanded(words: tuple[str, ...]) -> dict[str, str]:
     """Return the placeholders that may become any flags, with the reason."""
     alone = [(before, word) for before, word in zip(words, words[1:]) if _PLACEHOLDER.fullmatch(word)]
-    # After a flag without a value it is the flag's value.
-    return {word: "it is filled in when etcd starts" for before, word in alone if not _FLAG.fullmatch(before)}
+    # After a flag without a value it is the flag's value, unless it stands for several words.
+    return {
+        word: "it is filled in when etcd starts"
+        for before, word in alone
+        if not _FLAG.fullmatch(before) or re.search(r"[@*]", word)
+    }

@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import (
+    arrays_in,
     constants_of,
     expand_line,
     exported_variables,
@@ -47,8 +48,10 @@ _TARGET = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*['\"]?([^\s'\"|&;<>]+)")
 _ELEMENT = re.compile(r"^\s*([A-Za-z_]\w*)\[[\"']?([a-z][a-z-]+)[\"']?\]=(.+?)\s*$")
 # NAME="etcd --flag …"
 _KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-]*/)?etcd\s+-.*)\2\s*$")
-# NAME=(--flag …) on one line
-_ARRAY = re.compile(r"^\s*([A-Za-z_]\w*)=\(")
+# NAME=(--flag …) and NAME+=(--flag …), perhaps under a condition
+_ARRAY = re.compile(
+    r"(?:^|[;&|]|\b(?:then|else|do)\s|\b(?:local|readonly|declare|typeset)\s(?:-\w+\s+)*)\s*([A-Za-z_]\w*)(\+?)=\("
+)
 _OWN_VARIABLE = re.compile(r"ETCD_\w+=")
 _STARTS_SERVICE = re.compile(
     r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
@@ -195,10 +198,10 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     constants = constants_of(own)
     programs = bare.programs_of(own)
     commands = bare.commands_in(own)
+    elements = {line for array in arrays_in(own) if _is_used(array.name, own) for line in array.inner}
     members = []
     for logical in logical_lines(own, comments="#"):
-        array = _ARRAY.match(logical.text)
-        if array and array[1] in constants and any(re.search(rf"\$\{{?{array[1]}\b", line.text) for line in own):
+        if logical.lines[0] in elements or _fills_array(logical.text, constants, own):
             # The line that runs it counts.
             continue
         text = bare.name_program(logical.text, programs)
@@ -217,6 +220,16 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         members = _members_of_arrays(own, constants) or members
     # A command of a recovery is not how the script usually starts etcd.
     return [found for found in members if "--force-new-cluster" not in found["command"]] or members
+
+
+def _fills_array(text: str, constants: dict[str, str], own: list[Line]) -> bool:
+    """Tell whether a line sets or extends an array of arguments that another line uses."""
+    found = _ARRAY.search(text)
+    return found is not None and (found[1] in constants or bool(found[2])) and _is_used(found[1], own)
+
+
+def _is_used(name: str, own: list[Line]) -> bool:
+    return any(re.search(rf"\$\{{?{name}\b", line.text) for line in own)
 
 
 def _has_settings(command: Command, words: list[str]) -> bool:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import expand
@@ -29,7 +30,10 @@ _CHANGES = re.compile(r"^\s*(?:for\s+(\w+)\s+in\b|(?:while\s+)?(?:IFS=\S*\s+)?re
 _VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # NAME="…", NAME="$NAME …" and NAME+=" …"
 _COLLECTS = re.compile(r"^(\s*)(?:export\s+|local\s+)?([A-Za-z_]\w*)(\+?)=(\"[^\"]*\"|'[^']*')\s*$")
-_ARRAY = re.compile(r"^\s*(?:local\s+|readonly\s+|(?:declare|typeset)\s+-\w+\s+)?([A-Za-z_]\w*)=\(", re.MULTILINE)
+# NAME=(…) and NAME+=(…)
+_ARRAY = re.compile(
+    r"^([ \t]*)(?:local\s+|readonly\s+|(?:declare|typeset)\s+-\w+\s+)?([A-Za-z_]\w*)(\+?)=\(", re.MULTILINE
+)
 # A quoted text, a command substitution, a comment, or the end of an array.
 _ATOM = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$?\([^()]*\)|(?<!\S)#[^\n]*|\)")
 _LONGEST_ARRAY, _MOST_ARRAYS = 10_000, 200
@@ -41,6 +45,22 @@ class _Step(NamedTuple):
     indent: str
     extends: bool
     text: str
+
+
+class Array(NamedTuple):
+    """An array with the steps in which the script fills it. inner: the lines below those that begin a step."""
+
+    name: str
+    steps: tuple[_Step, ...]
+    inner: tuple[Line, ...]
+
+    def text(self, is_open_ended: bool) -> str:
+        """Return the elements that are certain, and the array itself as a placeholder for others."""
+        first = self.steps[0]
+        certain = [step.text for step in self.steps if step.indent == first.indent]
+        is_known = not first.extends and len(certain) == len(self.steps) and not is_open_ended
+        elements = [] if first.extends else certain if is_known else [first.text]
+        return " ".join(filter(None, [*elements, "" if is_known else f"${{{self.name}[@]}}"]))
 
 
 class Assignment(NamedTuple):
@@ -122,10 +142,13 @@ def filled(text: str, constants: dict[str, str]) -> str:
 
 def _arguments(lines: list[Line], assignments: list[Assignment], constants: dict[str, str]) -> dict[str, str]:
     """Return the arguments that a script collects, by the name of the variable or the array."""
-    # Words that a condition on the same line adds are unknown.
     guarded = {one.name for one in assignments if one.command.is_guarded}
-    found = {name: text for name, text in {**_appended(lines), **_arrays(lines)}.items() if name not in guarded}
-    collected = {name: filled(text, constants) for name, text in found.items()}
+    blocks = {one.name: one.command.blocks for one in reversed(assignments)}
+    # Elements that are added under a condition are unknown.
+    open_ended = {one.name for one in assignments if one.extends and one.command.blocks != blocks[one.name]} | guarded
+    appended = {name: text for name, text in _appended(lines).items() if name not in guarded}
+    arrays = {array.name: array.text(array.name in open_ended) for array in arrays_in(lines)}
+    collected = {name: filled(text, constants) for name, text in {**appended, **arrays}.items()}
     return {name: text for name, text in collected.items() if re.search(r"(^|\s)--?[a-z]", text)}
 
 
@@ -147,23 +170,32 @@ def _appended(lines: list[Line]) -> dict[str, str]:
     }
 
 
-def _arrays(lines: list[Line]) -> dict[str, str]:
-    """Return the elements of arrays, without comments."""
+def arrays_in(lines: list[Line]) -> list[Array]:
+    """Return the arrays of a script. Each NAME=(…) replaces the former one of its name."""
     text = "\n".join(line.text for line in lines)
-    bodies = ((found[1], _body(text, found.end())) for found in islice(_ARRAY.finditer(text), _MOST_ARRAYS))
-    return {name: body for name, body in bodies if body}
+    starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0))
+    arrays: dict[str, Array] = {}
+    for found in islice(_ARRAY.finditer(text), _MOST_ARRAYS):
+        indent, name, plus = found.groups()
+        body, end = _body(text, found.end())
+        first, last = (bisect_right(starts, position) - 1 for position in (found.start(2), end))
+        former = arrays.get(name) if plus else None
+        steps = (*(former.steps if former else ()), _Step(indent, bool(plus), body))
+        inner = (*(former.inner if former else ()), *lines[first + 1 : last + 1])
+        arrays[name] = Array(name, steps, inner)
+    return list(arrays.values())
 
 
-def _body(text: str, start: int) -> str:
-    """Return the elements of an array up to its closing parenthesis, on one line; empty without one."""
+def _body(text: str, start: int) -> tuple[str, int]:
+    """Return the elements of an array on one line, and where its closing parenthesis is; an empty text without one."""
     kept, position = [], start
     for atom in _ATOM.finditer(text, start, start + _LONGEST_ARRAY):
         kept.append(text[position : atom.start()])
         if atom[0] == ")":
-            return " ".join("".join(kept).split())
+            return " ".join("".join(kept).split()), atom.start()
         kept.append("" if atom[0].startswith("#") else atom[0])
         position = atom.end()
-    return ""
+    return "", start
 
 
 def expand_line(line: Line, constants: dict[str, str]) -> Line:

@@ -92,3 +92,39 @@ def test_not_exported(line: str) -> None:
 )
 def test_constants(text: str, constants: dict[str, str]) -> None:
     assert constants_of(lines_of("a.sh", text)) == constants
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "ARGS=(FLAGS)\nARGS+=(--client-cert-auth)",
+        "ARGS=()\nARGS+=( # both\n  FLAGS\n)\nARGS+=(--client-cert-auth)",
+        "start() {\n  local ARGS=(FLAGS)\n  ARGS+=(--client-cert-auth)\n}",
+        "if x; then\n  ARGS=(FLAGS)\n  ARGS+=(--client-cert-auth)\nfi",
+    ],
+)
+def test_elements_that_a_script_adds_to_an_array(lines: str) -> None:
+    found = member(f'{lines.replace("FLAGS", FLAGS)}\nexec etcd "${{ARGS[@]}}"')
+    assert found["command"] == ["etcd", *FLAGS.split(), "--client-cert-auth"] and not found["unknown"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if [ -f /ca ]; then ARGS+=(--client-cert-auth); fi",
+        "if [ -f /ca ]; then\n  ARGS+=(--client-cert-auth)\nfi",
+        "if [ -f /ca ]; then\nARGS+=(--client-cert-auth)\nfi",
+        "[ -f /ca ] && ARGS+=(--client-cert-auth --peer-client-cert-auth)",
+        "case $1 in\n  tls) ARGS+=(--client-cert-auth) ;;\nesac",
+    ],
+)
+@pytest.mark.parametrize("elements", ["", "--name a --pre-vote", "\n  --pre-vote --listen-peer-urls x\n"])
+def test_elements_under_a_condition_are_unknown(elements: str, line: str) -> None:
+    found = member(f'ARGS=({elements})\n{line}\nexec etcd {FLAGS} "${{ARGS[@]}}"')
+    assert found["command"] == ["etcd", *FLAGS.split(), *elements.split(), "${ARGS[@]}"]
+    assert "${ARGS[@]}" in found["unknown"]
+
+
+def test_words_under_a_condition_on_one_line_are_unknown() -> None:
+    found = member(f'A="--pre-vote"\n[ -f /ca ] && A="$A --client-cert-auth"\nexec etcd {FLAGS} $A')
+    assert found["command"][-1] == "$A" and "$A" in found["unknown"]
