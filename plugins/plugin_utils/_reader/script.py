@@ -52,6 +52,7 @@ _KEPT = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=([\"'])((?:[\w./-
 _ARRAY = re.compile(
     r"(?:^|[;&|]|\b(?:then|else|do)\s|\b(?:local|readonly|declare|typeset)\s(?:-\w+\s+)*)\s*([A-Za-z_]\w*)(\+?)=\("
 )
+_REFERENCE = re.compile(r"\$\{?(\w+)")
 _OWN_VARIABLE = re.compile(r"ETCD_\w+=")
 _STARTS_SERVICE = re.compile(
     r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
@@ -198,10 +199,11 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     constants = constants_of(own)
     programs = bare.programs_of(own)
     commands = bare.commands_in(own)
-    elements = {line for array in arrays_in(own) if _is_used(array.name, own) for line in array.inner}
+    used = {name for line in own for name in _REFERENCE.findall(line.text)}
+    elements = {line for array in arrays_in(own) if array.name in used for line in array.inner}
     members = []
     for logical in logical_lines(own, comments="#"):
-        if logical.lines[0] in elements or _fills_array(logical.text, constants, own):
+        if logical.lines[0] in elements or _fills_array(logical.text, constants, used):
             # The line that runs it counts.
             continue
         text = bare.name_program(logical.text, programs)
@@ -222,14 +224,10 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     return [found for found in members if "--force-new-cluster" not in found["command"]] or members
 
 
-def _fills_array(text: str, constants: dict[str, str], own: list[Line]) -> bool:
+def _fills_array(text: str, constants: dict[str, str], used: set[str]) -> bool:
     """Tell whether a line sets or extends an array of arguments that another line uses."""
     found = _ARRAY.search(text)
-    return found is not None and (found[1] in constants or bool(found[2])) and _is_used(found[1], own)
-
-
-def _is_used(name: str, own: list[Line]) -> bool:
-    return any(re.search(rf"\$\{{?{name}\b", line.text) for line in own)
+    return found is not None and (found[1] in constants or bool(found[2])) and found[1] in used
 
 
 def _has_settings(command: Command, words: list[str]) -> bool:

@@ -28,6 +28,12 @@ _DECLARES = {"export", "readonly", "local", "declare", "typeset"}
 _ASSIGNS = re.compile(r"^[A-Za-z_]\w*\+?=")
 # In place of a text over several lines.
 UNKNOWN = "$(text)"
+# Signs of an assignment, an export or a condition. Other lines are not split, which saves most of the time.
+_MATTERS = re.compile(
+    r"=|;;|[;&|()]\s*\.\s|\b(?:export|declare|typeset|set|if|fi|case|esac|else|elif|then|source|eval)\b"
+)
+# Deeper blocks are taken for words of a text.
+_DEEPEST = 50
 _OPENS = {"if", "case"}
 _CLOSES = {"fi", "esac"}
 _BRANCHES = {"else", "elif"}
@@ -66,8 +72,10 @@ def commands_of(lines: Iterable[Line]) -> list[ShellCommand]:
     number = 0
     is_balanced = True
     for logical in logical_lines(lines, comments="#"):
-        around = tuple(blocks)
-        parts = [_without_keywords(words, end) for words, end in _split(logical.text)]
+        around = tuple(blocks) if is_balanced else ()
+        is_plain = not _MATTERS.search(logical.text)
+        split = [(tuple(logical.text.split()), "")] if is_plain else _split(logical.text)
+        parts = [_without_keywords(words, end) for words, end in split]
         found += [command._replace(blocks=around) for command in _commands_in(parts, logical)]
         for part in parts:
             is_balanced = is_balanced and part.closes <= len(blocks) + part.opens
@@ -75,6 +83,7 @@ def commands_of(lines: Iterable[Line]) -> list[ShellCommand]:
             if (part.branches or part.end == ";;") and blocks:
                 blocks[-1] = number
             blocks += [number] * part.opens
+            is_balanced = is_balanced and len(blocks) < _DEEPEST
             del blocks[max(len(blocks) - part.closes, 0) :]
     # A keyword may be a word of a text over several lines. Blocks that do not balance are no blocks.
     return found if is_balanced and not blocks else [command._replace(blocks=()) for command in found]
