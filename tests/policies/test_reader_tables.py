@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SCRIPT_FOLLOWS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import LIBRARY
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.variable_files import (
     MEMBER_GROUP,
     OF_KNOWN_ROLES,
@@ -58,11 +59,13 @@ def test_patterns_and_names() -> None:
         "settings.detect._member_group",
         "settings.other_roles._release_names",
         "formats.command_line._script_follows",
+        "formats.container._library",
     ]
     assert evaluate(f"[{', '.join(f'data.headroom.{rule}' for rule in rules)}]") == [
         MEMBER_GROUP,
         list(RELEASE_NAMES),
         SCRIPT_FOLLOWS.pattern,
+        LIBRARY.pattern,
     ]
 
 

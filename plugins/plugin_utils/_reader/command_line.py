@@ -10,6 +10,8 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import sources_in_text
+
 # Flags that only etcd's server has. A word before them is etcd, whatever it is called.
 SERVER_FLAG = re.compile(
     r"^--?(listen-(client|peer)-urls|advertise-client-urls|initial-(advertise-peer-urls|cluster|cluster-token|cluster-state)"
@@ -23,6 +25,7 @@ _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?((systemd-)?docker|podman|nerdctl
 # The engine in a variable, as in $DOCKER run.
 _ENGINE = re.compile(r"^[@-]*\$[\w({]")
 _ROCKET = re.compile(r"^[@:+!-]*([\w./-]*/)?rkt$")
+_ENV = re.compile(r"^([\w./-]*/)?env$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
 # They run the command in one of their words.
 _RUNNERS = re.compile(
@@ -80,6 +83,7 @@ class Command(NamedTuple):
     mounts: tuple[tuple[str, str], ...] = ()  # path in the container, and the host's folder or the name of a volume
     environment_files: tuple[str, ...] = ()
     in_memory: tuple[str, ...] = ()  # paths in the container at which memory is mounted
+    sources: tuple[str, ...] = ()  # commands before etcd that may set any variable, as in shell_sources
 
 
 def is_image(reference: str) -> bool:
@@ -153,23 +157,40 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
         if _ROCKET.match(word):
             return _in_pod(words[position + 1 :])
         if _SHELL.match(word) and any(SCRIPT_FOLLOWS.match(item) for item in words[position + 1 : position + 3]):
-            return find_etcd(split_words(words[-1]), variables)
+            return _in_script(words[-1], variables)
         if _RUNNERS.match(word):
-            inner = (
-                find_etcd(split_words(item), variables) for item in words[position + 1 :] if re.search(r"\s", item)
-            )
+            inner = (_in_script(item, variables) for item in words[position + 1 :] if re.search(r"\s", item))
             found = next((command for command in inner if command), None)
             if found:
                 return found
     for position, word in enumerate(words):
         if is_etcd(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
-            return Command(("etcd", *_until_end(words[position + 1 :])))
+            sources = tuple(_environment_of(words[:position]))
+            return Command(("etcd", *_until_end(words[position + 1 :])), sources=sources)
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
     if runs_another_tool(words[:first]):
         return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words[first:]):
         return Command(("etcd", *_until_end(_own_flags(words, first))))
     return None
+
+
+def _in_script(text: str, variables: Mapping[str, str] | None) -> Command | None:
+    """Parse a script that a shell runs as one word."""
+    found = find_etcd(split_words(text), variables)
+    # A container does not get the script's variables.
+    if found is None or found.image is not None:
+        return found
+    return found._replace(sources=(*found.sources, *sources_in_text(text)))
+
+
+def _environment_of(words: list[str]) -> list[str]:
+    """Return the placeholders for variables that env sets, as in env $(cat FILE) etcd."""
+    start = max((number + 1 for number, word in enumerate(words) if _SEPARATOR.match(word)), default=0)
+    before = words[start:]
+    if not any(_ENV.match(word) for word in before):
+        return []
+    return [f"env {word}" for word in before if word.startswith("$")]
 
 
 def _own_flags(words: list[str], first: int) -> list[str]:
@@ -248,7 +269,8 @@ def _in_container(words: list[str]) -> Command | None:
         return None
     pairs = [value.partition("=") for name, value in options if name in ("-e", "--env")]
     limits = [value for name, value in options if name in ("-m", "--memory")]
-    environment = tuple((name, value) for name, equals, value in pairs if equals)
+    # Without a value, docker passes on its own variable.
+    environment = tuple((name, value if equals else f"${{{name}}}") for name, equals, value in pairs)
     mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
     mounts += tuple((value.split(":")[0], "") for name, value in options if name == "--tmpfs")
     # Another container's volumes may be anywhere.
@@ -259,7 +281,8 @@ def _in_container(words: list[str]) -> Command | None:
         for name, value in options
         if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
     )
-    return Command(inner.words, image, environment, limits[-1] if limits else None, mounts, files, in_memory)
+    limit = limits[-1] if limits else None
+    return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources)
 
 
 def _makes_another(words: list[str], position: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import Command
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, flags_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import is_file
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Logical
 
 _FLAG = re.compile(r"^--?([A-Za-z][^=\s$(){}]*)")
@@ -23,6 +24,7 @@ _ETCD_VARIABLE = re.compile(
 
 # Why the settings of a file that is named are unknown.
 NOT_AMONG_THE_FILES = "it is not among the files"
+_FILLED_IN = "it is filled in when etcd starts"
 
 
 def build(
@@ -65,11 +67,16 @@ def build(
         "limit": {"name": "--memory", "size": command.memory} if command.memory else limit,
         "memlock": memlock,
         "facts": facts or {},
-        "unknown": {**(unknown or {}), **_unexpanded(command.words)},
+        "unknown": {**(unknown or {}), **unread_sources(command.sources), **_unexpanded(command.words)},
         "silent": [],
         "twice": _twice(command.words) if passes_on else {},
         "where": {about: list(place) for about, place in places.items()},
     }
+
+
+def unread_sources(sources: Iterable[str]) -> dict[str, str]:
+    """Return commands that may set any variable, with the reason why these are unknown."""
+    return {source: NOT_AMONG_THE_FILES if is_file(source) else _FILLED_IN for source in sources}
 
 
 def elsewhere(kind: str) -> dict[str, Any]:
@@ -133,8 +140,4 @@ def _unexpanded(words: tuple[str, ...]) -> dict[str, str]:
     """Return the placeholders that may become any flags, with the reason."""
     alone = [(before, word) for before, word in zip(words, words[1:]) if _PLACEHOLDER.fullmatch(word)]
     # After a flag without a value it is the flag's value, unless it stands for several words.
-    return {
-        word: "it is filled in when etcd starts"
-        for before, word in alone
-        if not _FLAG.fullmatch(before) or re.search(r"[@*]", word)
-    }
+    return {word: _FILLED_IN for before, word in alone if not _FLAG.fullmatch(before) or re.search(r"[@*]", word)}

@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import sources_in
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import (
     arrays_in,
     constants_of,
@@ -201,6 +202,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     commands = bare.commands_in(own)
     used = {name for line in own for name in _REFERENCE.findall(line.text)}
     elements = {line for array in arrays_in(own) if array.name in used for line in array.inner}
+    sources = sources_in(own)
     members = []
     for logical in logical_lines(own, comments="#"):
         if logical.lines[0] in elements or _fills_array(logical.text, constants, used):
@@ -217,11 +219,23 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
         unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
         exported = exported_variables(own, logical.lines[0])
+        if command.image is None:
+            unread |= member.unread_sources(sources)
+        else:
+            # A container gets the variables that its command passes on.
+            values = {variable.name: variable.value for variable in exported}
+            environment = tuple((name, _passed(name, value, values)) for name, value in command.environment)
+            command, exported = command._replace(environment=environment), []
         members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))
     if not any(word.startswith("-") for found in members for word in found["command"]):
         members = _members_of_arrays(own, constants) or members
     # A command of a recovery is not how the script usually starts etcd.
     return [found for found in members if "--force-new-cluster" not in found["command"]] or members
+
+
+def _passed(name: str, value: str, values: dict[str, str]) -> str:
+    """Return the value of a variable for a container, which may be that of the script."""
+    return values.get(name, value) if value == f"${{{name}}}" else value
 
 
 def _fills_array(text: str, constants: dict[str, str], used: set[str]) -> bool:

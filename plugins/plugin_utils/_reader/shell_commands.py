@@ -30,7 +30,7 @@ _ASSIGNS = re.compile(r"^[A-Za-z_]\w*\+?=")
 UNKNOWN = "$(text)"
 # Signs of an assignment, an export or a condition. Other lines are not split, which saves most of the time.
 _MATTERS = re.compile(
-    r"=|;;|[;&|()]\s*\.\s|\b(?:export|declare|typeset|set|if|fi|case|esac|else|elif|then|source|eval)\b"
+    r"=|;;|(?:^|[;&|()])\s*\.\s|\b(?:export|declare|typeset|set|if|fi|case|esac|else|elif|then|source|eval)\b"
 )
 # Deeper blocks are taken for words of a text.
 _DEEPEST = 50

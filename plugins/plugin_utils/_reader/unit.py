@@ -31,7 +31,7 @@ _FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
 # Programs that start etcd with the variables of their unit. Other units, such as that of a backup, read them too.
 _WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|member)(\.sh)?(\s|$)")
 # An empty value discards what was set before.
-_LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile"}
+_LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment"}
 
 
 class Directive(NamedTuple):
@@ -137,8 +137,14 @@ def _build(
 
 
 def own_variables(directives: list[Directive]) -> list[Variable]:
-    """Return the variables of Environment=."""
-    return [
+    """Return the variables of PassEnvironment=, as placeholders, and those of Environment=, which win in systemd."""
+    passed = [
+        Variable(name, f"${{{name}}}", *directive.source.place(name))
+        for directive in directives
+        if directive.name == "PassEnvironment"
+        for name in directive.value.split()
+    ]
+    return passed + [
         Variable(name, value, *directive.source.place(name))
         for directive in directives
         if directive.name == "Environment"

@@ -61,13 +61,37 @@ inherited(variables) := object.union(
 	{name: ["extra_config", statement_builder.filled_in] | some name, _ in variables; regex.match(`\{\{|\$[({]`, name)},
 )
 
-# Placeholders that may become any flags: word → [canonical name, why its value is unknown]. After a flag, one is the flag's value.
-placeholders(command) := {word: ["extra_config", statement_builder.filled_in] |
+# What may become any flag or variable: word → [canonical name, why its value is unknown].
+placeholders(command) := object.union(_flags_to_fill_in(command), _sources(command))
+
+# After a flag, a placeholder is the flag's value.
+_flags_to_fill_in(command) := {word: ["extra_config", statement_builder.filled_in] |
 	words := command_line.arguments(command)
 	some position, word in words
 	regex.match(`^(\$[({A-Za-z_]|\{\{|\{%)`, word)
 	not regex.match(`^--?[A-Za-z][A-Za-z0-9-]*$`, array.concat([""], words)[position])
 }
+
+# Commands of a shell's script before etcd that may set any variable. headroom-lint has the same list.
+_sources(command) := {sprintf("%s %s", [word, following]): ["extra_config", "settings may come from there, and it is not read"] |
+	some position, word in array.slice(command, 0, command_line.executable(command))
+	following := trim_right(command[position + 1], ";")
+	_sets_variables(word, following)
+}
+
+_sets_variables(word, file) if {
+	word in {".", "source"}
+	regex.match(`^[\w/~.${]`, file)
+	not regex.match(_library, file)
+}
+
+_sets_variables(word, output) if {
+	word in {"env", "export"}
+	regex.match("^([$][({A-Za-z_]|`)", output)
+}
+
+# Files with functions, or with facts about the system.
+_library := `(^|/)(\.?(bashrc|profile|bash_profile)|(init-|rc-?)?functions?(\.sh)?|(os|lsb)-release|activate|bash_completion|rc\.subr)$`
 
 # Repository and tag of an image: ["etcd", "v3.5.21"].
 _image(reference) := [parts[count(parts) - 1], tag] if {

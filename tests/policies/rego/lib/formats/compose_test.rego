@@ -272,3 +272,22 @@ test_products[written] if {
 	found := compose.statements({"services": {"x": service}}).x
 	[entry.value | some entry in found.given] == [value | value != null]
 }
+
+# [the script before etcd, the command in it that may set any variable]
+scripts_with_sources := [
+	[". /run/etcd.env;", ". /run/etcd.env"],
+	["set -a; source ${ENV_FILE} &&", "source ${ENV_FILE}"],
+	["export $(cat /run/etcd.env) &&", "export $(cat"],
+	["exec env `cat /run/etcd.env`", "env `cat"],
+	[". /lib/lsb/init-functions;", null],
+	["export A=b && ls . ;", null],
+	["", null],
+]
+
+test_sources[note] if {
+	some [script, source] in scripts_with_sources
+	note := script
+	service := {"image": "etcd:v3.5.18", "command": ["/bin/sh", "-ec", sprintf("%s exec etcd --name a", [script])]}
+	expected := {source: ["extra_config", "settings may come from there, and it is not read"] | source != null}
+	compose.statements({"services": {"a": service}}).a.unknown == expected
+}

@@ -1,0 +1,45 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the commands of a shell script that may set variables whose names the script does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
+
+# As in formats.container of the policies (tests/policies/test_reader_tables.py compares both): files with functions, or with facts about the system.
+LIBRARY = re.compile(
+    r"(^|/)(\.?(bashrc|profile|bash_profile)|(init-|rc-?)?functions?(\.sh)?|(os|lsb)-release|activate|bash_completion|rc\.subr)$"
+)
+_OUTPUT = re.compile(r"^[\"']?(\$[({@\w]|`)")
+# A program that prints the contents of a file.
+_READS = re.compile(r"\b(cat|grep|egrep|sed|awk|cut|xargs|envsubst|source|env)\b")
+
+
+def sources_in(lines: Iterable[Line]) -> list[str]:
+    """Return the commands: of a sourced file with its path, of others the first word."""
+    found = []
+    for command in commands_of(lines):
+        first, *words = command.words
+        if first in (".", "source"):
+            path = words[0].strip("\"'") if words else ""
+            found += [f"{first} {path}"] if path and not LIBRARY.search(path) else []
+        elif first == "export" and any(map(_OUTPUT.match, words)):
+            found.append("export $(command)")
+        elif first == "eval" and any(_OUTPUT.match(word) and _READS.search(word) for word in words):
+            found.append("eval $(command)")
+    return list(dict.fromkeys(found))
+
+
+def sources_in_text(text: str) -> list[str]:
+    """Return the commands in the text of a script, such as that of sh -c."""
+    return sources_in(lines_of("", text))
+
+
+def is_file(source: str) -> bool:
+    """Tell whether such a command reads a file that it names."""
+    return source.startswith((". ", "source "))

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Variables that reach etcd from a file or a command that the reader does not see: they are unknown, rather than unset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+FLAGS = "--data-dir /d --listen-client-urls https://0.0.0.0:2379"
+NAME = "ETCD_CLIENT_CERT_AUTH"
+ABSENT, LATER = "it is not among the files", "it is filled in when etcd starts"
+
+
+def member(path: str, text: str) -> dict[str, Any]:
+    """The only member in a file."""
+    [found] = [entry["contents"]["headroom_member"] for entry in read({path: text}).document["files"]]
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("lines", "unknown"),
+    [
+        (f"set -a\n. /etc/etcd.env\nset +a\netcd {FLAGS}", {". /etc/etcd.env": ABSENT}),
+        (f'[ -f "$E" ] && source "$E"\netcd {FLAGS}', {"source $E": ABSENT}),
+        (f"if [ -f e ]; then . ./e; fi\netcd {FLAGS}", {". ./e": ABSENT}),
+        (f"export $(grep -v '^#' /etc/etcd.env | xargs)\netcd {FLAGS}", {"export $(command)": LATER}),
+        (f'while read -r line; do export "$line"; done < e\netcd {FLAGS}', {"export $(command)": LATER}),
+        (f'eval "$(sed s/^/export/ e)"\netcd {FLAGS}', {"eval $(command)": LATER}),
+        (f"env $(cat /etc/etcd.env) etcd {FLAGS}", {"env $(command)": LATER}),
+        (f"su etcd -c '. /etc/etcd.env; etcd {FLAGS}'", {". /etc/etcd.env": ABSENT}),
+        # Functions, facts about the system, and other commands.
+        (f". /lib/lsb/init-functions\nsource /etc/os-release\netcd {FLAGS}", {}),
+        (f'eval "$(ssh-agent)"\nexport A=$(hostname)\nenv A=$A sort . b\netcd {FLAGS}', {}),
+        # A container does not get the variables of the script.
+        (f". /etc/etcd.env\ndocker run quay.io/coreos/etcd:v3.6.1 etcd {FLAGS}", {}),
+        (f"sh -c '. e; docker run quay.io/coreos/etcd:v3.6.1 etcd {FLAGS}'", {}),
+        (f"docker run quay.io/coreos/etcd:v3.6.1 sh -c '. /e; etcd {FLAGS}'", {". /e": ABSENT}),
+    ],
+)
+def test_scripts(lines: str, unknown: dict[str, str]) -> None:
+    assert member("start.sh", f"#!/bin/sh\n{lines}\n")["unknown"] == unknown
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [("", f"${{{NAME}}}"), (f"export {NAME}=true", "true"), (f"[ $A ] && export {NAME}=true", f"${{{NAME}}}")],
+)
+def test_variables_that_a_container_gets_by_name(before: str, value: str) -> None:
+    run = f"docker run -e {NAME} -e ETCD_NAME=a quay.io/coreos/etcd:v3.6.1 etcd {FLAGS}"
+    found = member("start.sh", f"#!/bin/sh\nexport ETCD_DEBUG=true\n{before}\n{run}\n")
+    assert found["environment"] == {NAME: value, "ETCD_NAME": "a"}
+
+
+def test_units() -> None:
+    found = member("etcd.service", f"[Service]\nExecStart=/bin/sh -c '. /etc/etcd.env && exec etcd {FLAGS}'\n")
+    assert found["unknown"] == {". /etc/etcd.env": ABSENT}
+    unit = f"[Service]\nEnvironment=ETCD_NAME=a\nPassEnvironment={NAME} ETCD_NAME\nExecStart=/usr/bin/etcd {FLAGS}\n"
+    assert member("etcd.service", unit)["environment"] == {NAME: f"${{{NAME}}}", "ETCD_NAME": "a"}
+
+
+@pytest.mark.parametrize(
+    ("top", "unknown", "environment"),
+    [
+        ("include .env\nexport\nETCD_NAME := a", {". .env": ABSENT}, {"ETCD_NAME": "a"}),
+        (" -include deploy/prod.env\n export $(shell sed 's/=.*//' .env)", {". deploy/prod.env": ABSENT}, {}),
+        (f"include .env\nexport {NAME}", {}, {NAME: f"${{{NAME}}}"}),
+        # Without an export, etcd does not get them.
+        ("include .env\nETCD_NAME := a", {}, {}),
+        ("include rules.mk\nexport", {}, {}),
+    ],
+)
+def test_makefiles(top: str, unknown: dict[str, str], environment: dict[str, str]) -> None:
+    found = member("Makefile", f"{top}\netcd:\n\tetcd {FLAGS}\n")
+    assert (found["unknown"], found["environment"]) == (unknown, environment)
