@@ -24,6 +24,7 @@ _ETCD_VARIABLE = re.compile(
 
 # Why the settings of a file that is named are unknown.
 NOT_AMONG_THE_FILES = "it is not among the files"
+_NOT_READ = "settings may come from there, and it is not read"
 _FILLED_IN = "it is filled in when etcd starts"
 
 
@@ -76,7 +77,7 @@ def build(
 
 def unread_sources(sources: Iterable[str]) -> dict[str, str]:
     """Return commands that may set any variable, with the reason why these are unknown."""
-    return {source: NOT_AMONG_THE_FILES if is_file(source) else _FILLED_IN for source in sources}
+    return {source: _NOT_READ if is_file(source) else _FILLED_IN for source in sources}
 
 
 def elsewhere(kind: str) -> dict[str, Any]:

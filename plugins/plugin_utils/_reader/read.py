@@ -56,6 +56,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import with_sourced
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
@@ -86,7 +87,7 @@ class Reading(NamedTuple):
 
 def read(texts: Mapping[str, str]) -> Reading:
     """Read files, given as path → text."""
-    state = State(alone=len(texts) == 1)
+    state = State(texts)
     reader = _Reader(state)
     for path, text in texts.items():
         reader.add(path, text)
@@ -250,12 +251,18 @@ class _Reader:
             self._add_inner(Text(file.path, inner.target, inner.lines))
         configured = {inner.target for inner in written if is_configuration(Text(file.path, inner.target, inner.lines))}
         # The config file itself is the member that a start with --config-file runs.
-        members = [found for found in script.members_of(own) if member.config_file(found) not in configured]
+        run = with_sourced(own, lambda named: self._state.lines_of_sourced(named, file.path))
+        members = [found for found in script.members_of(run) if member.config_file(found) not in configured]
+        self._state.passed_on |= {
+            found["where"][name][0] for found in members for name in found["environment"] if name in found["where"]
+        } - {file.path}
         # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
         is_release_alone = before == self._state.size() and not members and file.path not in self._state.unparsed
         # Here-documents for a shell are commands, too, such as those for another host.
-        run = [*own, *(line for inner in written if inner.target == script.SCRIPT for line in inner.lines)]
-        service = script.served_elsewhere(run) if file.path in self._state.releases and is_release_alone else None
+        commands_run = [*own, *(line for inner in written if inner.target == script.SCRIPT for line in inner.lines)]
+        service = (
+            script.served_elsewhere(commands_run) if file.path in self._state.releases and is_release_alone else None
+        )
         exported = shell_variables.exported_variables(own)
         # A file for the scripts that read it.
         settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []

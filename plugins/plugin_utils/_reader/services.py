@@ -34,5 +34,5 @@ def add_units(state: State) -> None:
             # A unit inside another file says nothing about the rest of that file.
             state.passed_over.update({part.path: NO_UNIT for part in parts if part.path == part.target})
     for file in state.environments:
-        if id(file) not in used:
+        if id(file) not in used and file.path not in state.passed_on:
             state.add_members(file.path, [member.from_environment(read_environment(file.lines))])

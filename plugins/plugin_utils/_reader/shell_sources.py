@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
@@ -15,6 +15,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 LIBRARY = re.compile(
     r"(^|/)(\.?(bashrc|profile|bash_profile)|(init-|rc-?)?functions?(\.sh)?|(os|lsb)-release|activate|bash_completion|rc\.subr)$"
 )
+# A line that only sources a file, perhaps if the file exists.
+_SOURCES = re.compile(
+    r"^\s*(?:(?:\[\[?|test)\s+-[efrs]\s+\S+\s+(?:\]\]?\s*)?&&\s*)?(?:\.|source)\s+[\"']?([^\s\"';&|]+)[\"']?\s*;?\s*(?:#.*)?$"
+)
+_SETS = re.compile(r"^\s*(?:#.*|set [-+]a|(?:export\s+)?[A-Za-z_]\w*=.*)?$")
 _OUTPUT = re.compile(r"^[\"']?(\$[({@\w]|`)")
 # A program that prints the contents of a file.
 _READS = re.compile(r"\b(cat|grep|egrep|sed|awk|cut|xargs|envsubst|source|env)\b")
@@ -33,6 +38,17 @@ def sources_in(lines: Iterable[Line]) -> list[str]:
         elif first == "eval" and any(_OUTPUT.match(word) and _READS.search(word) for word in words):
             found.append("eval $(command)")
     return list(dict.fromkeys(found))
+
+
+def with_sourced(lines: Iterable[Line], find: Callable[[str], list[Line]]) -> list[Line]:
+    """Put the lines of sourced files in place of the lines that source them. find: path → its lines, empty if it is not at hand."""
+    found = []
+    for line in lines:
+        source = _SOURCES.match(line.text)
+        sourced = find(source[1]) if source else []
+        # A file with commands is read by itself.
+        found += sourced if sourced and all(_SETS.match(inner.text) for inner in sourced) else [line]
+    return found
 
 
 def sources_in_text(text: str) -> list[str]:

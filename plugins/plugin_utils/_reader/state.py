@@ -5,20 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import posixpath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 
 
 class State:
-    """The state of one reading. ``alone``: among other files, a role's default may be overridden by them."""
+    """The state of one reading of texts, given as path → text. ``alone``: among other files, a role's default may be overridden by them."""
 
-    def __init__(self, alone: bool) -> None:
-        self.alone = alone
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.alone = len(texts) == 1
         self.files: list[dict[str, Any]] = []
         self.lines: dict[str, dict[str, Any]] = {}
         self.unparsed: dict[str, str] = {}
@@ -29,6 +31,8 @@ class State:
         # They are read last, because units need the environment files.
         self.units: list[Text] = []
         self.environments: list[Text] = []
+        # Paths of the files whose variables a script passes on to etcd.
+        self.passed_on: set[str] = set()
 
     def document(self) -> dict[str, Any]:
         """Return the document for the policies."""
@@ -52,6 +56,15 @@ class State:
             found["where"]["etcd_version"] = [line.path, line.number]
         elif has_server_keys(contents):
             contents["headroom_release"] = release
+
+    def lines_of_sourced(self, named: str, path: str) -> list[Line]:
+        """Return the lines of the only file that a script at a path may mean; empty without one."""
+        others = [other for other in self.texts if other != path]
+        ending = "/" + named.lstrip("./")
+        below = [other for other in others if f"/{other}".endswith(ending)]
+        alike = [other for other in others if posixpath.basename(other) == posixpath.basename(named)]
+        found = next((candidates[0] for candidates in (below, alike) if len(candidates) == 1), None)
+        return lines_of(found, self.texts[found]) if found else []
 
     def size(self) -> int:
         """Return how many texts were found so far, to tell whether a file added any."""

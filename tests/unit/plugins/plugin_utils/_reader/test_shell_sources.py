@@ -12,7 +12,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read impo
 
 FLAGS = "--data-dir /d --listen-client-urls https://0.0.0.0:2379"
 NAME = "ETCD_CLIENT_CERT_AUTH"
-ABSENT, LATER = "it is not among the files", "it is filled in when etcd starts"
+ABSENT, LATER = "settings may come from there, and it is not read", "it is filled in when etcd starts"
 
 
 def member(path: str, text: str) -> dict[str, Any]:
@@ -76,3 +76,30 @@ def test_units() -> None:
 def test_makefiles(top: str, unknown: dict[str, str], environment: dict[str, str]) -> None:
     found = member("Makefile", f"{top}\netcd:\n\tetcd {FLAGS}\n")
     assert (found["unknown"], found["environment"]) == (unknown, environment)
+
+
+@pytest.mark.parametrize("source", [". /etc/etcd.env", "[ -r /etc/etcd.env ] && . /etc/etcd.env", "source ./etcd.env"])
+def test_a_sourced_file_among_the_files(source: str) -> None:
+    variables = f"{NAME}=true\nETCD_LISTEN_CLIENT_URLS=https://a:2379\n"
+    texts = {"a/start.sh": f"#!/bin/sh\nset -a\n{source}\nset +a\netcd --data-dir /d\n", "a/etcd.env": variables}
+    [found] = [entry["contents"]["headroom_member"] for entry in read(texts).document["files"]]
+    assert found["environment"][NAME] == "true" and not found["unknown"]
+    assert found["where"][NAME] == ["a/etcd.env", 1]
+    # Without an export the variables stay in the script.
+    texts["a/start.sh"] = texts["a/start.sh"].replace("set -a\n", "")
+    started, file = [entry["contents"]["headroom_member"] for entry in read(texts).document["files"]]
+    assert not started["environment"] and file["environment"][NAME] == "true"
+    # A file with commands is read by itself.
+    texts["a/etcd.env"] += "etcd --name b\n"
+    assert len(read(texts).document["files"]) == 2
+    assert [*started["unknown"]] == [] != [*read(texts).document["files"][0]["contents"]["headroom_member"]["unknown"]]
+
+
+def test_an_environment_file_in_the_script_that_sources_another() -> None:
+    inner = "cat > /etc/etcd.env <<EOF\nETCD_LISTEN_CLIENT_URLS=https://b:2379\nETCD_NAME=b\nEOF\n"
+    texts = {
+        "start.sh": f"#!/bin/sh\n{inner}export ETCD_NAME=a\n. ./a.env\netcd --data-dir /d\n",
+        "a.env": "export ETCD_LISTEN_PEER_URLS=https://a:2380\n",
+    }
+    found = [entry["contents"]["headroom_member"]["environment"] for entry in read(texts).document["files"]]
+    assert [one["ETCD_NAME"] for one in found] == ["a", "b"] and "ETCD_LISTEN_PEER_URLS" in found[0]
