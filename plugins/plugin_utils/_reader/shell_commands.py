@@ -11,15 +11,13 @@ from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
 
-# With the possessive quantifiers of Python 3.11, the time stays linear in the length of a line.
-_SUBSTITUTION = r"\$\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)|`[^`]*+`|\$\{(?:[^{}]|\{[^{}]*+\})*+\}"
+# No two alternatives of a repetition match the same text, so that the time stays linear in the length of a line.
+_SUBSTITUTION = r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\$\{(?:[^{}]|\{[^{}]*\})*\}"
 _TEMPLATE = r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>"
-_PART = (
-    rf"{_TEMPLATE}|{_SUBSTITUTION}|\"(?:{_SUBSTITUTION}|[^\"\\]|\\.)*+\"|'[^']*+'|\\.|[<>]+&?|&>+|[^\s;&|()<>\"'`\\]"
-)
+_PART = rf"{_TEMPLATE}|{_SUBSTITUTION}|\"(?:{_SUBSTITUTION}|\$(?![({{])|[^\"\\$`]|\\.)*\"|'[^']*'|\\.|[<>]+&?|&>+|[^\s;&|()<>\"'`\\]"
 # A quote that stays open takes the rest of the line.
 _TOKEN = re.compile(
-    rf"(?P<end>;;?|&&|\|\|?|&(?!>)|[()])|(?P<comment>(?<!\S)#.*)|(?P<word>(?:{_PART})++)?(?P<open>[\"'`].*)?"
+    rf"(?P<end>;;?|&&|\|\|?|&(?!>)|[()])|(?P<comment>(?<!\S)#.*)|(?P<word>(?:{_PART})+)?(?P<open>[\"'`].*)?"
 )
 # name() begins a function.
 _FUNCTION = re.compile(r"(?<=\w)\s*\(\s*\)")
