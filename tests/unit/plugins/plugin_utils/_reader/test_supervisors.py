@@ -50,6 +50,33 @@ def test_commands_of_a_supervisor(path: str, text: str, line: int) -> None:
     assert member["command"] == ["etcd", "--name", "n1", *FLAGS] and member["where"]["--name"] == [path, line]
 
 
+def test_variables_of_a_program_of_supervisord() -> None:
+    text = f"""[supervisord]
+environment=ETCD_NAME="a",ETCD_WAL_DIR='/w'
+[program:web]
+command=web
+environment=ETCD_DEBUG=true
+[program:etcd]
+environment=
+    ETCD_CLIENT_CERT_AUTH="true", ; the CA is below
+    ETCD_TRUSTED_CA_FILE=/ca.crt,ETCD_NAME="%(ENV_HOST)s"
+command=/usr/bin/etcd
+  {URLS}
+[program:proxy]
+command=/usr/bin/etcd grpc-proxy start
+"""
+    [member] = members("supervisord.conf", text)
+    assert member["command"] == ["etcd", *FLAGS]
+    assert member["environment"] == {
+        "ETCD_NAME": "${HOST}",
+        "ETCD_WAL_DIR": "/w",
+        "ETCD_CLIENT_CERT_AUTH": "true",
+        "ETCD_TRUSTED_CA_FILE": "/ca.crt",
+    }
+    assert member["where"]["ETCD_CLIENT_CERT_AUTH"] == ["supervisord.conf", 8]
+    assert member["where"]["--listen-client-urls"] == ["supervisord.conf", 11]
+
+
 @pytest.mark.parametrize(
     "option", ["Tmpfs=/data:rw", "Mount=type=tmpfs,destination=/data", "PodmanArgs=--tmpfs /data --memory=1G"]
 )
