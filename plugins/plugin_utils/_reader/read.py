@@ -224,6 +224,8 @@ class _Reader:
         # Variables of a group that the reader has read are not read again.
         if not (roles and variable_files.is_of_group(file.path)):
             self._state.add_documents(file.path, parsed.documents)
+        if is_configuration(file):
+            self._state.configurations.append(file)
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
             # Ansible would ignore it because of its name.
             self._state.translated[file.path] = True

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import posixpath
+from typing import Any
+
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import drop_ins, member, quadlet, unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
@@ -28,6 +32,9 @@ def add_units(state: State) -> None:
         directives = unit.merge(unit.read_directives(part.lines) for part in parts)
         reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
         found = reader(directives, find)
+        if found is not None and _adds_nothing(found, state.configurations):
+            # Its config file is the member.
+            continue
         if found is not None:
             state.add_members(parts[0].path, [found])
         else:
@@ -36,3 +43,14 @@ def add_units(state: State) -> None:
     for file in state.environments:
         if id(file) not in used and file.path not in state.passed_on:
             state.add_members(file.path, [member.from_environment(read_environment(file.lines))])
+
+
+def _adds_nothing(found: dict[str, Any], configurations: list[Text]) -> bool:
+    """Tell whether a unit only starts etcd with a config file that is among the files, and states nothing else about it."""
+    named = posixpath.basename(member.config_file(found))
+    if not named or not any(named == posixpath.basename(file.target) for file in configurations):
+        return False
+    words = found["command"][1:]
+    is_alone = len(words) == (1 if "=" in words[0] else 2)
+    stated = ("image", "environment", "limit", "memlock", "facts", "unknown")
+    return is_alone and not any(found[key] for key in stated)

@@ -31,6 +31,8 @@ class State:
         # They are read last, because units need the environment files.
         self.units: list[Text] = []
         self.environments: list[Text] = []
+        # Config files, also those inside other files.
+        self.configurations: list[Text] = []
         # Paths of the files whose variables a script passes on to etcd.
         self.passed_on: set[str] = set()
 

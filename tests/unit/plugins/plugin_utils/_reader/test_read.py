@@ -345,3 +345,32 @@ x.y-z: 1"""
 )
 def test_a_client_that_compacts(path: str, text: str, compacts: bool) -> None:
     assert ("compacts" in read({path: text}).document) is compacts
+
+
+CONFIG = "name: cp1\ndata-dir: /d\nlisten-client-urls: https://a:2379\nadvertise-client-urls: https://a:2379\n"
+
+
+@pytest.mark.parametrize(
+    ("directives", "path", "number"),
+    [
+        ("ExecStart=/usr/bin/etcd --config-file /etc/etcd/etcd.yml", "etcd/etcd.yml", 0),
+        ("ExecStart=/usr/bin/etcd --config-file=/etc/etcd/etcd.yml", "files/etcd.yml", 0),
+        # What the unit adds is judged, and so is a start with another config file.
+        ("Environment=ETCD_NAME=a\nExecStart=/usr/bin/etcd --config-file /etc/etcd.yml", "etcd.yml", 1),
+        ("MemoryMax=1G\nExecStart=/usr/bin/etcd --config-file /etc/etcd.yml", "etcd.yml", 1),
+        ("ExecStart=/usr/bin/etcd --config-file /etc/etcd.yml --pre-vote", "etcd.yml", 1),
+        ("ExecStart=/usr/bin/etcd --config-file /etc/other.yml", "etcd.yml", 1),
+    ],
+)
+def test_a_unit_whose_config_file_is_among_the_files(directives: str, path: str, number: int) -> None:
+    unit = f"[Service]\n{directives}\n"
+    assert number_of_members({path: CONFIG, "etcd.service": unit}) == number
+    cloud = "#cloud-config\nwrite_files:\n"
+    for target, text in ((f"/etc/{path}", CONFIG), ("/etc/systemd/system/etcd.service", unit)):
+        cloud += f"  - path: {target}\n    content: |\n" + "".join(f"      {line}\n" for line in text.splitlines())
+    assert number_of_members({"user-data": cloud}) == number
+
+
+def number_of_members(texts: dict[str, str]) -> int:
+    """The number of members besides those of config files."""
+    return sum("headroom_member" in entry["contents"] for entry in read(texts).document["files"])
