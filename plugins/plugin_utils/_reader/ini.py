@@ -10,11 +10,18 @@ import re
 import shlex
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import name_hosts
 
 _SECTION = re.compile(r"^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$")
 _VERSION = re.compile(r"\betcd_(\w*(version|ver|release)|(docker_)?image(_tag)?)\s*=", re.IGNORECASE)
+
+# What only an inventory has.
+_OF_INVENTORY = re.compile(r"^\s*\[[^\]]*:|\bansible_\w+\s*=", re.MULTILINE)
+# A comment, a section, a setting, or an element of a list in TOML.
+_SETTING = re.compile(r"^\s*([#;].*|\[.*\](\s*[#;].*)?|[\w.\"'-]+\s*=.*|[\"'\]}].*)?$")
+_KEY = re.compile(r"^\s*([\w-]+)\s*=")
 
 Group = dict[str, Any]
 
@@ -25,6 +32,14 @@ def groups_of(lines: list[Line], release: tuple[str, Line] | None = None) -> dic
     if release and not any(_VERSION.search(line.text) for line in lines):
         groups.setdefault("all", {}).setdefault("vars", {})["etcd_version"] = release[0]
     return groups
+
+
+def is_of_program(lines: list[Line]) -> bool:
+    """Tell whether a file is the configuration of another program, such as a client: sections with settings, and no sign of an inventory."""
+    keys = [found[1] for line in lines if (found := _KEY.match(line.text))]
+    if not keys or any(SERVER_FLAG.match(f"--{key}") for key in keys):
+        return False
+    return not any(_OF_INVENTORY.search(line.text) or not _SETTING.match(line.text) for line in lines)
 
 
 def _groups_of(lines: list[Line]) -> dict[str, Group]:

@@ -335,6 +335,8 @@ class _Reader:
         try:
             groups = ini.groups_of(file.lines, self._state.releases.get(file.path))
         except Unparsed as problem:
+            if ini.is_of_program(file.lines) and not mention(file.text):
+                return
             # Any file with sections comes here, and a program with a list of texts.
             why = _UNREAD_PROGRAM if _PROGRAM.search(file.path) else f"not an inventory: {problem}"
             self._state.passed_over[file.path] = why

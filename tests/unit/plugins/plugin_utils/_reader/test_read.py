@@ -193,7 +193,7 @@ n1 etcd_name=b
     [
         ("[etcd:hosts:x]\n", "line 1: '[etcd:hosts:x]' is not a section"),
         ("[etcd:more]\n", "line 1: [etcd:more] is not a section"),
-        ("[etcd]\nA=1\n", "line 2: expected NAME=VALUE after the host, found 'A=1'"),
+        ("[etcd]\nansible_port=1\n", "line 2: expected NAME=VALUE after the host, found 'ansible_port=1'"),
         ("[etcd]\nn1 port\n", "line 2: expected NAME=VALUE after the host, found 'port'"),
         ("[etcd]\nn1 a='b\n", "line 2: No closing quotation"),
         ("[etcd:vars]\nx\n", "line 2: expected NAME=VALUE, found 'x'"),
@@ -374,3 +374,22 @@ def test_a_unit_whose_config_file_is_among_the_files(directives: str, path: str,
 def number_of_members(texts: dict[str, str]) -> int:
     """The number of members besides those of config files."""
     return sum("headroom_member" in entry["contents"] for entry in read(texts).document["files"])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_of_program"),
+    [
+        ("[server]\nport = 8080\n[etcd] # client\nendpoints = http://10.0.0.1:2379\ntimeout = 5\n", True),
+        ("[etcd]\nhost=10.0.0.1\nport=2379\n", True),
+        ('[etcd]\nhosts = [\n  "10.0.0.1:2379",\n]\nname = "svc"\n[[etcd.more]]\n"a.b" = 1\n', True),
+        # Inventories with a mistake, and settings of a server.
+        ("[etcd]\nn1 10.0.0.1\n", False),
+        ("[etcd]\nansible_host=10.0.0.1\n", False),
+        ("[etcd]\nn1\n[etcd:vars]\nb=c\n[other]\na=b\n", False),
+        ("[etcd]\nquota-backend-bytes = 8\nlisten-client-urls = http://a:2379\n", False),
+    ],
+)
+def test_settings_of_a_client(text: str, is_of_program: bool) -> None:
+    reading = read({"conf.ini": text})
+    reasons = [*reading.passed_over.values(), *reading.document["unparsed"].values()]
+    assert (reasons == ["it configures no etcd"]) is is_of_program and reasons
