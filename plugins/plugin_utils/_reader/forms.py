@@ -53,6 +53,15 @@ def form_of(original: Text, settled: Text) -> Form | None:
     return next((form for form, has_form in _FORMS if has_form(original, settled)), None)
 
 
+# A text of these forms is one file. Several texts with commands belong together.
+_FILES = {Form.UNIT, Form.ENVIRONMENT, Form.CONFIGURATION}
+
+
+def is_file(text: Text) -> bool:
+    """Tell whether a text inside of another one, such as a block of Markdown, is a file of its own."""
+    return form_of(text, text) in _FILES
+
+
 def _is_dockerfile(_original: Text, settled: Text) -> bool:
     return dockerfile.is_dockerfile(settled.target, settled.text)
 

@@ -12,7 +12,38 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _HEADING = re.compile(r"^\s*[#*`]*\s*(/(?:[\w.@-]+/)+[\w.@-]+)\s*`?:\s*$")
 
 
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
+_NAME_OF_MEMBER = re.compile(r"(?:(?:^|\s)--?name[= ]|\bETCD_NAME=|^\s*name:\s)\s*[\"']?([\w.-]+)")
+_PATH = re.compile(r"`(/(?:[\w.@-]+/)+[\w.@-]+)`")
 _NAMED = re.compile(r"^\s*[#*`]*\s*((?:[\w.@-]+/)*[\w@-]+\.(?:ya?ml|json|service|conf|env|sh))\s*`?:?\s*$")
+
+
+def blocks_of(lines: list[Line]) -> list[tuple[str, list[Line]]]:
+    """Return the fenced blocks of Markdown, each with the path on the host that the line above it names; empty without one."""
+    blocks: list[tuple[str, list[Line]]] = []
+    fence, above = "", ""
+    for line in lines:
+        found = _FENCE.match(line.text)
+        if fence and found and found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+        elif fence:
+            blocks[-1][1].append(line)
+        elif found:
+            fence = found[1]
+            named = _PATH.search(above)
+            blocks.append((named[1] if named else "", []))
+        above = line.text if line.text.strip() else above
+    return blocks
+
+
+def is_again(block: list[Line], others: list[list[Line]]) -> bool:
+    """Tell whether another block is about the member with the same name, as notes show one member in several forms."""
+    names = _names_in(block)
+    return any(names & _names_in(other) for other in others)
+
+
+def _names_in(block: list[Line]) -> set[str]:
+    return {found[1] for line in block for found in _NAME_OF_MEMBER.finditer(line.text)}
 
 
 def named_parts_of(lines: list[Line]) -> list[tuple[str, list[Line]]]:

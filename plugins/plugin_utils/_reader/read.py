@@ -73,6 +73,9 @@ _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 # A client that compacts, such as a job of cron.
 _COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b[^#\n]{0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
 
+# One block is read with the text around it.
+_SEVERAL = 2
+
 # Why a file that was read counts for nothing.
 _NO_SETTINGS, _NO_IMAGE = "it configures no etcd", "its image does not start etcd by itself"
 WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, _NO_IMAGE)
@@ -142,8 +145,26 @@ class _Reader:
             self._add_documents(file)
         elif file.path != file.target and MANIFEST.match(text):
             self._add_documents(file)
-        else:
+        elif not self._add_blocks(file):
             self._add_text(file)
+
+    def _add_blocks(self, file: Text) -> bool:
+        """Read the files in several fenced blocks of Markdown, and then the commands of all others as one script."""
+        blocks = notes.blocks_of(file.lines) if PROSE.search(file.target) else []
+        inner = [Text(file.path, target, lines) for target, lines in blocks]
+        files: list[Text] = []
+        others = [block.lines for block in inner if not forms.is_file(block)]
+        for block in inner:
+            if block.lines not in others and not notes.is_again(block.lines, others):
+                files.append(block)
+                others.append(block.lines)
+        if len(blocks) < _SEVERAL or not files:
+            return False
+        for block in files:
+            self._add_inner(block)
+        read = {line for block in files for line in block.lines}
+        self._add_text(file._replace(lines=[line for line in file.lines if line not in read]))
+        return True
 
     def _add_text(self, original: Text) -> None:
         """Read a text whose name does not mean YAML or JSON, by its form."""

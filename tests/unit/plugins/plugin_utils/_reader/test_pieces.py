@@ -333,3 +333,46 @@ def test_arguments_of_k3s_are_no_variables() -> None:
     text = 'cluster-init: true\netcd-arg:\n  - "--quota-backend-bytes=5"\n'
     files = read({"config.yaml": text}).document["files"]
     assert ["headroom_member" in entry["contents"] for entry in files] == [False]
+
+
+def test_markdown_with_several_blocks() -> None:
+    text = f"""Set the release:
+
+```sh
+VERSION=v3.6.1
+```
+
+Start:
+
+```bash
+docker run quay.io/coreos/etcd:$VERSION etcd --name s1 {URLS}
+```
+
+On a server, put this into `/etc/default/etcd`:
+
+~~~
+ETCD_NAME=infra0
+ETCD_ELECTION_TIMEOUT=2000
+~~~
+
+and use it in `/etc/systemd/system/etcd.service`:
+
+```ini
+[Service]
+EnvironmentFile=/etc/default/etcd
+ExecStart=/usr/bin/etcd --data-dir /d
+```
+"""
+    script, unit = members("README.md", text)
+    assert (script["name"], script["image"]) == ("s1", "quay.io/coreos/etcd:v3.6.1")
+    assert unit["environment"] == {"ETCD_NAME": "infra0", "ETCD_ELECTION_TIMEOUT": "2000"}
+    assert unit["where"]["ETCD_ELECTION_TIMEOUT"] == ["README.md", 17]
+    settings = "```yaml\nname: c\nlisten-client-urls: http://c:2379\nadvertise-client-urls: http://c:2379\n```\n"
+    contents = [entry["contents"] for entry in read({"README.md": text + settings}).document["files"]]
+    assert "c" in [one.get("name") for one in contents] and len(contents) == 3
+    # The same member in another form.
+    assert len(members("README.md", text + "```\nETCD_NAME=s1\nETCD_ELECTION_TIMEOUT=2000\n```\n")) == 2
+    # One block alone, and blocks that are all commands.
+    start = text.index("On a server")
+    assert [found["name"] for found in members("README.md", text[:start])] == ["s1"]
+    assert [found["name"] for found in members("README.md", text[start : text.index("and use")])] == ["infra0"]
