@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     dockerfile,
+    flag_list,
     hcl,
     makefile,
     quadlet,
@@ -43,6 +44,7 @@ class Form(enum.Enum):
     TERRAFORM = "Terraform, Packer or Nomad"
     SCRIPT = "shell script"
     UNIT = "systemd unit or Quadlet"
+    FLAGS = "list of flags"
     ENVIRONMENT = "environment file"
     CONFIGURATION = "config file or template of a manifest"
     OTHER = "INI inventory, or YAML under another name"
@@ -95,6 +97,10 @@ def _is_unit(_original: Text, settled: Text) -> bool:
     return unit.is_unit(settled.text) or quadlet.is_container(settled.text) or is_named
 
 
+def _is_list_of_flags(_original: Text, settled: Text) -> bool:
+    return flag_list.is_list(settled.lines)
+
+
 def _has_commands(_original: Text, settled: Text) -> bool:
     return scripts.has_commands(settled.text) and settled.target != script.PRINTED
 
@@ -124,6 +130,7 @@ _FORMS: tuple[tuple[Form, Callable[[Text, Text], bool]], ...] = (
     (Form.SCRIPT, _is_script),
     # Before texts with commands: a unit has commands too, such as ExecStart=.
     (Form.UNIT, _is_unit),
+    (Form.FLAGS, _is_list_of_flags),
     # Before environment files and config files: commands may set variables and write settings.
     (Form.SCRIPT, _has_commands),
     (Form.ENVIRONMENT, _is_environment),

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
+    flag_list,
     forms,
     hcl,
     ini,
@@ -184,6 +185,7 @@ class _Reader:
             Form.MAKEFILE: self._add_makefile,
             Form.TERRAFORM: self._add_terraform,
             Form.SCRIPT: self._add_script,
+            Form.FLAGS: lambda file: self._state.add_members(file.path, [flag_list.member_of(file.lines)]),
             Form.UNIT: self._state.units.append,
             Form.ENVIRONMENT: self._state.environments.append,
         }

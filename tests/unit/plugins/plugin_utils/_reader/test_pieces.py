@@ -376,3 +376,14 @@ ExecStart=/usr/bin/etcd --data-dir /d
     start = text.index("On a server")
     assert [found["name"] for found in members("README.md", text[:start])] == ["s1"]
     assert [found["name"] for found in members("README.md", text[start : text.index("and use")])] == ["infra0"]
+
+
+def test_a_list_of_flags() -> None:
+    flags = "--data-dir=${SNAP_COMMON}/var/run/etcd\n# local\n--listen-client-urls=https://0.0.0.0:12379\n\n--client-cert-auth\n"
+    [found] = members("args/etcd", flags)
+    assert found["command"][1:] == [line for line in flags.splitlines() if line.startswith("-")]
+    assert found["where"]["--client-cert-auth"] == ["args/etcd", 5]
+    # Whatever reads the list may add flags.
+    assert found["silent"] == ["extra_config"]
+    for other in ("--data-dir=/d\n--name=a\n", flags + "more\n", "- --listen-client-urls=a\n"):
+        assert not members("args/etcd", other)
