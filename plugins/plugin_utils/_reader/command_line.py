@@ -168,7 +168,8 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
             sources = tuple(_environment_of(words[:position]))
             return Command(("etcd", *_until_end(words[position + 1 :])), sources=sources)
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
-    if runs_another_tool(words[:first]):
+    # The flags behind --etcd-arg are arguments of k3s.
+    if runs_another_tool(words[:first]) or "--etcd-arg" in words:
         return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words[first:]):
         return Command(("etcd", *_until_end(_own_flags(words, first))))

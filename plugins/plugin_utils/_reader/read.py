@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     forms,
     hcl,
     ini,
+    k3s,
     makefile,
     member,
     mend,
@@ -70,6 +71,8 @@ _VARS_FILE = re.compile(r"(^|/)(group_vars|host_vars)/[^.]*$")
 _PROGRAM = re.compile(r"\.(rb|pp|py|pl|go|js|ts|java|groovy|lua|rs|c|cc|cpp|cs|php)$", re.IGNORECASE)
 _UNREAD_PROGRAM = "headroom-lint does not read this programming language; lint the files that the program writes"
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
+
+_K3S = re.compile(r"--(etcd-arg|cluster-init)\b")
 
 # A client that compacts, such as a job of cron.
 _COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b[^#\n]{0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
@@ -288,6 +291,11 @@ class _Reader:
         service = (
             script.served_elsewhere(commands_run) if file.path in self._state.releases and is_release_alone else None
         )
+        server = k3s.document_of(own) if is_release_alone and _K3S.search(file.text) else None
+        if server:
+            self._state.add_documents(file.path, [server])
+            self._state.index(file, Parsed([], {}, []))
+            return
         exported = shell_variables.exported_variables(own)
         # A file for the scripts that read it.
         settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []

@@ -387,3 +387,30 @@ def test_a_list_of_flags() -> None:
     assert found["silent"] == ["extra_config"]
     for other in ("--data-dir=/d\n--name=a\n", flags + "more\n", "- --listen-client-urls=a\n"):
         assert not members("args/etcd", other)
+
+
+INSTALL = "curl -sfL https://get.k3s.io |"
+
+
+@pytest.mark.parametrize(
+    ("lines", "document"),
+    [
+        (
+            f'{INSTALL} INSTALL_K3S_EXEC="server --cluster-init --etcd-arg=quota-backend-bytes=8G" sh -',
+            {"cluster-init": True, "etcd-arg": ["--quota-backend-bytes=8G"]},
+        ),
+        (
+            f"{INSTALL} sh -s - server \\\n --disable traefik --etcd-arg --snapshot-count=5 > log",
+            {"etcd-arg": ["--snapshot-count=5"]},
+        ),
+        (f'A=--cluster-init\nexport INSTALL_K3S_EXEC="server $A"\n{INSTALL} sh -', {"cluster-init": True}),
+        ("k3s server --etcd-arg=max-wals=3 &", {"etcd-arg": ["--max-wals=3"]}),
+        # Words that are unknown, an agent, and another program.
+        (f"{INSTALL} sh -s - server --cluster-init $MORE", None),
+        (f"{INSTALL} sh -s - agent --etcd-arg=max-wals=3", None),
+        ("other server --cluster-init", None),
+    ],
+)
+def test_a_script_that_installs_k3s(lines: str, document: dict[str, Any] | None) -> None:
+    found = read({"install.sh": f"#!/bin/sh\n{lines}\n"}).document
+    assert [entry["contents"] for entry in found["files"]] == ([document] if document else [])
