@@ -24,7 +24,11 @@ groups := [definition |
 # [parent, group, body]. Rego has no recursion: four levels are unrolled, deeper ones take walk(), which would be slow over the many hosts
 # of the upper levels.
 _groups_in(content) := array.concat(array.concat(array.concat(first, second), array.concat(third, fourth)), deeper) if {
-	first := [[null, group, body] | some group, body in content; type_name(body) in {"null", "object"}]
+	first := [[null, group, body] |
+		some group, body in content
+		type_name(body) in {"null", "object"}
+		not _is_client(body)
+	]
 	second := _groups_below(first)
 	third := _groups_below(second)
 	fourth := _groups_below(third)
@@ -55,6 +59,12 @@ section_of(body, name) := _names(body[name]) if {
 is_group(null)
 
 is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0
+
+# The endpoints of a client, such as Patroni's `etcd3: {hosts: "10.0.0.1:2379,10.0.0.2:2379"}`, are no host name.
+_is_client(body) if {
+	is_string(body.hosts)
+	regex.match(`,|:[0-9]+\s*$`, body.hosts)
+}
 
 _names(section) := section if {
 	is_object(section)
