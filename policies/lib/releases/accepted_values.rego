@@ -14,13 +14,12 @@ import data.headroom.units
 refusal(etcd, entry) := object.union({"expected": value_types.describe(entry.form, kind)}, _meant(_kind_meant(etcd, entry, kind))) if {
 	kind := spelling.type_of(etcd.release, entry.form, entry.spelling)
 	not spelling.is_readable(entry.form, kind, entry.value)
-} else := object.union({"expected": _expected[name]}, _meant([meant | meant := _form_meant(name, value)])) if {
+} else := object.union({"expected": _form_expected(etcd, name, value)}, _meant([meant | meant := _form_meant(name, value)])) if {
 	name := spelling.setting(etcd.release, entry.form, entry.spelling)
 	value := spelling.as_text(entry.value)
 
 	# A word in capitals is a placeholder, and an empty value counts as unset.
 	not regex.match(`^([A-Z][A-Z0-9_]*)?$`, value)
-	_has_wrong_form(name, value)
 	not _ignores(etcd, name)
 }
 
@@ -46,26 +45,46 @@ _expected := object.union(
 		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
 		"initial_cluster_state": "new or existing",
+		"log_level": "debug, info, warn, error, dpanic, panic or fatal",
 		"logger": "zap",
 	},
 	{name: "URLs with http or https and a port, such as https://10.0.0.1:2379" | some name in _urls},
 )
 
-_urls := {
-	"advertise_client_urls",
-	"initial_advertise_peer_urls",
-	"listen_client_urls",
-	"listen_metrics_urls",
-	"listen_peer_urls",
-}
+_urls := {"advertise_client_urls", "initial_advertise_peer_urls"} | _listen_urls
+
+_listen_urls := {"listen_client_http_urls", "listen_client_urls", "listen_metrics_urls", "listen_peer_urls"}
 
 # Until 3.4 there was another logger.
-_ignores(etcd, "logger") if not _has_one_logger(etcd.version)
+_ignores(etcd, name) if {
+	name in {"log_level", "logger"}
+	not _has_one_logger(etcd.version)
+}
 
 _has_one_logger(version) if semver.compare(releases.parse(version), "3.5.0") >= 0
 
 # Older Go ignores GOMEMLIMIT.
 _ignores(etcd, "gomemlimit") if semver.compare(releases.parse(etcd.version), releases.gomemlimit_since(etcd.version)) < 0
+
+# Undefined if etcd accepts the form of a value.
+_form_expected(etcd, name, value) := _expected[name] if {
+	_has_wrong_form(name, value)
+} else := "URLs with an IP address or localhost, such as https://10.0.0.1:2379" if {
+	name in _listen_urls
+	not _binds_names(etcd.version)
+	some url in split(value, ",")
+	_names_host(trim_space(url))
+}
+
+# Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip" or "10.0.0.x".
+# Source: checkBindURLs in server/embed/config.go.
+_names_host(url) if {
+	[_, host] := regex.find_all_string_submatch_n(`^https?://([a-z0-9.-]*[a-z][a-z0-9.-]*|\*):[0-9]+$`, url, 1)[0]
+	host != "localhost"
+	not regex.match(`(^|[.-])(x+|ip|ipv[46]|(your|my)[a-z-]*)([.-]|$)`, host)
+}
+
+_binds_names(version) if semver.compare(releases.parse(version), "3.2.0") < 0
 
 _has_wrong_form(name, value) if not regex.match(_forms[name], value)
 
@@ -92,6 +111,8 @@ _forms := {
 	"auto_compaction_retention": `^(\+?[0-9]+|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
 	"initial_cluster_state": `^(new|existing)$`,
 	"logger": `^zap$`,
+	# zap decides. Its newer releases accept "warning", too.
+	"log_level": `^(?i)(debug|info|warn|warning|error|dpanic|panic|fatal)$`,
 	"gomemlimit": `^(off|[0-9]+(([KMGT]i)?B)?)$`,
 }
 

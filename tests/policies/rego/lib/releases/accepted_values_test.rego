@@ -28,6 +28,17 @@ values := [
 	["ETCD_INITIAL_CLUSTER_STATE", "exist", false],
 	["ETCD_LOGGER", "zap", true],
 	["ETCD_LOGGER", "capnslog", false],
+	["ETCD_LOG_LEVEL", "WARN", true],
+	["ETCD_LOG_LEVEL", "dpanic", true],
+	["ETCD_LOG_LEVEL", "verbose", false],
+	["ETCD_LISTEN_CLIENT_URLS", "http://etcd:2379", false],
+	["ETCD_LISTEN_CLIENT_URLS", "http://127.0.0.1:2379,https://etcd-0.etcd.svc:2379", false],
+	["ETCD_LISTEN_PEER_URLS", "http://*:2380", false],
+	["ETCD_LISTEN_CLIENT_URLS", "http://10.0.0.x:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "http://host-ip:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "http://HOST:2379", true],
+	["ETCD_LISTEN_PEER_URLS", "https://[fe80::a]:2380", true],
+	["ETCD_ADVERTISE_CLIENT_URLS", "http://etcd:2379", true],
 	["ETCD_LISTEN_CLIENT_URLS", "https://10.0.0.1:2379, http://[::1]:2379,unix:///run/etcd.sock", true],
 	["ETCD_LISTEN_CLIENT_URLS", "HTTP://localhost:2379", true],
 	["ETCD_LISTEN_CLIENT_URLS", "http://${IP}:2379", true],
@@ -56,6 +67,13 @@ test_older_logger if {
 	entry := {"name": "--logger", "form": "flag", "spelling": "logger", "value": "capnslog"}
 	not accepted_values.refusal({"release": "3.5.35", "version": "3.4.30"}, entry)
 	not accepted_values.refusal({"release": null, "version": null}, entry)
+}
+
+# Until 3.1 etcd only warned.
+test_names_to_listen_on if {
+	entry := {"name": "--listen-client-urls", "form": "flag", "spelling": "listen-client-urls", "value": "http://etcd:2379"}
+	not accepted_values.refusal({"release": "3.5.35", "version": "3.1.20"}, entry)
+	accepted_values.refusal({"release": null, "version": null}, entry).expected == "URLs with an IP address or localhost, such as https://10.0.0.1:2379"
 }
 
 meanings := [
