@@ -75,14 +75,24 @@ _starts_command(command, position) if regex.match(`^(--|exec|nice|ionice|.*(;|&&
 
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 
-# A boolean flag takes no word after it.
-flags(command) := [{"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)} |
+# A boolean flag takes no word after it: etcd exits on such a `stray` word.
+flags(command) := [object.union(entry, _stray(flag, given, next)) |
 	given_words := arguments(command)
 	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])
 	some position, word in given_words
 	[flag, given] := _flag(word)
 	next := following[position]
+	entry := {"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)}
 ]
+
+_stray(flag, given, next) := {"stray": next} if {
+	given == ""
+	_is_boolean(flag)
+	regex.match(`^[A-Za-z0-9/][\w./:=-]*$`, next)
+
+	# A placeholder may become a flag.
+	not regex.match(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`, next)
+} else := {}
 
 _flag(word) := [name, given] if {
 	[_, name, given] := regex.find_all_string_submatch_n(`^--?([A-Za-z][^=\s$(){}]*)(=.*)?$`, word, 1)[0]
@@ -98,4 +108,6 @@ _has_no_value(_, next) if _flag(next)
 
 _has_no_value(_, "-")
 
-_has_no_value(flag, _) if spelling.type_of_setting(spelling.setting(null, "flag", flag)) == "bool"
+_has_no_value(flag, _) if _is_boolean(flag)
+
+_is_boolean(flag) if spelling.type_of_setting(spelling.setting(null, "flag", flag)) == "bool"

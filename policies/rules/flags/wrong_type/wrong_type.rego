@@ -2,7 +2,8 @@
 # title: Every setting has the type that etcd expects
 # description: |
 #   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
-#   It also exits on a value of another form: a retention of "1d" is none of Go's durations.
+#   It also exits on a value of another form: a retention of "1d" is none of Go's durations. A boolean flag takes its value
+#   after "=" only: etcd exits on the word "true" in --client-cert-auth true.
 # custom:
 #   id: flags/wrong_type
 #   severity: deny
@@ -12,6 +13,7 @@ package headroom.rules.flags.wrong_type
 
 import data.headroom.clusters
 import data.headroom.releases.accepted_values
+import data.headroom.releases.spelling
 import data.headroom.result
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
@@ -23,6 +25,17 @@ problems contains problem if {
 	text := sprintf("%s is %s, but etcd expects %s%s", [entry.name, json.marshal(entry.value), refusal.expected, _hint(refusal)])
 	problem := _solvable(result.problem(profile, entry.name, text), refusal)
 }
+
+# Go's flag package ends the flags at such a word.
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	some entry in profile.etcd.given
+	text := sprintf("%s is followed by the word %q, on which etcd exits: %s", [entry.name, entry.stray, _instead(entry)])
+}
+
+_instead(entry) := sprintf("write %s=%s", [entry.name, entry.stray]) if {
+	spelling.is_readable("flag", "bool", entry.stray)
+} else := "it is neither a flag nor the value of one"
 
 _hint(refusal) := sprintf(": that is %v", [refusal.meant]) if {
 	refusal.meant

@@ -57,6 +57,7 @@ test_flags if {
 		["quota-backend-bytes", "-1"],
 		["last", "true"],
 	}
+	{[entry.spelling, entry.stray] | some entry in command_line.flags(given)} == {["client-cert-auth", "stray"]}
 	{entry.name | some entry in command_line.flags(["-max-wals=9"])} == {"--max-wals"}
 
 	# etcd takes all up to the equals sign for the name.
