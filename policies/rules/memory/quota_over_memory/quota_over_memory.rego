@@ -67,10 +67,10 @@ _judged(profile, quota, problem) := result.assuming_value(problem, estimates.ass
 	estimates.assumes_workload(profile)
 } else := problem
 
-# Without a release, for example, there is no estimate, but a quota over the whole limit is too large for any.
+# Without a release or with GOGC=off, for example, there is no estimate, but a quota over the whole limit is too large for any.
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
-	count(profile.unknown) > 0
+	not profile in _estimated
 	settings.is_unplanned(profile.etcd)
 	quota := units.parse_size(profile.etcd.settings.quota_backend_bytes)
 	quota > profile.etcd.limit.bytes
@@ -78,6 +78,8 @@ problems contains result.problem(profile, name, text) if {
 	[given, limit] := units.format_sizes_distinctly(quota, profile.etcd.limit.bytes)
 	text := sprintf("a quota of %s (%s) is over the whole limit of %s (%s)", [given, name, limit, profile.etcd.limit.name])
 }
+
+_estimated := {object.remove(profile, {"settings", "estimate"}) | some profile in estimates.profiles}
 
 # With a workload, the plan itself allows the quota that the expected database needs, and at least etcd's default. Only a larger
 # quota is the user's choice.
