@@ -43,7 +43,7 @@ def test_fields(name: str) -> None:
         for pattern in signs.values():
             re.compile(pattern)
     for setting in vocabulary["settings"]:
-        assert {"at", "form"} <= set(setting) <= {"at", "form", "spelling", "type", "within"}
+        assert {"at", "form"} <= set(setting) <= {"at", "form", "spelling", "type", "value", "within"}
         assert setting["form"] in ("flag", "env", "key")
     for place in vocabulary.get("workloads", []):
         assert {"at"} <= set(place) <= {"at", "within"}

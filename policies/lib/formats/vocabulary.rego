@@ -189,7 +189,9 @@ _parsed(patch) := document if {
 _path(place) := object.get(place, "within", place.at)
 
 # One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
-_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
+_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": setting.value} | _text(value) == "true"] if {
+	setting.value
+} else := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
 	setting.spelling
 } else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |
 	some [written, given] in _pairs(value)
@@ -206,7 +208,11 @@ _entry_name(setting, name) := sprintf("%s[%q]", [_path(setting), name])
 
 _is_etcd("flag", _)
 
-_is_etcd("env", name) if spelling.is_etcd_variable(name)
+# kops passes these to etcd-manager.
+_is_etcd("env", name) if {
+	spelling.is_etcd_variable(name)
+	not startswith(name, "ETCD_MANAGER_")
+}
 
 # A list of values is etcd's list of texts.
 _pairs(value) := [[name, _joined(given)] | some name, given in value] if {
@@ -233,7 +239,7 @@ _pair(item) := [item.name, object.get(item, "value", null)] if {
 
 _value(setting, value) := quantity.bytes(value) if {
 	setting.type == "quantity"
-} else := value
+} else := _joined(value)
 
 # What the file does not set. Flags, variables and keys of one setting exclude each other.
 _defaults(id, vocabulary, given) := [{"name": sprintf("%s's default --%s", [id, default_of.spelling]), "form": "flag", "spelling": default_of.spelling, "value": default_of.value} |

@@ -52,6 +52,8 @@ cases := [
 		object.union(_of_k3s, {"snapshot_count": 7, "unsafe_no_fsync": true}),
 	],
 	["k3s with one argument as a text", {"etcd-arg": "heartbeat-interval=1000"}, {"etcd"}, object.union(_of_k3s, {"heartbeat_interval": 1000})],
+	["k3s with metrics", {"cluster-init": true, "etcd-expose-metrics": true}, {"etcd"}, object.union(_of_k3s, {"listen_metrics_urls": "http://NODE_IP:2381"})],
+	["k3s without metrics", {"cluster-init": true, "etcd-expose-metrics": false}, {"etcd"}, _of_k3s],
 	["k3s with another database", {"write-kubeconfig-mode": "0600"}, set(), {}],
 	[
 		"rke1",
@@ -86,6 +88,19 @@ cases := [
 	["k0sctl with another database", _k0sctl(["controller"], {"type": "kine"}), set(), {}],
 	["k0sctl with the roles of old releases", _k0sctl(["server", "worker"], {}), {"kv"}, _of_k0s],
 	["kops", _kops("kops.k8s.io/v1alpha2", ["a"]), {"main"}, {}],
+	[
+		"kops with variables",
+		json.patch(_kops("kops.k8s.io/v1alpha2", ["a"]), [{
+			"op": "add",
+			"path": "/spec/etcdClusters/1/manager",
+			"value": {
+				"env": [{"name": "ETCD_QUOTA_BACKEND_BYTES", "value": "8589934592"}, {"name": "ETCD_MANAGER_DAILY_BACKUPS_RETENTION", "value": "7d"}],
+				"listenMetricsURLs": ["http://127.0.0.1:8081", "http://0.0.0.0:8081"],
+			},
+		}]),
+		{"main"},
+		{"quota_backend_bytes": 8589934592, "listen_metrics_urls": "http://127.0.0.1:8081,http://0.0.0.0:8081"},
+	],
 	["kops of 2018 with three members", _kops("kops/v1alpha2", ["a", "b", "c"]), {"main-0", "main-1", "main-2"}, {}],
 	["kops without a cluster of that name", {"apiVersion": "kops.k8s.io/v1alpha2", "kind": "Cluster", "spec": {"etcdClusters": [{"name": "events", "etcdMembers": [{"name": "a"}]}]}}, set(), {}],
 	[
