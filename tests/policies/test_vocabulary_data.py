@@ -28,6 +28,7 @@ OPTIONAL = {
     "replicas",
     "members",
     "empty_dir",
+    "persistent",
     "workloads",
     "kubernetes",
     "sets",

@@ -264,6 +264,8 @@ _limit(document, vocabulary) := {"limit": {"name": vocabulary.limit, "bytes": by
 
 _volume(document, vocabulary) := {"facts": {"data_fstype": {"name": vocabulary.empty_dir, "value": "emptyDir"}}} if {
 	is_object(_at(document, vocabulary.empty_dir))
+} else := {"facts": {"persistent": {"name": vocabulary.persistent, "value": false}}} if {
+	_at(document, vocabulary.persistent) == false
 } else := {}
 
 # Where the file lets Kubernetes run workloads on the members' hosts.

@@ -16,7 +16,8 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
-problems contains result.problem(place, place.names[fact], text) if {
+# The key "enabled" alone may be on several lines.
+problems contains result.problem(place, trim_suffix(place.names[fact], ".enabled"), text) if {
 	some place in clusters.host_profiles
 	some fact, why in _unfit(place.facts)
 	text := sprintf("%s%s is %v, which is %s", [place.names[fact], _where(fact), place.facts[fact], why])
@@ -32,6 +33,7 @@ _unfit(facts) := object.union_n([
 	{fact: "where systemd deletes what was not used for 30 days" | some fact in _directories; regex.match(`^/var/tmp(/|$)`, facts[fact])},
 	{fact: "memory, not a disk" | some fact in _devices; regex.match(`^/dev/z?ram[0-9]`, facts[fact])},
 	{fact: "a network file system" | some fact in _devices; regex.match(`^([^/]+:/|//)`, facts[fact])},
+	{"persistent": "an emptyDir, deleted with the pod" | facts.persistent == false},
 	{fact: why | some fact in ["data_fstype"]; why := _filesystems[facts[fact]]},
 ])
 

@@ -239,6 +239,13 @@ test_empty_dir if {
 	{place.facts | some place in clusters.host_profiles} == {{"data_fstype": "emptyDir"}} with input as [{"path": "a.yml", "contents": document}]
 }
 
+test_not_persistent if {
+	values := {"etcd": {"replicaCount": 3, "persistence": {"enabled": false}}}
+	{[place.names, place.facts] | some place in clusters.host_profiles} == {[{"persistent": "etcd.persistence.enabled"}, {"persistent": false}]} with input as [{"path": "a.yml", "contents": values}]
+	persistent := {"etcd": {"replicaCount": 3, "persistence": {"enabled": true}}}
+	{place.facts | some place in clusters.host_profiles} == {{}} with input as [{"path": "a.yml", "contents": persistent}]
+}
+
 test_version_unknown if {
 	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": {"etcd-arg": []}}]
 	profile.unknown == {"the version": "the release of k3s or RKE2 chooses it"}
