@@ -47,5 +47,5 @@ items(value) := [trim_space(item) | some item in split(value, ",")] if {
 open_urls(value) := [url |
 	some url in items(value)
 	startswith(url, "http://")
-	not regex.match(`^http://(127\.|localhost[:/]|localhost$|\[::1\])`, url)
+	not regex.match(`^http://(127\.|(ip6-)?localhost([:/]|$)|\[::1\])`, url)
 ]

@@ -45,13 +45,18 @@ _others(names) := "" if {
 # Setting → the first of its URLs that uses plain HTTP and is not a loopback address.
 _plain_urls(etcd) := {setting: urls[0] |
 	texts := object.union(
-		{setting: etcd.settings[setting] | some setting in _settings},
+		{setting: etcd.settings[setting] | some setting in _settings; not _is_closed(etcd, setting)},
 		{"initial_cluster": _peers(etcd)},
 	)
 	some setting, found in texts
 	urls := text.open_urls(found)
 	count(urls) > 0
 }
+
+# etcd answers where it listens, whatever it advertises.
+_is_closed(etcd, setting) if count(text.open_urls(etcd.settings[_listens[setting]])) == 0
+
+_listens := {"advertise_client_urls": "listen_client_urls", "initial_advertise_peer_urls": "listen_peer_urls"}
 
 # NAME=URL of each member, if no other setting has the URLs of peers.
 _peers(etcd) := [substring(member, indexof(member, "=") + 1, -1) |
