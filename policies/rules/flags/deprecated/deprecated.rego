@@ -2,11 +2,12 @@
 # title: No setting is about to be removed
 # description: |
 #   3.6 still accepts the experimental-* settings under their old names. 3.7 silently ignores them in a config file and
-#   exits on the flags, so an upgrade loses them.
+#   exits on the flags, so an upgrade loses them. If the release is unknown, the rule names flags such as enable-v2, which 3.6
+#   removed without a successor.
 # custom:
 #   id: flags/deprecated
 #   severity: warn
-#   fix: "Use the new name now: this release accepts both"
+#   fix: Use the new name, which this release accepts too, or remove the setting
 #   source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/; embed.Config of each release
 package headroom.rules.flags.deprecated
 
@@ -23,4 +24,15 @@ problems contains result.problem(profile, entry.name, text) if {
 	some entry in profile.etcd.given
 	remedy := model.series[releases.series(profile.etcd.release)].deprecated[spelling.as_flag(entry.form, entry.spelling)]
 	text := sprintf("%q (%s) is deprecated in etcd %s and removed in the next minor release: %s", [entry.spelling, entry.name, profile.etcd.version, remedy])
+}
+
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	profile.etcd.version == null
+	some entry in profile.etcd.given
+	entry.form == "flag"
+	since := min([name | some name, series in model.series; series.removed[entry.spelling]])
+	reason := model.series[since].removed[entry.spelling]
+	not contains(reason, "use ")
+	text := sprintf("%q (%s) was removed in etcd %s (%s), and every later release exits on the flag", [entry.spelling, entry.name, since, reason])
 }
