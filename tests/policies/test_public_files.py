@@ -330,7 +330,7 @@ CASES: dict[str, Case] = {
             "roles/etcd/defaults/main.yml": "etcd_version: 3.4.3\netcd_settings: {debug: true}\n",
             "Dockerfile": "FROM scratch\n",
         },
-        {"inventory/no_etcd": "no file here deploys etcd"},
+        {"inventory/no_etcd": "no file here configures etcd"},
         {"inventory/no_members", "inventory/unread_file"},
     ),
 }

@@ -135,7 +135,7 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 _fix(custom, source) := custom.fix_resolved if {
 	files.listed[source]
 } else := custom.fix_in_files if {
-	source in formats.paths
+	source in (formats.paths | object.keys(object.get(files.reader, "unparsed", {})))
 } else := custom.fix_in_files if {
 	detect.format[source] != "headroom"
 	regex.match(`\betcd_|\bthe plan\b`, custom.fix)

@@ -22,7 +22,7 @@ problems contains problem if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	refusal := accepted_values.refusal(profile.etcd, entry)
-	text := sprintf("%s is %s, but etcd expects %s%s", [entry.name, json.marshal(entry.value), refusal.expected, _hint(refusal)])
+	text := sprintf("%s is %s, but etcd expects %s%s", [entry.name, json.marshal(entry.value), refusal.expected, _hint(entry, refusal)])
 	problem := _solvable(result.problem(profile, entry.name, text), refusal)
 }
 
@@ -37,8 +37,18 @@ _instead(entry) := sprintf("write %s=%s", [entry.name, entry.stray]) if {
 	spelling.is_readable("flag", "bool", entry.stray)
 } else := "it is neither a flag nor the value of one"
 
-_hint(refusal) := sprintf(": that is %v", [refusal.meant]) if {
+_hint(entry, refusal) := ": write it without the quotes" if {
+	is_string(entry.value)
+	sprintf("%v", [refusal.meant]) == entry.value
+} else := ": write it without the quotes" if {
+	entry.form == "key"
+	entry.value in {"true", "false"}
+	refusal.expected == "true or false"
+} else := sprintf(": that is %v", [refusal.meant]) if {
 	refusal.meant
+} else := ": write it in quotes" if {
+	refusal.expected == "a text"
+	is_number(entry.value)
 } else := ""
 
 # Where the author's value is clear, the fix is that value.

@@ -6,7 +6,7 @@
 # custom:
 #   id: inventory/no_etcd
 #   severity: warn
-#   fix: Lint the whole inventory, or the file that deploys etcd
+#   fix: Lint the file that starts etcd, or the whole inventory
 #   source: docs/inventory.md
 package headroom.rules.inventory.no_etcd
 
@@ -14,6 +14,8 @@ import data.headroom.clusters
 import data.headroom.files
 import data.headroom.formats
 import data.headroom.inventory
+import data.headroom.inventory.definitions
+import data.headroom.inventory.paths
 import data.headroom.result
 import data.headroom.settings.detect
 
@@ -43,7 +45,19 @@ _is_without_etcd if {
 _text := "no file here has hosts, so the variables of etcd are checked as those of a future member" if {
 	some name in inventory.names
 	detect.has_variables(name)
-} else := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd"
+} else := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd" if {
+	_is_inventory
+} else := "no file here configures etcd: none starts a member, and none has a setting of a server"
+
+_is_inventory if count(paths.vars_names) > 0
+
+_is_inventory if count(files.listed) > 0
+
+_is_inventory if {
+	some definition in definitions.groups
+	is_object(definition.body)
+	definitions.is_group(definition.body)
+}
 
 # A waiver covers the findings of one inventory, where there is one.
 _named := array.concat(sort(inventory.names), ["."])[0]

@@ -37,7 +37,8 @@ problems contains problem if {
 	problem := _judged(profile, quota, result.problem(profile, about, text))
 }
 
-_text(quota, left, profile) := sprintf("a quota of %s is over the %s that a heap of %s leaves of %s (%s)", [
+_text(quota, left, profile) := sprintf("%s of %s is over the %s that a heap of %s leaves of %s (%s)", [
+	_origin(profile.etcd),
 	given,
 	available,
 	units.format_size(profile.estimate.rss_anon_peak),
@@ -47,7 +48,8 @@ _text(quota, left, profile) := sprintf("a quota of %s is over the %s that a heap
 	left > 0
 	[given, available] := units.format_sizes_distinctly(quota, left)
 	[_, limit] := units.format_sizes_distinctly(left, profile.etcd.limit.bytes)
-} else := sprintf("a quota of %s does not fit, because a heap of %s alone exceeds the limit of %s (%s)", [
+} else := sprintf("%s of %s does not fit, because a heap of %s alone exceeds the limit of %s (%s)", [
+	_origin(profile.etcd),
 	units.format_size(quota),
 	heap,
 	limit,
@@ -55,6 +57,10 @@ _text(quota, left, profile) := sprintf("a quota of %s is over the %s that a heap
 ]) if {
 	[heap, limit] := units.format_sizes_distinctly(profile.estimate.rss_anon_peak, profile.etcd.limit.bytes)
 }
+
+_origin(etcd) := "a quota" if {
+	etcd.names.quota_backend_bytes
+} else := "etcd's default quota"
 
 # Something unknown, such as a chart, may set another quota than the default.
 _is_known(etcd) if etcd.names.quota_backend_bytes

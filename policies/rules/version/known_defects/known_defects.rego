@@ -7,7 +7,7 @@
 # custom:
 #   id: version/known_defects
 #   severity: warn
-#   fix: Upgrade to the newest release of the series, one member at a time; docs/policies/defects.md lists all defects
+#   fix: Upgrade to the newest release of the series, one member at a time; https://github.com/etcdops/headroom/blob/main/docs/policies/defects.md lists all defects
 #   source: docs/policies/defects.md, from CHANGELOG-3.5.md, CHANGELOG-3.6.md and CHANGELOG-3.7.md
 package headroom.rules.version.known_defects
 
