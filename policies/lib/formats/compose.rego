@@ -26,6 +26,14 @@ _runs_etcd(service) if _is_started_by_hand(service)
 
 _runs_etcd(service) if _is_named_after_etcd(service)
 
+_runs_etcd(service) if _is_override(service)
+
+# A part of a service, whose image is in another file.
+_is_override(service) if {
+	count({"build", "image"} & object.keys(service)) == 0
+	container.is_part_of_member(_words(service), _environment(service))
+}
+
 _is_named_after_etcd(service) if {
 	ports := array.concat(object.get(service, "ports", []), object.get(service, "expose", []))
 	container.is_named_after_etcd(object.get(service, "image", null), _words(service), ports)
@@ -46,6 +54,8 @@ _is_started_by_hand(service) if {
 # An image that needs no variables may start several members.
 _silent(service) := ["extra_config", "initial_cluster"] if {
 	container.is_own_image(object.get(service, "image", null), _words(service), {})
+} else := ["extra_config", "initial_cluster"] if {
+	_is_override(service)
 } else := ["extra_config"] if {
 	not container.runs_etcd(object.get(service, "image", null), _words(service))
 } else := ["data_dir"] if {

@@ -138,6 +138,12 @@ is_own_image(reference, [script], variables) if {
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
 }
 
+# Variables that only a server has, without a command.
+is_part_of_member([], variables) if {
+	some name, _ in variables
+	spelling.is_server_variable(name)
+}
+
 # An image named after etcd that opens the port of peers. It may set further settings, and its tag may not be etcd's release.
 is_named_after_etcd(reference, command, ports) if {
 	count(command) == 0

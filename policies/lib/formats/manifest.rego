@@ -25,6 +25,12 @@ _runs_etcd(spec) if container.is_own_image(object.get(spec, "image", null), _wor
 
 _runs_etcd(spec) if _is_named_after_etcd(spec)
 
+# A patch, whose image is in another file.
+_runs_etcd(spec) if {
+	not "image" in object.keys(spec)
+	container.is_part_of_member(_words(spec), _environment(spec))
+}
+
 _is_named_after_etcd(spec) if container.is_named_after_etcd(object.get(spec, "image", null), _words(spec), [port.containerPort | some port in spec.ports])
 
 _release(spec) := container.no_release(spec.image) if {
