@@ -209,11 +209,10 @@ def _is_engine(words: list[str], position: int) -> bool:
     """Tell whether a word runs containers, perhaps as a variable before `run` and an image of etcd."""
     if _CONTAINER.match(words[position]):
         return True
-    following = words[position + 1 :]
     return (
-        following[:1] == ["run"]
+        words[position + 1 : position + 2] == ["run"]
         and _ENGINE.match(words[position]) is not None
-        and any(":" in word and _IMAGE.match(word) for word in following)
+        and any(":" in word and _IMAGE.match(word) for word in words[position + 1 :])
     )
 
 
