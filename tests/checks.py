@@ -101,26 +101,28 @@ CPU = [
 ]
 UNIT = pytest("unit", "tests/unit")
 FAST = [
-    Check("opa test", "python tests/policies/coverage.py", r"(\d+) tests? passed", r"(\d+) tests? failed"),
     UNIT,
     # ansible-lint installs a copy of the collection and does not renew it while the version stays the same: the copy is its own.
     Check(
         "ansible-lint",
         'export ANSIBLE_HOME="$ANSIBLE_HOME-lint" && rm -rf "$ANSIBLE_HOME/collections" && ansible-lint --offline',
     ),
+    pytest("bench", "tests/bench"),
+    Check("opa test", "python tests/policies/coverage.py", r"(\d+) tests? passed", r"(\d+) tests? failed"),
     pytest(
         "policy conventions",
         "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_examples.py "
         "tests/policies/test_reader_tables.py tests/policies/test_vocabulary_data.py",
     ),
-    Check("yamllint", "yamllint --strict ."),
-    Check("ruff", "ruff check . && ruff format --check ."),
-    Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
+    pytest("alert rules", "tests/alerts"),
     Check(
         "mypy",
         "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils "
         "-p ansible_collections.etcdops.headroom.plugins.plugin_utils",
     ),
+    Check("yamllint", "yamllint --strict ."),
+    Check("ruff", "ruff check . && ruff format --check ."),
+    Check("shellcheck", f"shellcheck -x {' '.join(SHELL_SCRIPTS)}"),
     Check("import layers", "lint-imports --no-cache", r"(\d+) kept", r"(\d+) broken"),
     pytest("model", "tests/model"),
     pytest("playbooks", "tests/playbooks/test_targets.py"),
@@ -129,8 +131,6 @@ FAST = [
     Check("architecture", "python -m tools.architecture --check"),
     Check("prose", "python -m tools.prose"),
     Check("role docs", "python -m tools.role_readmes --check"),
-    pytest("bench", "tests/bench"),
-    pytest("alert rules", "tests/alerts"),
     Check("opa fmt", "opa fmt --fail --list policies tests/policies"),
     Check(
         "opa check",

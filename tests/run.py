@@ -151,7 +151,9 @@ def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
     cpus = os.cpu_count() or 1
     host_lanes = min(HOSTS_AT_ONCE, len(shared))
     with ThreadPoolExecutor() as pool:
-        beside = [pool.submit(lane, waiting, nice=bool(hosts)) for _ in range(max(1, cpus - host_lanes))]
+        # Without hosts one more than there are processors, since some checks wait.
+        lanes = cpus + 1 if not hosts else max(1, cpus - host_lanes)
+        beside = [pool.submit(lane, waiting, nice=bool(hosts)) for _ in range(lanes)]
         for ended in [pool.submit(lane, shared) for _ in range(host_lanes)]:
             ended.result()
         lane(alone)
