@@ -32,7 +32,7 @@ FACTS = {
 }
 
 # Each cluster with the number of its members, such as north:3;
-COUNTS = "{% for name in etcd_clusters %}{{ name }}:{{ etcd_clusters[name].members | length }};{% endfor %}"
+COUNTS = "{% for name in etcd_clusters | sort %}{{ name }}:{{ etcd_clusters[name].members | length }};{% endfor %}"
 
 
 def hosts(letter: str, **variables: str) -> dict[str, Any]:

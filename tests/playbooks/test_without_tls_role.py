@@ -65,5 +65,5 @@ def test_a_play_with_only_role_etcd_changes_nothing(tmp_path: Path, options: lis
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
     output = " ".join(done.stdout.split())
     assert done.returncode == 2 and re.search(r"changed=0 .* failed=1", output), output
-    assert f"localhost: etcd_tls_enabled is true, but {REFUSAL}" in output and "Nothing was changed" in output
+    assert f"localhost: etcd_tls_enabled is true, but {REFUSAL}" in output and "No member was changed" in output
     assert not (tmp_path / "etc").exists()

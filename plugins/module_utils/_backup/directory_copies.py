@@ -25,6 +25,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 
+# For the copy of another host in the same directory.
+_WAIT_SECONDS = 1800.0
+
 
 def copy_to_directory(
     path: str, metadata: Metadata, directory: str, prefix: str, expired: Callable[[list[StoredSnapshot]], list[str]]
@@ -35,7 +38,7 @@ def copy_to_directory(
     """
     try:
         check_copy_dir(directory, metadata.file_size, os.path.dirname(path))
-        with store.lock_directory(directory):
+        with store.lock_directory(directory, _WAIT_SECONDS):
             store.remove_leftovers(directory, prefix)
             stored = store.scan_directory(directory, prefix)
             # Another host or cluster may have copied a snapshot of the same second here.
@@ -58,10 +61,10 @@ def check_copy_dir(directory: str, size: int, snapshots: str) -> None:
         raise SnapshotError("it is not a directory on this host: create it, or mount its volume")
     if os.path.samefile(directory, snapshots):
         raise SnapshotError("it is the directory of the snapshots: set another directory, or leave it out")
+    free = available_bytes(directory)  # first, because it mounts an automount
     unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
     if unmounted:
         raise SnapshotError(f"nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")
-    free = available_bytes(directory)
     if free < size:
         has, needs = format_sizes_distinctly(free, size)
         raise SnapshotError(f"it has {has} free, but the copy needs {needs}: free some space")

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages, owned_folder
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import is_host_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
@@ -44,6 +46,8 @@ PEER_URL = "http://127.0.0.1:1"
 # On Linux sun_path has 108 bytes, including the terminating NUL.
 _MAX_SOCKET_PATH = 107
 _PAUSE = 0.1
+# The lines of the log that may name the reason of its end.
+_LAST_LINES = 5
 _STOP_SECONDS = 60.0
 # etcd's answer to a request without a user while authentication is on.
 _NO_USER = "user name is empty"
@@ -227,8 +231,11 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
     while True:
         if process.poll() is not None:
             limits.seconds_left()
-            kind = DrillError if _is_out_of_memory(_log_lines(folder)) else StartError
-            raise kind(f"etcd does not start with it: {exit_reason(folder, limits.memory)}")
+            ended = ProcessResult(process.returncode, "", "\n".join(_log_lines(folder)[-_LAST_LINES:]))
+            reason = exit_reason(folder, limits.memory)
+            if process.returncode < 0:
+                reason = f"signal {-process.returncode} ended it, perhaps by the OOM killer: {reason}"
+            raise (DrillError if is_host_problem(ended) else StartError)(f"etcd does not start with it: {reason}")
         if os.path.exists(os.path.join(folder, _SOCKET)):
             if _serves(link, folder):
                 return

@@ -35,6 +35,7 @@ _SIDECARS = (*RECORDS, DRILL, _DRILL_PART)
 
 _HIDDEN = ".headroom-snapshot-"
 _LOCK = ".headroom-snapshot.lock"
+_PAUSE = 1.0
 _STAMP = "%Y%m%dT%H%M%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # A snapshot's name; only further snapshots of the same second have a number.
@@ -228,17 +229,26 @@ def _remove_records(path: str) -> None:
 
 
 @contextlib.contextmanager
-def lock_directory(directory: str) -> Iterator[None]:
-    """Lock the directory for one backup. The kernel releases the lock when the process ends. Raises SnapshotError."""
+def lock_directory(directory: str, wait: float = 0.0) -> Iterator[None]:
+    """Lock the directory for one backup, after at most ``wait`` seconds. The kernel releases the lock when the process ends. Raises SnapshotError."""
+    deadline = time.monotonic() + wait
     handle = os.open(os.path.join(directory, _LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise SnapshotError(f"another backup into {directory} is running: wait for it") from error
+        while not _is_locked(handle):
+            if time.monotonic() >= deadline:
+                raise SnapshotError(f"another backup into {directory} is running: wait for it")
+            time.sleep(_PAUSE)
         yield
     finally:
         os.close(handle)
+
+
+def _is_locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def remove_leftovers(directory: str, prefix: str) -> None:

@@ -107,14 +107,6 @@ def device_facts(
     return facts
 
 
-def _is_missing_above(point: str, entry: FstabEntry, mounts: Sequence[Mount]) -> bool:
-    """Return whether an entry is for a resolved path or for a folder above it, and not mounted."""
-    if not entry.mount_point.startswith("/"):  # swap
-        return False
-    folder = os.path.realpath(entry.mount_point)
-    return os.path.commonpath([folder, point]) == folder and mounted_at(folder, mounts) is None
-
-
 def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry]) -> dict[str, Any]:
     """Return what is mounted at a path, its free space, and its entries in fstab.
 

@@ -20,8 +20,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
@@ -260,10 +258,6 @@ def host_problems(config: Config) -> list[str]:
             continue
         elif not os.path.isdir(path):
             found.append(f"{name}: {path} is not a directory on this host: create it, or mount its volume, first")
-        elif path == config.snapshot.copy_dir and (
-            unmounted := unmounted_volume(path, read_fstab(), read_host_mounts())
-        ):
-            found.append(f"{name}: nothing is mounted at {unmounted}, which /etc/fstab lists: mount it first")
         elif not _writable(path):
             found.append(
                 f"{name}: {path} is not writable: its filesystem is mounted read-only, or owned by another system"

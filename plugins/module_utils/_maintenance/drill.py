@@ -24,20 +24,21 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.conf
 def run(config: Config, check: bool) -> dict[str, Any]:
     """Run the drill with the newest backup. Returns the record. Raises ValueError if the drill cannot be carried out."""
     try:
-        return {**_run(config, check), "backup_bad": False}
+        record = _run(config, check)
     except backup_drill.BadBackupError as error:
         return {"result": "failed", "reason": str(error), "settled": False, "backup_bad": True}
+    return {**record, "backup_bad": False} if record["settled"] else record
 
 
 def _run(config: Config, check: bool) -> dict[str, Any]:
     request, tools = _request(config), _tools(config)
     if os.path.isdir(request.directory) and not store.scan_directory(request.directory, request.prefix):
-        return _skipped(f"there is no backup in {request.directory} on this host")
+        return {**_skipped(f"there is no backup in {request.directory} on this host"), "backup_bad": False}
     try:
         planned = backup_drill.plan_drill(request, tools, config.endpoints)
     except backup_drill.NoBackupError as error:
         # After a restore the cluster has another id. Another host takes its backups.
-        return _skipped(str(error))
+        return {**_skipped(str(error)), "backup_bad": False}
     except backup_drill.MissingKeyError as error:
         return _skipped(f"{error}; run etcd_restore_drill with it on a host that has the key")
     if planned.abandoned and not check:

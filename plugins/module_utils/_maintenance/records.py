@@ -61,7 +61,7 @@ def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "newest_at" not in record and before.get("newest_at"):
         saved["newest_at"] = before["newest_at"]  # the age of the newest backup grows while backups fail
-    if record["result"] == "failed" and "backup_bad" not in record and before.get("backup_bad"):
+    if "backup_bad" not in record and before.get("backup_bad"):
         saved["backup_bad"] = True  # a drill that could not be carried out refutes nothing
     write_atomically(path, json.dumps(saved, indent=2) + "\n")
     return saved

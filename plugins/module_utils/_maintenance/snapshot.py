@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import socket
 import time
 from typing import Any
@@ -26,6 +27,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcdctl
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import save_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import next_runs, shortest_interval
 
 KEY = "/headroom/backup"
@@ -54,6 +56,7 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         newest = _read_newest_backup(config)
         if not _is_due(newest, window, time.time()):
             return _skipped_record(newest)
+    began = time.time()
     with contextlib.ExitStack() as stack:
         lease_keeper = _hold_lock(config, stack)
         newest = _read_newest_backup(config)
@@ -61,10 +64,30 @@ def run(config: Config, check: bool) -> dict[str, Any]:
             return _skipped_record(newest)
         saved = backup_snapshot.save_snapshot(_request(config), _tools(config), config.endpoints)
         problem = _announce(config, saved.metadata.taken_at) if lease_keeper is not None else ""
+    _save_unfinished(config, saved, began)
     record = _saved_record(backup_snapshot.copy_snapshot(_request(config), saved))
     if problem:
         record["reason"] += f"; it could not be announced to the other hosts: {problem}"
     return record
+
+
+def _save_unfinished(config: Config, saved: backup_snapshot.SavedSnapshot, began: float) -> None:
+    """Save what the record is to be if this process is killed while it copies: the others count the backup as made."""
+    if not (config.snapshot.copy_dir or config.snapshot.bucket):
+        return
+    unfinished = {
+        **_saved_record(saved),
+        "operation": "snapshot",
+        "result": "failed",
+        "reason": f"saved {saved.plan.path}, but its copies were not finished",
+        "settled": False,
+        "started_at": format_utc(began),
+        "seconds": round(time.time() - began, 3),
+        "cluster": config.cluster,
+        "host": os.uname().nodename,
+    }
+    with contextlib.suppress(OSError):  # the record of the end says so
+        save_record(config.state_dir, unfinished)
 
 
 def due_window(seconds: int | None) -> int:

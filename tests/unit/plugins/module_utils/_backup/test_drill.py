@@ -192,3 +192,25 @@ def test_etcd_next_to_etcdutl(tmp_path: Path) -> None:
     (tmp_path / "etcdutl").touch(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "etcdutl")
     assert drill.etcd_next_to(str(tmp_path / "link")) == str(tmp_path / "etcd")
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("kill -9 $$", scratch.DrillError),
+        ("echo 'write snap: no space left on device' >&2; exit 1", scratch.DrillError),
+        ("echo 'panic: freepages: failed to get all reachable pages' >&2; exit 2", scratch.StartError),
+    ],
+    ids=["killed", "no space", "panic"],
+)
+def test_only_a_reason_of_etcd_itself_is_a_reason_against_the_backup(
+    tmp_path: Path, script: str, kind: type[Exception]
+) -> None:
+    etcd = tmp_path / "etcd"
+    etcd.write_text(f"#!/bin/sh\n{script}\n")
+    etcd.chmod(0o755)
+    limits = scratch.Limits(1 << 30, time.monotonic() + 60)
+    with pytest.raises(scratch.DrillError, match="etcd does not start with it") as raised:
+        with scratch.run_member(str(etcd), "etcdctl", str(tmp_path), str(tmp_path / "data"), limits):
+            pass
+    assert raised.type is kind

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -268,6 +269,15 @@ def test_lock_allows_one_backup_at_a_time(tmp_path: Path) -> None:
                 pass
     with store.lock_directory(str(tmp_path)):
         pass
+
+
+def test_a_copy_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_PAUSE", 0.01)
+    with contextlib.ExitStack() as other:
+        other.enter_context(store.lock_directory(str(tmp_path)))
+        monkeypatch.setattr(store.time, "sleep", lambda _seconds: other.close())
+        with store.lock_directory(str(tmp_path), wait=60):
+            pass
 
 
 def test_newest_drilled_snapshot_is_kept() -> None:

@@ -60,6 +60,7 @@ def test_a_bad_backup_stays_bad_until_another_drill_is_carried_out(tmp_path: Pat
         ({"result": "failed"}, 0),
         ({"result": "failed", "backup_bad": True}, 1),
         ({"result": "failed"}, 1),
+        ({"result": "skipped"}, 1),
         ({"result": "done", "backup_bad": False}, 0),
         ({"result": "failed"}, 0),
     ):

@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import sn
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot as maintenance_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
 
 CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
 BODY = b"page" * 2048
@@ -104,6 +105,8 @@ def config_with_copies(folder: Path) -> Config:
     data = copy.deepcopy(CONFIG)
     for name in ("backups", "share"):
         (folder / name).mkdir()
+    data["state_dir"] = str(folder / "state")
+    (folder / "state").mkdir()
     data["snapshot"].update(directory=str(folder / "backups"), copy_dir=str(folder / "share"))
     return parse_config(data)
 
@@ -129,6 +132,21 @@ def test_copies_are_made_without_the_lock(tmp_path: Path, steps: list[str], monk
     assert record["result"] == "done" and record["copies"] == [f"{share}/etcd-20261121T101500Z.db"], record
     assert [step for step in steps if step != "share"] == ["lock", "download", "announce", "release", "copy"]
     assert "share" not in steps[: steps.index("release")], "even a link in its path is resolved later"
+
+
+def test_a_job_that_is_killed_while_it_copies_leaves_a_failed_record(
+    tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_arguments: Any) -> tuple[str, list[str]]:
+        raise SystemExit
+
+    asked = config_with_copies(tmp_path)
+    monkeypatch.setattr(directory_copies, "copy_to_directory", killed)
+    with pytest.raises(SystemExit):
+        maintenance_snapshot.run(asked, check=False)
+    record = read_records(str(tmp_path / "state"))["snapshot"]
+    assert (record["result"], record["settled"]) == ("failed", False) and steps[-1] == "release"
+    assert record["reason"].endswith("etcd-20261121T101500Z.db, but its copies were not finished")
 
 
 def test_a_copy_into_the_directory_of_the_backups_fails(tmp_path: Path, steps: list[str]) -> None:
