@@ -189,9 +189,8 @@ def _environment_of(words: list[str]) -> list[str]:
     """Return the placeholders for variables that env sets, as in env $(cat FILE) etcd."""
     start = max((number + 1 for number, word in enumerate(words) if _SEPARATOR.match(word)), default=0)
     before = words[start:]
-    if not any(_ENV.match(word) for word in before):
-        return []
-    return [f"env {word}" for word in before if word.startswith("$")]
+    position = next((number for number, word in enumerate(before) if _ENV.match(word)), len(before))
+    return [f"env {word}" for word in before[position:] if word.startswith("$")]
 
 
 def _own_flags(words: list[str], first: int) -> list[str]:

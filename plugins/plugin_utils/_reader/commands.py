@@ -41,17 +41,19 @@ def commands_of(path: str, lines: list[Line]) -> list[Line]:
 def _sections(lines: list[Line]) -> list[tuple[str, Section]]:
     """Return the sections of supervisord, each with the lines of its values by their keys."""
     sections: list[tuple[str, Section]] = []
-    key = ""
+    key, indent = "", 0
     for line in lines:
-        header, value = _SECTION.match(line.text), _KEY.match(line.text.strip() if not key else line.text)
+        text = line.text.strip()
+        own = len(line.text) - len(line.text.lstrip())
+        header, value = _SECTION.match(line.text), _KEY.match(text)
         if header:
             sections.append((header[1], {}))
             key = ""
-        elif value and sections:
-            key = value[1]
-            sections[-1][1][key] = [line._replace(text=value[2])]
-        elif key and line.text[:1].isspace() and line.text.strip()[:1] not in ("", ";", "#"):
+        elif key and own > indent and text[:1] not in ("", ";", "#"):  # a deeper indent continues the value
             sections[-1][1][key].append(line)
+        elif value and sections:
+            key, indent = value[1], own
+            sections[-1][1][key] = [line._replace(text=value[2])]
     return sections
 
 

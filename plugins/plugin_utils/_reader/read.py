@@ -167,7 +167,8 @@ class _Reader:
         for block in files:
             self._add_inner(block)
         read = {line for block in files for line in block.lines}
-        self._add_text(file._replace(lines=[line for line in file.lines if line not in read]))
+        self._add_text(file._replace(lines=[line._replace(text="") if line in read else line for line in file.lines]))
+        self._state.unparsed.pop(file.path, None)  # the rest is prose
         return True
 
     def _add_text(self, original: Text) -> None:
@@ -282,7 +283,10 @@ class _Reader:
         run = with_sourced(own, lambda named: self._state.lines_of_sourced(named, file.path))
         members = [found for found in script.members_of(run) if member.config_file(found) not in configured]
         self._state.passed_on |= {
-            found["where"][name][0] for found in members for name in found["environment"] if name in found["where"]
+            found["where"][name][0]
+            for found in members
+            for name, value in found["environment"].items()
+            if name in found["where"] and value != f"${{{name}}}"  # a value under a condition did not arrive
         } - {file.path}
         # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
         is_release_alone = before == self._state.size() and not members and file.path not in self._state.unparsed

@@ -69,7 +69,7 @@ def commands_of(lines: Iterable[Line]) -> list[ShellCommand]:
     blocks: list[int] = []
     number = 0
     is_balanced = True
-    for logical in logical_lines(lines, comments="#"):
+    for logical in logical_lines(lines, comments="#", between=""):
         around = tuple(blocks) if is_balanced else ()
         is_plain = not _MATTERS.search(logical.text)
         split = [(tuple(logical.text.split()), "")] if is_plain else _split(logical.text)

@@ -44,8 +44,11 @@ def lines_of(path: str, text: str, first: int = 1) -> list[Line]:
     return [Line(path, number, line) for number, line in enumerate(text.splitlines(), first)]
 
 
-def logical_lines(lines: Iterable[Line], comments: str = "#;") -> Iterator[Logical]:
-    """Join lines that end in a backslash. Leave out empty lines and comments, also those between continuation lines, as systemd does."""
+def logical_lines(lines: Iterable[Line], comments: str = "#;", between: str = " ") -> Iterator[Logical]:
+    """Join lines that end in a backslash. Leave out empty lines and comments, also those between continuation lines, as systemd does.
+
+    between: what stands for the end of a line. systemd puts a blank there; a shell nothing, but keeps the indent of the next line.
+    """
     collected: list[Line] = []
     for line in lines:
         stripped = line.text.strip()
@@ -55,11 +58,12 @@ def logical_lines(lines: Iterable[Line], comments: str = "#;") -> Iterator[Logic
         if stripped.endswith("\\"):
             continue
         if stripped or len(collected) > 1:
-            yield _joined(collected)
+            yield _joined(collected, between)
         collected = []
     if collected:
-        yield _joined(collected)
+        yield _joined(collected, between)
 
 
-def _joined(lines: list[Line]) -> Logical:
-    return Logical(" ".join(re.sub(r"\\\s*$", "", line.text).strip() for line in lines).strip(), tuple(lines))
+def _joined(lines: list[Line], between: str) -> Logical:
+    texts = [re.sub(r"\\\s*$", "", line.text) for line in lines]
+    return Logical(between.join(text.strip() if between else text for text in texts).strip(), tuple(lines))

@@ -62,6 +62,9 @@ class State:
     def lines_of_sourced(self, named: str, path: str) -> list[Line]:
         """Return the lines of the only file that a script at a path may mean; empty without one."""
         others = [other for other in self.texts if other != path]
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
+        if beside in others:
+            return lines_of(beside, self.texts[beside])
         ending = "/" + named.lstrip("./")
         below = [other for other in others if f"/{other}".endswith(ending)]
         alike = [other for other in others if posixpath.basename(other) == posixpath.basename(named)]

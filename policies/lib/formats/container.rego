@@ -138,10 +138,11 @@ is_own_image(reference, [script], variables) if {
 	name in {"ETCD_INITIAL_ADVERTISE_PEER_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_LISTEN_CLIENT_URLS", "ETCD_LISTEN_PEER_URLS"}
 }
 
-# Variables that only a server has, without a command.
+# Variables that only a server has, without a command. Clients have variables of their own, such as ETCD_ELECTION_PREFIX.
 is_part_of_member([], variables) if {
 	some name, _ in variables
 	spelling.is_server_variable(name)
+	spelling.is_known(null, "env", name)
 }
 
 # An image named after etcd that opens the port of peers. It may set further settings, and its tag may not be etcd's release.

@@ -161,11 +161,20 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 	_volume(document, vocabulary),
 	_workloads(document, vocabulary),
 ])) if {
-	given := [entry |
+	stated := [entry |
 		some setting in vocabulary.settings
 		some value in _values_at(document, setting)
 		some entry in _entries(setting, value)
 	]
+	spelt := {entry.spelling | some entry in stated; not entry.implied}
+
+	# An argument wins over what another setting implies.
+	given := [object.remove(entry, ["implied"]) | some entry in stated; not _is_overridden(entry, spelt)]
+}
+
+_is_overridden(entry, spelt) if {
+	entry.implied
+	entry.spelling in spelt
 }
 
 # The value at a path, or the values within the patches of a list.
@@ -189,7 +198,7 @@ _parsed(patch) := document if {
 _path(place) := object.get(place, "within", place.at)
 
 # One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
-_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": setting.value} | _text(value) == "true"] if {
+_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": setting.value, "implied": true} | _text(value) == "true"] if {
 	setting.value
 } else := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
 	setting.spelling

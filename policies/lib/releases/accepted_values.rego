@@ -18,8 +18,8 @@ refusal(etcd, entry) := object.union({"expected": value_types.describe(entry.for
 	name := spelling.setting(etcd.release, entry.form, entry.spelling)
 	value := spelling.as_text(entry.value)
 
-	# A word in capitals is a placeholder, and an empty value counts as unset.
-	not regex.match(`^([A-Z][A-Z0-9_]*)?$`, value)
+	# A word in capitals or in %, @ or <> is a placeholder, and an empty value counts as unset.
+	not regex.match(`^([A-Z][A-Z0-9_]*)?$|[%@<>]`, value)
 	not _ignores(etcd, name)
 }
 
@@ -76,12 +76,12 @@ _form_expected(etcd, name, value) := _expected[name] if {
 	_names_host(trim_space(url))
 }
 
-# Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip" or "10.0.0.x".
+# Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip", "hostname", "10.0.0.x" or "a.b.c.d".
 # Source: checkBindURLs in server/embed/config.go.
 _names_host(url) if {
 	[_, host] := regex.find_all_string_submatch_n(`^https?://([a-z0-9.-]*[a-z][a-z0-9.-]*|\*):[0-9]+$`, url, 1)[0]
 	host != "localhost"
-	not regex.match(`(^|[.-])(x+|ip|ipv[46]|(your|my)[a-z-]*)([.-]|$)`, host)
+	not regex.match(`(^|[.-])(x+|ipv[46]|(your|my)[a-z-]*|[a-z0-9]*(ip|name|address|addr))([.-]|$)|^[a-z](\.[a-z]){3}$`, host)
 }
 
 _binds_names(version) if semver.compare(releases.parse(version), "3.2.0") < 0

@@ -53,6 +53,12 @@ cases := [
 	],
 	["k3s with one argument as a text", {"etcd-arg": "heartbeat-interval=1000"}, {"etcd"}, object.union(_of_k3s, {"heartbeat_interval": 1000})],
 	["k3s with metrics", {"cluster-init": true, "etcd-expose-metrics": true}, {"etcd"}, object.union(_of_k3s, {"listen_metrics_urls": "http://NODE_IP:2381"})],
+	[
+		"k3s with metrics on an address",
+		{"cluster-init": true, "etcd-expose-metrics": true, "etcd-arg": ["listen-metrics-urls=https://10.0.0.1:2381"]},
+		{"etcd"},
+		object.union(_of_k3s, {"listen_metrics_urls": "https://10.0.0.1:2381"}),
+	],
 	["k3s without metrics", {"cluster-init": true, "etcd-expose-metrics": false}, {"etcd"}, _of_k3s],
 	["k3s with another database", {"write-kubeconfig-mode": "0600"}, set(), {}],
 	[

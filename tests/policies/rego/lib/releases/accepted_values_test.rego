@@ -36,6 +36,8 @@ values := [
 	["ETCD_LISTEN_PEER_URLS", "http://*:2380", false],
 	["ETCD_LISTEN_CLIENT_URLS", "http://10.0.0.x:2379", true],
 	["ETCD_LISTEN_CLIENT_URLS", "http://host-ip:2379", true],
+	["ETCD_LISTEN_CLIENT_URLS", "https://a.b.c.d:2379,http://hostname:2379,http://node1ip:2379", true],
+	["ETCD_LOG_LEVEL", "%LEVEL%", true],
 	["ETCD_LISTEN_CLIENT_URLS", "http://HOST:2379", true],
 	["ETCD_LISTEN_PEER_URLS", "https://[fe80::a]:2380", true],
 	["ETCD_ADVERTISE_CLIENT_URLS", "http://etcd:2379", true],

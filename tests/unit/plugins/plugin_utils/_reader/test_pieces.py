@@ -378,6 +378,13 @@ ExecStart=/usr/bin/etcd --data-dir /d
     assert [found["name"] for found in members("README.md", text[start : text.index("and use")])] == ["infra0"]
 
 
+def test_lines_behind_a_block_that_is_a_file() -> None:
+    command = f"docker run quay.io/coreos/etcd:v3.6.1 etcd --name s1 \\\n  {URLS}"
+    text = f"```\nETCD_NAME=a\nETCD_ELECTION_TIMEOUT=2000\n```\n\n```sh\n{command}\n```\n"
+    script = next(found for found in members("README.md", text) if found["image"])
+    assert script["where"]["--listen-client-urls"] == ["README.md", 8]
+
+
 def test_a_list_of_flags() -> None:
     flags = "--data-dir=${SNAP_COMMON}/var/run/etcd\n# local\n--listen-client-urls=https://0.0.0.0:12379\n\n--client-cert-auth\n"
     [found] = members("args/etcd", flags)

@@ -95,6 +95,39 @@ def test_a_sourced_file_among_the_files(source: str) -> None:
     assert [*started["unknown"]] == [] != [*read(texts).document["files"][0]["contents"]["headroom_member"]["unknown"]]
 
 
+def test_a_file_that_is_sourced_under_a_condition_is_read_by_itself_too() -> None:
+    texts = {
+        "start.sh": "#!/bin/sh\nset -a\nif [ -f ./etcd.env ]; then\n  . ./etcd.env\nfi\netcd --data-dir /d\n",
+        "etcd.env": f"{NAME}=true\nETCD_LISTEN_CLIENT_URLS=https://a:2379\n",
+    }
+    found = [entry["contents"]["headroom_member"] for entry in read(texts).document["files"]]
+    assert [one["environment"].get(NAME) for one in found] == [f"${{{NAME}}}", "true"]
+
+
+def test_each_script_sources_the_file_beside_it() -> None:
+    script = "#!/bin/sh\nset -a\n. ./etcd.env\netcd --data-dir /d\n"
+    texts = {f"{name}/start.sh": script for name in ("n1", "n2")}
+    texts |= {
+        f"{name}/etcd.env": f"ETCD_NAME={name}\nETCD_LISTEN_CLIENT_URLS=https://a:2379\n" for name in ("n1", "n2")
+    }
+    found = [entry["contents"]["headroom_member"] for entry in read(texts).document["files"]]
+    assert [one["environment"]["ETCD_NAME"] for one in found] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("before", ["sudo -u $USER env A=1", "sudo -u $USER"])
+def test_only_words_behind_env_set_variables(before: str) -> None:
+    assert not member("start.sh", f"#!/bin/sh\n{before} etcd --data-dir /d --listen-client-urls https://a:2379\n")[
+        "unknown"
+    ]
+
+
+def test_a_value_over_several_lines() -> None:
+    script = "#!/bin/sh\nexport ETCD_INITIAL_CLUSTER=a=https://a:2380,\\\nb=https://b:2380\netcd --data-dir \\\n  /d\n"
+    found = member("start.sh", script)
+    assert found["environment"]["ETCD_INITIAL_CLUSTER"] == "a=https://a:2380,b=https://b:2380"
+    assert found["command"] == ["etcd", "--data-dir", "/d"]
+
+
 def test_an_environment_file_in_the_script_that_sources_another() -> None:
     inner = "cat > /etc/etcd.env <<EOF\nETCD_LISTEN_CLIENT_URLS=https://b:2379\nETCD_NAME=b\nEOF\n"
     texts = {

@@ -50,6 +50,13 @@ def test_commands_of_a_supervisor(path: str, text: str, line: int) -> None:
     assert member["command"] == ["etcd", "--name", "n1", *FLAGS] and member["where"]["--name"] == [path, line]
 
 
+def test_an_indented_section_of_supervisord() -> None:
+    text = f"[program:etcd]\n  command=etcd --name n1\n    {URLS} --client-cert-auth\n  autostart=true\n  environment=ETCD_NAME=n1\n"
+    [member] = members("supervisord.conf", text)
+    assert member["command"] == ["etcd", "--name", "n1", *FLAGS, "--client-cert-auth"]
+    assert member["environment"] == {"ETCD_NAME": "n1"}
+
+
 def test_variables_of_a_program_of_supervisord() -> None:
     text = f"""[supervisord]
 environment=ETCD_NAME="a",ETCD_WAL_DIR='/w'
