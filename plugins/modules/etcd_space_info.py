@@ -77,9 +77,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import (
-    DISARM_BELOW,
     divide_database,
     explain_space,
+    is_below_quota,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
@@ -111,7 +111,7 @@ def main() -> None:
     module.exit_json(
         changed=False,
         no_space=[alarm["member"] for alarm in cluster.alarms if alarm["type"] == NOSPACE],
-        fits=all(space.quota is None or space.size * 100 < space.quota * DISARM_BELOW for space in spaces),
+        fits=all(space.quota is None or is_below_quota(space.size, space.quota) for space in spaces),
         revision=min(revisions),
         leader=cluster.leader,
         members=[asdict(space) for space in spaces],

@@ -127,7 +127,7 @@ def read_status(path: str, etcdutl_path: str, timeout: int, run: Runner) -> Stat
 
 
 def is_host_problem(answer: ProcessResult) -> bool:
-    """Return whether etcdutl failed because of the host, not because of the snapshot."""
+    """Return whether etcdutl or etcd failed because of the host, not because of the snapshot."""
     # A negative status is a signal, for example of the OOM killer.
     return answer.returncode is None or answer.returncode < 0 or bool(_HOST_PROBLEM.search(answer.stderr))
 

@@ -256,7 +256,7 @@ def save_snapshot(
 
 
 def copy_snapshot(request: Request, saved: SavedSnapshot) -> SavedSnapshot:
-    """Make the requested copies of a saved snapshot. Needs no lock: the copies of several hosts may overlap."""
+    """Make the requested copies of a saved snapshot. Needs no lock of the cluster: the directory has its own, and names in a bucket are claimed."""
     began = time.monotonic()
     path, metadata, now = saved.plan.path, saved.metadata, saved.metadata.taken_at
 

@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import disarm_nospace
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView, view_cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import DISARM_BELOW
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import is_below_quota
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     CORRUPT,
     NOSPACE,
@@ -206,9 +206,7 @@ def _disarm(request: Request, connection: Connection, view: ClusterView) -> bool
     for member in (member for member in cluster.members if member.votes):
         metrics = view.metrics.get(member.name)
         quota = member.db_quota or (metrics.quota if isinstance(metrics, MemberMetrics) else None)
-        if not quota or member.db_size is None:
-            return False
-        if quota > 0 and member.db_size * 100 >= quota * DISARM_BELOW:  # a negative quota is no quota
+        if not quota or member.db_size is None or not is_below_quota(member.db_size, quota):
             return False
     return bool(disarm_nospace(connection, request.endpoints))
 

@@ -25,7 +25,7 @@ DISARM_BELOW = 90
 class DatabaseSpace:
     """The parts of one member's database in bytes; live data and history are estimated from their revision counts.
 
-    quota: None if the member reports none, or has none: etcd takes a negative quota as no quota.
+    quota: None if the member reports none, or a negative one, with which its size is not limited.
     keys, revisions: the numbers of live keys and of older revisions.
     """
 
@@ -42,6 +42,14 @@ class DatabaseSpace:
     def largest(self) -> str:
         """The largest part: live, history or free."""
         return max(("free", "history", "live"), key=lambda part: int(getattr(self, part)))
+
+
+def is_below_quota(size: int, quota: int) -> bool:
+    """Return whether a database is well below its quota, so that the alarm NOSPACE may be disarmed. A negative quota limits nothing.
+
+    Source: NewBackendQuota in server/storage/quota.go (3.6 and 3.7) and server/etcdserver/quota.go (3.5).
+    """
+    return quota < 0 or size * 100 < quota * DISARM_BELOW
 
 
 def divide_database(member: Member, metrics: MemberMetrics) -> DatabaseSpace:

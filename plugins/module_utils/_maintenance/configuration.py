@@ -228,7 +228,7 @@ def _validate_ranges(config: Config) -> None:
 
 
 def host_problems(config: Config) -> list[str]:
-    """Return the problems of this host with the enabled operations: invalid calendars; missing, unmounted or read-only directories."""
+    """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories."""
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
     invalid = validate_calendars(list(calendars.values()))

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
@@ -86,16 +84,7 @@ def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]
         found = _OPERATIONS[operation](config, check)
     except (ValueError, OSError) as error:
         found = {"result": "failed", "reason": str(error), "settled": False}
-    record = {
-        "operation": operation,
-        "result": found["result"],
-        "reason": found["reason"],
-        "started_at": format_utc(began),
-        "seconds": round(time.monotonic() - clock, 3),
-        "cluster": config.cluster,
-        "host": os.uname().nodename,
-        **found,
-    }
+    record = maintenance_records.new_record(operation, config.cluster, began, time.monotonic() - clock, found)
     if check:
         return {**record, "check": True}
     # Each on its own: the record is needed most where the metrics cannot be written.

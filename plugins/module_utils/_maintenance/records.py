@@ -47,6 +47,20 @@ _GAUGES = (
 )
 
 
+def new_record(operation: str, cluster: str, began: float, seconds: float, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of what an operation found on this host. began: seconds since the epoch; seconds: how long it took."""
+    return {
+        "operation": operation,
+        "result": found["result"],
+        "reason": found["reason"],
+        "started_at": format_utc(began),
+        "seconds": round(seconds, 3),
+        "cluster": cluster,
+        "host": os.uname().nodename,
+        **found,
+    }
+
+
 def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Save a record as the last one of its operation. Returns the saved record.
 

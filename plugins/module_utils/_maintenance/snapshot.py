@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import socket
 import time
 from typing import Any
@@ -27,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcdctl
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import save_record
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import new_record, save_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import next_runs, shortest_interval
 
 KEY = "/headroom/backup"
@@ -75,19 +74,10 @@ def _save_unfinished(config: Config, saved: backup_snapshot.SavedSnapshot, began
     """Save what the record is to be if this process is killed while it copies: the others count the backup as made."""
     if not (config.snapshot.copy_dir or config.snapshot.bucket):
         return
-    unfinished = {
-        **_saved_record(saved),
-        "operation": "snapshot",
-        "result": "failed",
-        "reason": f"saved {saved.plan.path}, but its copies were not finished",
-        "settled": False,
-        "started_at": format_utc(began),
-        "seconds": round(time.time() - began, 3),
-        "cluster": config.cluster,
-        "host": os.uname().nodename,
-    }
-    with contextlib.suppress(OSError):  # the record of the end says so
-        save_record(config.state_dir, unfinished)
+    reason = f"saved {saved.plan.path}, but its copies were not finished"
+    unfinished = {**_saved_record(saved), "result": "failed", "reason": reason, "settled": False}
+    with contextlib.suppress(OSError):  # run_operation reports a record that cannot be written
+        save_record(config.state_dir, new_record("snapshot", config.cluster, began, time.time() - began, unfinished))
 
 
 def due_window(seconds: int | None) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_shell_lines
 
 _ARCHIVE = re.compile(r"etcd/releases/download/|storage\.googleapis\.com/etcd/|\betcd-[^\s/]*(linux|darwin)")
 # A command that unpacks an archive.
@@ -33,9 +33,7 @@ def of_script(own: list[Line]) -> bool:
     """Tell whether a script unpacks an archive of etcd, and uses more of it than etcdctl."""
     constants = constants_of(own)
     commands = [
-        filled(logical.text, constants)
-        for logical in logical_lines(own, comments="#")
-        if not _MESSAGE.match(logical.text)
+        filled(logical.text, constants) for logical in logical_shell_lines(own) if not _MESSAGE.match(logical.text)
     ]
     if not any(map(_ARCHIVE.search, commands)) or not any(map(_UNPACKS.search, commands)):
         return False
@@ -44,7 +42,7 @@ def of_script(own: list[Line]) -> bool:
 
 def of_client(own: Iterable[Line]) -> bool:
     """Tell whether a script unpacks an archive of etcd for a backup or its restoration: the release is that of etcdctl."""
-    commands = [logical.text for logical in logical_lines(own, comments="#")]
+    commands = [logical.text for logical in logical_shell_lines(own)]
     return any(map(_BACKUP.search, commands)) and not any(map(_handles_server, commands))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_shell_lines
 
 _MENTION = re.compile(r"k3s|rke2", re.IGNORECASE)
 # The arguments for the installer.
@@ -21,7 +21,7 @@ _ENDS = re.compile(r"^[;&|<>]")
 def document_of(own: list[Line]) -> dict[str, Any] | None:
     """Return the first server with a setting of etcd; None without one, or if unknown words may set more."""
     constants = constants_of(own)
-    for logical in logical_lines(own, comments="#"):
+    for logical in logical_shell_lines(own):
         words = _server_arguments(filled(logical.text, constants)) if _MENTION.search(logical.text) else []
         if any(word.startswith(("$", "{{")) for word in words):
             continue

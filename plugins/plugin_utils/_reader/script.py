@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_var
     expand_line,
     exported_variables,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_shell_lines
 
 _HEREDOC = re.compile(r"<<([-~]?)\s*(\\?)(['\"]?)(\w+)\3")
 # A here-document that is printed or kept in a variable, such as a help text.
@@ -130,7 +130,7 @@ def _edited(own: list[Line], constants: dict[str, str]) -> list[Written]:
     files: dict[str, list[Line]] = {}
     # The output of a group or a function may go to a file.
     may_collect = any(_COLLECTS.search(line.text) for line in own)
-    for logical in logical_lines(own, comments="#", between=""):
+    for logical in logical_shell_lines(own):
         command = _WRITES.match(logical.text)
         if not command:
             continue
@@ -204,7 +204,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     elements = {line for array in arrays_in(own) if array.name in used for line in array.inner}
     sources = sources_in(own)
     members = []
-    for logical in logical_lines(own, comments="#", between=""):
+    for logical in logical_shell_lines(own):
         if logical.lines[0] in elements or _fills_array(logical.text, constants, used):
             # The line that runs it counts.
             continue

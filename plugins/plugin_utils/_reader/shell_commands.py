@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_shell_lines
 
 # No two alternatives of a repetition match the same text, so that the time stays linear in the length of a line.
 _SUBSTITUTION = r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\$\{(?:[^{}]|\{[^{}]*\})*\}"
@@ -69,7 +69,7 @@ def commands_of(lines: Iterable[Line]) -> list[ShellCommand]:
     blocks: list[int] = []
     number = 0
     is_balanced = True
-    for logical in logical_lines(lines, comments="#", between=""):
+    for logical in logical_shell_lines(lines):
         around = tuple(blocks) if is_balanced else ()
         is_plain = not _MATTERS.search(logical.text)
         split = [(tuple(logical.text.split()), "")] if is_plain else _split(logical.text)

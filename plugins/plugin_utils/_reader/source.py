@@ -64,6 +64,11 @@ def logical_lines(lines: Iterable[Line], comments: str = "#;", between: str = " 
         yield _joined(collected, between)
 
 
+def logical_shell_lines(lines: Iterable[Line]) -> Iterator[Logical]:
+    """Join the lines of a shell's commands that end in a backslash."""
+    return logical_lines(lines, comments="#", between="")
+
+
 def _joined(lines: list[Line], between: str) -> Logical:
     texts = [re.sub(r"\\\s*$", "", line.text) for line in lines]
     return Logical(between.join(text.strip() if between else text for text in texts).strip(), tuple(lines))

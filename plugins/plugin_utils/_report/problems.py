@@ -78,6 +78,7 @@ def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, in
         if not member["healthy"]:
             yield f"{label} is not healthy: {member['health_error']}"
         quota, used = member["db_quota"] or quotas.get(label), member["db_size"]
+        # A negative quota limits nothing.
         if quota and quota > 0 and used and used * 100 >= quota * QUOTA_WARNING:
             yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}"
 

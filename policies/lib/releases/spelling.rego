@@ -43,6 +43,7 @@ is_of_any_series(form, spelling) if {
 	_is_in(series, form, spelling)
 }
 
+# Also where the setting is null.
 _is_in(series, form, spelling) if model.spellings[series][form][spelling]
 
 # Undefined where the series lacks the spelling or the model has no setting for it.

@@ -45,7 +45,7 @@ _is_without_etcd if {
 _text := "no file here has hosts, so the variables of etcd are checked as those of a future member" if {
 	some name in inventory.names
 	detect.has_variables(name)
-} else := "no file here deploys etcd: there is no group of members, no variable of a server, and no file that configures etcd" if {
+} else := "no file here deploys etcd: none has a group of members, variables of a server, or a configuration of etcd" if {
 	_is_inventory
 } else := "no file here configures etcd: none starts a member, and none has a setting of a server"
 

@@ -73,7 +73,7 @@ _judged(profile, quota, problem) := result.assuming_value(problem, estimates.ass
 	estimates.assumes_workload(profile)
 } else := problem
 
-# Without a release or with GOGC=off, for example, there is no estimate, but a quota over the whole limit is too large for any.
+# Nothing can be estimated without a release or with GOGC=off, for example. A quota over the whole limit is too large all the same.
 problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	not profile in _estimated
