@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read files of any form, and build the document that headroom-lint hands to the policies.
 
-The document is {files, lines, unparsed, translated}:
+The document is {files, lines, unparsed, translated, expanded}:
 
 - files: [{path, contents}], as conftest's --combine passes them
 - lines: path → the lines of its words, and the line ranges of its names
 - unparsed: path → why a file about etcd was not read
 - translated: the paths of inventories that were converted to the form of YAML inventories
+- expanded: the names of variables that a text expands, such as ETCD_PORT in ${ETCD_PORT}
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
+
+# Also in PowerShell ($env:NAME) and in cmd.exe (%NAME%).
+_EXPANDED = re.compile(r"(?:\$(?:env:)?[({]?|%)(ETCD_\w+)")
 
 
 class State:
@@ -45,6 +49,7 @@ class State:
             "lines": self.lines,
             "unparsed": self.unparsed,
             "translated": self.translated,
+            "expanded": sorted({name for text in self.texts.values() for name in _EXPANDED.findall(text)}),
         }
 
     def _state_release(self, path: str, contents: Any) -> None:

@@ -6,7 +6,7 @@
 package headroom.files
 
 # With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list,
-# {files, lines, unparsed, translated} and perhaps without_etcd (path → why a file that a user named configures no etcd) and compacts (whether a
+# {files, lines, unparsed, translated, expanded} and perhaps without_etcd (path → why a file that a user named configures no etcd) and compacts (whether a
 # client in the files compacts), see docs/lint.md.
 entries := reader.files if {
 	reader.files
@@ -19,6 +19,14 @@ reader := input[0].contents.headroom_lint if {
 } else := {}
 
 paths := [entry.path | some entry in entries]
+
+# The variables that a text of the files expands, such as ETCD_PORT in http://10.0.0.1:${ETCD_PORT}. headroom-lint has resolved those of
+# scripts, and lists them.
+expanded contains name if some name in object.get(reader, "expanded", [])
+
+expanded contains name if {
+	some [_, name] in regex.find_all_string_submatch_n(`\$[({]?(ETCD_\w+)`, json.marshal(entries), -1)
+}
 
 # All grouping in this library has the form of _indices. "Pitfalls of Rego" in docs/policies/adding.md says why.
 _repeated := {path |

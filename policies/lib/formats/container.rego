@@ -3,6 +3,7 @@
 # description: What Compose services and Kubernetes containers have in common, namely an image, a command line and environment variables.
 package headroom.formats.container
 
+import data.headroom.files
 import data.headroom.formats.command_line
 import data.headroom.formats.statement_builder
 import data.headroom.releases
@@ -13,7 +14,14 @@ environment(variables) := [{"name": name, "form": "env", "spelling": name, "valu
 	some name, value in variables
 	spelling.is_etcd_variable(name)
 	not value in {null, ""}
+	not _is_helper(name)
 ]
+
+# A variable for other texts, such as ETCD_PORT, which is no setting.
+_is_helper(name) if {
+	not spelling.is_of_any_series("env", name)
+	name in files.expanded
+}
 
 # The list of members for the script of an image of etcd.
 _listed_peers(reference, command, variables) := [{"name": "INITIAL_CLUSTER", "form": "env", "spelling": "ETCD_INITIAL_CLUSTER", "value": value} |

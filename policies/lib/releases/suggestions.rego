@@ -51,8 +51,16 @@ _remedy(version, given, flag) := sprintf("; %s", [reason]) if {
 		_underscored(flag) in {_underscored(spellings.flag), _underscored(_text_or_empty(spellings.key))}
 	})
 } else := sprintf("; the nearest that it knows is %s", [close]) if {
-	close := text.nearest(given.spelling, _candidates[_series_or_newest(version)][given.form])
+	close := _nearest(given, _candidates[_series_or_newest(version)][given.form])
 } else := ""
+
+# Variables of other programs begin with ETCD_, too, so only one that is almost a setting counts as misspelt.
+_nearest(given, candidates) := sprintf("ETCD_%s", [close]) if {
+	given.form == "env"
+	close := text.nearest_above(trim_prefix(given.spelling, "ETCD_"), {trim_prefix(candidate, "ETCD_") | some candidate in candidates}, 700)
+}
+
+_nearest(given, candidates) := text.nearest(given.spelling, candidates) if given.form != "env"
 
 _series_or_newest(version) := series if {
 	series := releases.series(version)

@@ -18,14 +18,17 @@ hosts(names) := concat(", ", sort(names)) if {
 } else := sprintf("%s and %d more", [concat(", ", array.slice(sort(names), 0, 3)), count(names) - 3])
 
 # The candidate that shares the most letter pairs with the word; undefined below a Sørensen-Dice coefficient of one half.
-nearest(word, candidates) := best[1] if {
+nearest(word, candidates) := nearest_above(word, candidates, 500)
+
+# The same with another limit for the coefficient, in thousandths.
+nearest_above(word, candidates, limit) := best[1] if {
 	pairs := _letter_pairs(word)
 	best := max({[score, candidate] |
 		some candidate in candidates
 		others := _letter_pairs(candidate)
 		score := (2000 * count(pairs & others)) / (count(pairs) + count(others))
 	})
-	best[0] > 500
+	best[0] > limit
 }
 
 _letter_pairs(word) := {substring(word, position, 2) | some position in numbers.range(0, count(word) - 2)} if {

@@ -158,3 +158,13 @@ test_variables if {
 	profile.members == 1
 	profile.etcd.names.initial_cluster == "etcd_initial_cluster"
 }
+
+# headroom-lint has put the values of such variables into the command.
+test_expanded if {
+	environment := {"ETCD_DATA_DIR": "/etcd", "ETCD_CLIENT_PORT": "2379"}
+	document := _input({"environment": environment})
+	expanded := json.patch(document, [{"op": "add", "path": "/0/contents/headroom_lint/expanded", "value": ["ETCD_CLIENT_PORT", "ETCD_DATA_DIR"]}])
+	some profile in clusters.profiles with input as expanded
+	"ETCD_DATA_DIR" in {entry.spelling | some entry in profile.etcd.given}
+	not "ETCD_CLIENT_PORT" in {entry.spelling | some entry in profile.etcd.given}
+}

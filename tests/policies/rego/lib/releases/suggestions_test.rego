@@ -14,6 +14,8 @@ remedies := [
 	["3.5.35", "key", "discovery-endpoints", "; 3.5 has none"],
 	["3.7.3", "key", "max-wal", "; the nearest that it knows is max-wals"],
 	["3.7.3", "env", "ETCD_SNAPSHOT_COUNTER", "; the nearest that it knows is ETCD_SNAPSHOT_COUNT"],
+	["3.7.3", "env", "ETCD_QUOTA_BACKEND_SIZE", "; the nearest that it knows is ETCD_QUOTA_BACKEND_BYTES"],
+	["3.7.3", "env", "ETCD_PORT", ""],
 	["3.7.3", "env", "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK", "; use feature-gates: InitialCorruptCheck=true"],
 	["3.7.3", "flag", "enable-v2", "; the v2 API is gone since 3.6"],
 	["3.7.3", "key", "completely-different", ""],

@@ -310,8 +310,19 @@ def test_other_files_are_passed_over() -> None:
         "e": "",
     }
     reading = read(texts)
-    assert reading.document == {"files": [], "lines": {}, "unparsed": {}, "translated": {}}
+    assert reading.document == {"files": [], "lines": {}, "unparsed": {}, "translated": {}, "expanded": []}
     assert set(reading.passed_over) == set(texts)
+
+
+def test_expanded_variables() -> None:
+    texts = {
+        "a.sh": "export ETCD_PORT=2379 ETCD_NAME=a\netcd --listen-client-urls http://$ETCD_HOST:${ETCD_PORT}\n",
+        "b.ps1": 'etcd --name "$env:ETCD_HOSTNAME"\n',
+        "c.cmd": "etcd --name %ETCD_COMPUTER%\n",
+        "d.yml": "command: [etcd, --name, $(ETCD_POD)]\n",
+    }
+    expected = ["ETCD_COMPUTER", "ETCD_HOST", "ETCD_HOSTNAME", "ETCD_POD", "ETCD_PORT"]
+    assert read(texts).document["expanded"] == expected
 
 
 def test_words() -> None:
