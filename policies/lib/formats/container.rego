@@ -17,7 +17,7 @@ environment(variables) := [{"name": name, "form": "env", "spelling": name, "valu
 	not _is_helper(name)
 ]
 
-# A variable for other texts, such as ETCD_PORT, which is no setting.
+# Such as ETCD_PORT, which other texts expand. It is not a setting.
 _is_helper(name) if {
 	not spelling.is_of_any_series("env", name)
 	name in files.expanded
