@@ -139,5 +139,3 @@ def rebuild(**variables: object) -> None:
     """Replace the lab's hosts by bare ones. variables: of lab/vars.yml."""
     destroy(**variables)
     play_quietly(["lab/create.yml", *_given(variables)])
-    for host in addresses():
-        inside(host, "install -d -m 0700 /var/backups/etcd")
