@@ -21,20 +21,30 @@ PAGES = {
     "etcd_priority": ("priority",),
     "etcd_restore": ("restore",),
     "etcd_storage": ("storage",),
-    "etcd_tls": ("deploy",),
+    "etcd_tls": ("certificates",),
 }
 
 # Roles that a play runs before a role.
 EARLIER = {"etcd": ("etcd_tls",)}
 
+# Commands for the roles that need results of another role's entry point, so that a play of the role alone fails.
+COMMANDS = {
+    "etcd_auth": ("auth -i my-inventory",),
+    "etcd_restore": (
+        "restore -i my-inventory -e etcd_restore_snapshot=PATH -e etcd_restore_confirm=CLUSTER",
+        "restore_lost_quorum -i my-inventory -e etcd_restore_confirm=CLUSTER",
+    ),
+}
+
 
 def markdown(text: str) -> str:
-    """Convert Ansible's documentation markup to Markdown, and link the options of other roles."""
+    """Convert Ansible's documentation markup to Markdown. Links the options of other roles; names the module of an option."""
     text = re.sub(
         rf"\bO\({re.escape(COLLECTION)}\.(\w+)#role:main:(\w+)\)",
         r"[`\2`](../\1/README.md#variables) of role `\1`",
         text,
     )
+    text = re.sub(r"\bO\(([\w.]+)#module:(\w+)\)", r"`\2` of the module `\1`", text)
     text = re.sub(r"\b(?:O|RV)\((?:[^()]*:)?([^():]*)\)", r"`\1`", text)
     text = re.sub(r"\b[MP]\(([^()#]*)(?:#[^()]*)?\)", r"`\1`", text)
     text = re.sub(r"\b[CVE]\(((?:[^()\\]|\\.)*)\)", r"`\1`", text)
@@ -94,7 +104,11 @@ def entry_point(name: str, spec: dict[str, Any], main: dict[str, Any]) -> list[s
 
 
 def example(role: str) -> list[str]:
-    """Return a play that uses the role, after the roles that it needs, as a block of YAML."""
+    """Return a play that uses the role after the roles that it needs, or the commands that run it."""
+    if role in COMMANDS:
+        commands = [f"ansible-playbook {COLLECTION}.{command}" for command in COMMANDS[role]]
+        why = "The role needs results of other roles, so run it with a playbook of the collection:"
+        return ["## Run it", "", why, "", "```", *commands, "```", ""]
     call = [
         "```yaml",
         "- hosts: etcd",
