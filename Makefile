@@ -1,7 +1,7 @@
 # `make demo` and `make test` do everything; each target first sets up what it needs and is missing. `make help` lists the targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-# What the user's shell tells Ansible, such as ANSIBLE_INVENTORY, is about other projects.
+# Do not pass on ANSIBLE_INVENTORY and the like from the user's environment: they belong to other projects.
 unexport $(filter ANSIBLE_%,$(.VARIABLES))
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
 

@@ -27,7 +27,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="headroom-lint", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file or a folder")
     parser.add_argument("-o", "--output", default="stdout", help="stdout, json, sarif, github, junit, table, tap …")
-    parser.add_argument("-p", "--policy", help="folder of the policies; default: those beside this command")
+    parser.add_argument("-p", "--policy", help="folder of the policies; default: the policies of this collection")
     parser.add_argument("-d", "--data", action="append", default=[], help="more data, such as your own thresholds")
     parser.add_argument("-n", "--namespace", action="append", default=[], help="default: headroom")
     parser.add_argument("--ignore", default="", metavar="PATTERN", help="leave out files whose path matches")
