@@ -133,7 +133,7 @@ def thresholds_page(rules: Rules) -> str:
                 "These limits are a choice. To change some, put them into a file of your own:\n",
                 "```yaml\nheadroom:\n  thresholds:\n    large_value_bytes: 262144\n```\n",
                 "```console\n$ conftest test inventory --data policies/data --data mine.yml\n"
-                '$ ansible-playbook playbooks/lint.yml -i inventory -e \'{"etcd_lint_data": ["mine.yml"]}\'\n```\n',
+                '$ ansible-playbook etcdops.headroom.lint -i inventory -e \'{"etcd_lint_data": ["mine.yml"]}\'\n```\n',
                 "| name | value | why | rules |",
                 "|---|---|---|---|",
                 *rows,
