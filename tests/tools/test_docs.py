@@ -57,3 +57,10 @@ def test_the_map_names_every_folder() -> None:
     rooms = {"/".join(path.split("/")[:3]) + "/" for path in listing if path.startswith("plugins/module_utils/")}
     ignored = {"changelogs/", "docs/", "inventory/", "meta/", "requirements/", "plugins/"}
     assert {folder for folder in top | rooms if folder not in ignored and f"`{folder}" not in MAP} == set()
+
+
+def test_the_index_lists_the_public_playbooks() -> None:
+    index = (PROJECT / "docs/README.md").read_text().partition("## Playbooks\n")[2].partition("\n## ")[0]
+    listed = re.findall(r"^\| `(\w+)` \|", index, re.MULTILINE)
+    public = [path.stem for path in (PROJECT / "playbooks").glob("*.yml") if not path.stem.startswith("_")]
+    assert sorted(listed) == sorted(public)
