@@ -265,13 +265,16 @@ def host_problems(config: Config) -> list[str]:
     return found
 
 
-def bucket_problems(bucket: Bucket | None, *, installed: bool) -> list[str]:
-    """Return why the bucket for copies cannot be used, after listing it. With ``installed`` boto3 must be present."""
+def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True) -> list[str]:
+    """Return why the bucket for copies cannot be used.
+
+    contact: list the bucket too. With ``installed`` boto3 must then be present; without it, the bucket is listed only if boto3 is there.
+    """
     if bucket is None:
         return []
     try:
         backup_bucket.check_bucket(bucket)
-        if installed or backup_bucket.is_boto3_installed():
+        if contact and (installed or backup_bucket.is_boto3_installed()):
             backup_bucket.connect(bucket).entries()
     except BucketError as error:
         return [f"etcd_maintenance_backup_bucket: {error}"]

@@ -129,7 +129,9 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
         return None, [str(error)]
     found = host_problems(config)
     if config.snapshot.enabled and not found:
-        found = bucket_problems(_bucket_with_keys(config.snapshot.bucket, params), installed=installed)
+        # A store that is down must not prevent the replacement of a member; the record of the last backup reports it.
+        bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not _has_same_bucket(params)
+        found = bucket_problems(bucket, installed=installed, contact=contact)
     return config, found
 
 
@@ -204,6 +206,20 @@ def installed_endpoints(params: Mapping[str, Any]) -> list[str]:
 def _installed_metrics_dir(params: Mapping[str, Any]) -> str:
     found = _installed_config(params).get("metrics_dir")
     return found if isinstance(found, str) else ""
+
+
+def _has_same_bucket(params: Mapping[str, Any]) -> bool:
+    """Return whether the installed backups are copied to the same bucket, with the same keys."""
+    before, wanted = _installed_snapshot(params), params["config"]["snapshot"]
+    if not before or before.get("bucket") != wanted["bucket"]:
+        return False
+    return all(_read_file(path) == content for path, content in _credentials_file(params).items())
+
+
+def _installed_snapshot(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the backups in the installed configuration; empty if it takes none."""
+    found = _installed_config(params).get("snapshot")
+    return found if isinstance(found, dict) and found.get("enabled") is True else {}
 
 
 def _installed_config(params: Mapping[str, Any]) -> dict[str, Any]:

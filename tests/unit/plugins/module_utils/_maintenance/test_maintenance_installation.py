@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
@@ -155,3 +158,86 @@ def test_the_launcher_names_the_python_that_stays_after_an_upgrade(
     }
     found = installation.compare(params, parse_config({**config, "metrics_dir": ""}), None)
     assert found.wanted[params["program"]][0].startswith("#!/usr/bin/python3 -I\n"), versioned
+
+
+BUCKET = {
+    "name": "etcd-backups",
+    "prefix": "example/",
+    "endpoint_url": "https://s3.example.com",
+    "region": "",
+    "ca_cert": "",
+    "credentials_file": "/etc/etcd/backup-bucket.credentials",
+}
+KEYS = {"access_key": "headroom", "secret_key": "secret"}
+
+
+@pytest.fixture
+def contacted(monkeypatch: pytest.MonkeyPatch) -> list[backup_bucket.Bucket]:
+    """The buckets that were listed, of a store that does not answer."""
+    found: list[backup_bucket.Bucket] = []
+
+    def connect(bucket: backup_bucket.Bucket) -> backup_bucket.Objects:
+        found.append(bucket)
+        raise backup_bucket.BucketError("https://s3.example.com cannot be reached")
+
+    monkeypatch.setattr(backup_bucket, "connect", connect)
+    monkeypatch.setattr(backup_bucket, "is_boto3_installed", lambda: True)
+    return found
+
+
+def installed_copies(folder: Path, **changed: Any) -> dict[str, Any]:
+    """Write the installed configuration and keys of a host that copies its backups to a bucket; return the module's arguments."""
+    config = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+    config["defrag"]["enabled"] = config["integrity"]["enabled"] = False
+    config["snapshot"].update(directory=str(folder), bucket=BUCKET)
+    params = {
+        "config": config,
+        "bucket_keys": KEYS,
+        "config_file": str(folder / "maintenance.json"),
+        "credentials_file": str(folder / "credentials"),
+    }
+    before = copy.deepcopy(config)
+    before["snapshot"].update(changed)
+    (folder / "maintenance.json").write_text(json.dumps(before))
+    for path, (text, mode) in installation._credentials_file(params).items():
+        Path(path).write_text(text)
+        Path(path).chmod(mode)
+    return params
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_store_that_is_down_refuses_no_host_that_copies_to_it_already(
+    tmp_path: Path, contacted: list[backup_bucket.Bucket], installed: bool
+) -> None:
+    """Otherwise members could be neither replaced nor started, nor certificates renewed, until the store is back."""
+    config, problems = installation.validated_config(installed_copies(tmp_path), installed=installed)
+    assert config is not None and config.snapshot.bucket is not None
+    assert (problems, contacted) == ([], [])
+
+
+def test_settings_of_a_known_bucket_are_checked_without_the_store(
+    tmp_path: Path, contacted: list[backup_bucket.Bucket]
+) -> None:
+    params = installed_copies(tmp_path, bucket={**BUCKET, "ca_cert": str(tmp_path / "none")})
+    params["config"]["snapshot"]["bucket"] = {**BUCKET, "ca_cert": str(tmp_path / "none")}
+    _config, (problem,) = installation.validated_config(params, installed=False)
+    assert "which cannot be read on this host" in problem and contacted == []
+
+
+def test_a_bucket_or_keys_that_are_new_are_tried(tmp_path: Path, contacted: list[backup_bucket.Bucket]) -> None:
+    def problems(params: dict[str, Any]) -> list[str]:
+        return installation.validated_config(params, installed=False)[1]
+
+    refused = ["etcd_maintenance_backup_bucket: https://s3.example.com cannot be reached"]
+    for before in ({"bucket": {**BUCKET, "prefix": "other/"}}, {"bucket": None}, {"enabled": False}):
+        assert problems(installed_copies(tmp_path, **before)) == refused, before
+    assert problems({**installed_copies(tmp_path), "bucket_keys": {**KEYS, "secret_key": "new"}}) == refused
+    assert contacted[-1].secret_key == "new"
+    for missing in ("credentials", "maintenance.json"):
+        params = installed_copies(tmp_path)
+        (tmp_path / missing).unlink()
+        assert problems(params) == refused, missing
+    for text in ("[]", "{", '{"snapshot": 1}'):
+        params = installed_copies(tmp_path)
+        (tmp_path / "maintenance.json").write_text(text)
+        assert problems(params) == refused, text
