@@ -17,6 +17,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.deadline import DeadlineError, call_with_deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
@@ -26,6 +27,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 CONFIG_FILE = "/etc/etcd/maintenance.json"
 _MAX_SECONDS = 86400
 _MAX_COUNT = 100_000
+# Seconds for the server of a volume to answer.
+_ANSWER_SECONDS = 10
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, with an optional unit.
 _SIZES = ("free_size", "reserve", "memory_max")
@@ -227,8 +230,12 @@ def _validate_ranges(config: Config) -> None:
             )
 
 
-def host_problems(config: Config) -> list[str]:
-    """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories."""
+def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
+    """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories.
+
+    known_copy_dir: a directory to which backups are copied already. The copy itself reports it, so that a share that is down does not prevent
+    the replacement of a member.
+    """
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
     invalid = validate_calendars(list(calendars.values()))
@@ -254,15 +261,25 @@ def host_problems(config: Config) -> list[str]:
                 f"{name} is {path!r}, but systemd units cannot list a path with whitespace, quotes, % or backslashes: "
                 "choose another directory"
             )
-        elif (name, path) in created:
-            continue
-        elif not os.path.isdir(path):
-            found.append(f"{name}: {path} is not a directory on this host: create it, or mount its volume, first")
-        elif not _writable(path):
-            found.append(
-                f"{name}: {path} is not writable: its filesystem is mounted read-only, or owned by another system"
-            )
+        elif (name, path) not in [*created, ("etcd_maintenance_backup_copy_dir", known_copy_dir)]:
+            problem = _directory_problem(path)
+            found += [f"{name}: {path} {problem}"] if problem else []
     return found
+
+
+def _directory_problem(path: str) -> str:
+    """Return why files cannot be written to a directory; empty if they can. Takes little time, even if the server of its volume does not answer."""
+    try:
+        is_dir, writable = call_with_deadline(
+            lambda: (os.path.isdir(path), os.path.isdir(path) and _writable(path)), _ANSWER_SECONDS
+        )
+    except DeadlineError:
+        return f"does not answer within {_ANSWER_SECONDS} s: check the server of its volume, or set another directory"
+    except OSError as error:
+        return f"cannot be used: {error.strerror}: mount its volume again, or set another directory"
+    if not is_dir:
+        return "is not a directory on this host: create it, or mount its volume, first"
+    return "" if writable else "is not writable: its filesystem is mounted read-only, or owned by another system"
 
 
 def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True) -> list[str]:

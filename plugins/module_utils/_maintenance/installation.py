@@ -127,9 +127,9 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
         config = parse_config(params["config"])
     except ValueError as error:
         return None, [str(error)]
-    found = host_problems(config)
+    # A share or a store that is down must not prevent the replacement of a member; the record of the last backup reports it.
+    found = host_problems(config, known_copy_dir=_installed_snapshot(params).get("copy_dir", ""))
     if config.snapshot.enabled and not found:
-        # A store that is down must not prevent the replacement of a member; the record of the last backup reports it.
         bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not _has_same_bucket(params)
         found = bucket_problems(bucket, installed=installed, contact=contact)
     return config, found

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
+import os
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,7 +105,12 @@ def test_bucket_is_optional_and_validated_before_it_is_listed() -> None:
         assert found.startswith(text)
 
 
-def test_host_problems_names_directories_that_cannot_be_written(tmp_path: Path) -> None:
+def test_host_problems_names_directories_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(path: str) -> os.statvfs_result:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+
     data = changed("snapshot", directory=str(tmp_path / "missing"), copy_dir="relative")
     data["defrag"]["enabled"] = data["snapshot"]["enabled"] = False
     assert configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path)})) == []
@@ -114,6 +122,12 @@ def test_host_problems_names_directories_that_cannot_be_written(tmp_path: Path) 
     found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "/proc/sys"}))
     assert found == [
         "etcd_maintenance_metrics_dir: /proc/sys is not writable: its filesystem is mounted read-only, or owned by another system"
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "statvfs", stale)
+        found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": str(tmp_path)}))
+    assert found == [
+        f"etcd_maintenance_metrics_dir: {tmp_path} cannot be used: Stale file handle: mount its volume again, or set another directory"
     ]
     found = configuration.host_problems(configuration.parse_config({**data, "metrics_dir": "relative"}))
     assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]
@@ -127,6 +141,28 @@ def test_a_copy_directory_whose_volume_is_not_mounted_is_left_to_the_copy(
     monkeypatch.setattr(fstab, "read_text", lambda _path: f"nfs:/backups {tmp_path} nfs")
     assert fstab.read_fstab()[0].mount_point == str(tmp_path)
     assert configuration.host_problems(configuration.parse_config(data)) == []
+
+
+def test_directories_whose_server_does_not_answer_are_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a hard mount of NFS even a look at the directory waits for ever."""
+    known, real = str(tmp_path / "known"), os.path.isdir
+
+    def isdir(path: str) -> bool:
+        if path.startswith(str(tmp_path)):
+            time.sleep(600)
+        return real(path)
+
+    monkeypatch.setattr(os.path, "isdir", isdir)
+    monkeypatch.setattr(configuration, "_ANSWER_SECONDS", 0.5)
+    data = changed("snapshot", directory="/tmp", copy_dir=known)
+    data["metrics_dir"] = str(tmp_path)
+    ending = "does not answer within 0.5 s: check the server of its volume, or set another directory"
+    config = configuration.parse_config(data)
+    assert configuration.host_problems(config) == [
+        f"etcd_maintenance_backup_copy_dir: {known} {ending}",
+        f"etcd_maintenance_metrics_dir: {tmp_path} {ending}",
+    ]
+    assert configuration.host_problems(replace(config, metrics_dir=""), known_copy_dir=known) == []
 
 
 @pytest.mark.parametrize("name", ["etcd backups", "it's", 'a"b', "a%b", "a\\b", "a\tb"])

@@ -241,3 +241,15 @@ def test_a_bucket_or_keys_that_are_new_are_tried(tmp_path: Path, contacted: list
         params = installed_copies(tmp_path)
         (tmp_path / "maintenance.json").write_text(text)
         assert problems(params) == refused, text
+
+
+def test_a_share_that_is_down_refuses_no_host_that_copies_to_it_already(tmp_path: Path) -> None:
+    share = str(tmp_path / "share")
+    params = installed_copies(tmp_path, copy_dir=share)
+    params["config"]["snapshot"]["copy_dir"] = share
+    assert installation.validated_config(params, installed=False)[1] == []
+    for before in ({"copy_dir": ""}, {"copy_dir": share, "enabled": False}):
+        params = installed_copies(tmp_path, **before)
+        params["config"]["snapshot"]["copy_dir"] = share
+        (problem,) = installation.validated_config(params, installed=False)[1]
+        assert problem.startswith(f"etcd_maintenance_backup_copy_dir: {share} is not a directory on this host"), before
