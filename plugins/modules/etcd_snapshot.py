@@ -73,7 +73,8 @@ options:
   copy_dir:
     description:
       - With O(state=saved), another directory, such as a mounted share, for a copy. The copy is read back and compared by SHA-256, with the same retention.
-      - If the copy fails, the module fails, but keeps the snapshot.
+      - If the copy fails, the module fails, but keeps the snapshot. The copy also fails if its server does not answer within twice O(timeout), once
+        to wait for a copy of another host and once to copy.
     type: path
   bucket:
     description:

@@ -4,7 +4,7 @@
 """Copy snapshots to another directory, for example a mounted share.
 
 A copy is published like a snapshot, once its SHA-256 has been read back. Retention is the same. A failed copy is reported and
-leaves the snapshot unchanged.
+leaves the snapshot unchanged. Only child processes access the directory, because the server of a share may not answer.
 """
 
 from __future__ import annotations
@@ -20,31 +20,34 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
     SnapshotError,
     StoredSnapshot,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 
-# For the copy of another host in the same directory.
-_WAIT_SECONDS = 1800.0
-
 
 def copy_to_directory(
-    path: str, metadata: Metadata, directory: str, prefix: str, expired: Callable[[list[StoredSnapshot]], list[str]]
+    path: str,
+    metadata: Metadata,
+    directory: str,
+    prefix: str,
+    expired: Callable[[list[StoredSnapshot]], list[str]],
+    timeout: int,
 ) -> tuple[str, list[str]]:
     """Copy a published snapshot, then apply retention. Returns the copy's path (empty without a copy) and the problems.
 
-    ``expired`` returns the paths of existing copies to remove.
+    ``expired`` returns the paths of existing copies to remove. ``timeout`` is in seconds: for a copy of another host in the same directory, and
+    as long for this one. It also ends if the server of the directory does not answer.
     """
+    limit = 2 * timeout
     try:
-        check_copy_dir(directory, metadata.file_size, os.path.dirname(path))
-        with store.lock_directory(directory, _WAIT_SECONDS):
-            store.remove_leftovers(directory, prefix)
-            stored = store.scan_directory(directory, prefix)
-            # Another host or cluster may have copied a snapshot of the same second here.
-            target = store.unused_path(directory, os.path.basename(path))
-            _publish(path, target, metadata)
-            _removed, failures = store.remove_snapshots(expired(stored))
+        target, failures = deadline.call_with_deadline(
+            lambda: _copy(path, metadata, directory, prefix, expired, timeout), limit
+        )
+    except deadline.DeadlineError:
+        problem = f"did not finish within {limit} s: check the server of its volume, or raise timeout"
+        return "", [f"the copy to {directory} {problem}"]
     except SnapshotError as error:
         return "", [f"there is no copy in {directory}: {error}"]
     except OSError as error:
@@ -52,7 +55,37 @@ def copy_to_directory(
     return target, [f"an old copy could not be removed: {failure}" for failure in failures]
 
 
+def _copy(
+    path: str,
+    metadata: Metadata,
+    directory: str,
+    prefix: str,
+    expired: Callable[[list[StoredSnapshot]], list[str]],
+    wait: float,
+) -> tuple[str, list[str]]:
+    """Return the path of the copy, and the old copies that could not be removed. Raises SnapshotError or OSError."""
+    _check_directory(directory, metadata.file_size, os.path.dirname(path))
+    with store.lock_directory(directory, wait):
+        store.remove_leftovers(directory, prefix)
+        stored = store.scan_directory(directory, prefix)
+        # Another host or cluster may have copied a snapshot of the same second here.
+        target = store.unused_path(directory, os.path.basename(path))
+        _publish(path, target, metadata)
+        _removed, failures = store.remove_snapshots(expired(stored))
+    return target, failures
+
+
 def check_copy_dir(directory: str, size: int, snapshots: str) -> None:
+    """Raise SnapshotError if a snapshot of ``size`` bytes could not be copied from ``snapshots`` to this directory now. Raises OSError."""
+    try:
+        deadline.call_with_deadline(lambda: _check_directory(directory, size, snapshots), deadline.ANSWER_SECONDS)
+    except deadline.DeadlineError as error:
+        raise SnapshotError(
+            f"it does not answer within {deadline.ANSWER_SECONDS:g} s: check the server of its volume, or set another directory"
+        ) from error
+
+
+def _check_directory(directory: str, size: int, snapshots: str) -> None:
     """Raise SnapshotError if the directory's volume is not mounted, or has no room for a copy of ``size`` bytes.
 
     ``snapshots`` is the directory of the snapshots, which must be another one.

@@ -128,6 +128,8 @@ def check_copies(request: Request, size: int) -> None:
             backup_bucket.connect(request.bucket).entries()
     except SnapshotError as error:
         raise SnapshotError(f"a copy to {request.copy_dir} would fail: {error}") from error
+    except OSError as error:
+        raise SnapshotError(f"a copy to {request.copy_dir} would fail: {error.strerror}") from error
     except backup_bucket.BucketError as error:
         raise SnapshotError(f"a copy to the bucket would fail: {error}") from error
 
@@ -268,11 +270,15 @@ def copy_snapshot(request: Request, saved: SavedSnapshot) -> SavedSnapshot:
         )
 
     results = []
-    if request.copy_dir:
-        results.append(directory_copies.copy_to_directory(path, metadata, request.copy_dir, request.prefix, expired))
-    if request.bucket:
+    if request.bucket:  # first, because a share whose server does not answer takes until the time limit
         results.append(
             bucket_copies.copy_to_bucket(path, metadata, request.bucket, request.prefix, expired, request.timeout, now)
+        )
+    if request.copy_dir:
+        results.append(
+            directory_copies.copy_to_directory(
+                path, metadata, request.copy_dir, request.prefix, expired, request.timeout
+            )
         )
     return replace(
         saved,

@@ -23,6 +23,8 @@ from typing import NoReturn, TypeVar
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 
 _Result = TypeVar("_Result")
+# Seconds for the server of a volume to answer.
+ANSWER_SECONDS = 10.0
 # Seconds in which the child may remove its unfinished files, and in which the kernel ends it.
 _CLEANUP_SECONDS = 5.0
 _KILL_SECONDS = 1.0

@@ -17,7 +17,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.deadline import DeadlineError, call_with_deadline
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
@@ -27,8 +27,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 CONFIG_FILE = "/etc/etcd/maintenance.json"
 _MAX_SECONDS = 86400
 _MAX_COUNT = 100_000
-# Seconds for the server of a volume to answer.
-_ANSWER_SECONDS = 10
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}
 # Entries that are sizes, with an optional unit.
 _SIZES = ("free_size", "reserve", "memory_max")
@@ -270,11 +268,11 @@ def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
 def _directory_problem(path: str) -> str:
     """Return why files cannot be written to a directory; empty if they can. Takes little time, even if the server of its volume does not answer."""
     try:
-        is_dir, writable = call_with_deadline(
-            lambda: (os.path.isdir(path), os.path.isdir(path) and _writable(path)), _ANSWER_SECONDS
+        is_dir, writable = deadline.call_with_deadline(
+            lambda: (os.path.isdir(path), os.path.isdir(path) and _writable(path)), deadline.ANSWER_SECONDS
         )
-    except DeadlineError:
-        return f"does not answer within {_ANSWER_SECONDS} s: check the server of its volume, or set another directory"
+    except deadline.DeadlineError:
+        return f"does not answer within {deadline.ANSWER_SECONDS:g} s: check the server of its volume, or set another directory"
     except OSError as error:
         return f"cannot be used: {error.strerror}: mount its volume again, or set another directory"
     if not is_dir:

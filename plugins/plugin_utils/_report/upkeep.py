@@ -11,8 +11,9 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
 
-# After the record the program still ends, and after a defragmentation the service checks etcd's memory limit.
-_END_SECONDS = 60
+# After the record the program still ends, and after a defragmentation the service checks etcd's memory limit. After a backup systemd waits 4
+# minutes for a process that waits for a share and cannot be killed.
+_END_SECONDS = 300
 
 # Operation of the timers → its name in the report.
 LABELS = {

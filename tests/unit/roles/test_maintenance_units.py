@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd_maintenance"
@@ -50,3 +51,15 @@ def test_a_lost_second_copy_or_metrics_folder_stops_no_job(job: str, needed: str
 
 def test_a_job_without_folders() -> None:
     assert "ReadWritePaths" not in settings_of("integrity", etcd_maintenance_metrics_dir="")
+
+
+@pytest.mark.parametrize("timeout", ["1800", "60"])
+def test_a_backup_may_take_the_sum_of_its_limits(timeout: str) -> None:
+    waiting = snapshot.YIELD_SECONDS + snapshot.WAIT_SECONDS
+    found = settings_of("snapshot", etcd_maintenance_backup_timeout=timeout)
+    assert int(found["TimeoutStartSec"]) == waiting + 1800 + 7 * int(timeout)
+    assert settings_of("drill")["TimeoutStartSec"] == "12h"
+
+
+def test_a_process_that_cannot_be_killed_delays_the_end_of_a_backup_only_a_little() -> None:
+    assert (settings_of("snapshot")["TimeoutStopSec"], settings_of("defrag")["TimeoutStopSec"]) == ("1min", "6min")

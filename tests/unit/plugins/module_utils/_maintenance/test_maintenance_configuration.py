@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import fstab
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration
 
@@ -153,7 +154,7 @@ def test_directories_whose_server_does_not_answer_are_problems(tmp_path: Path, m
         return real(path)
 
     monkeypatch.setattr(os.path, "isdir", isdir)
-    monkeypatch.setattr(configuration, "_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(deadline, "ANSWER_SECONDS", 0.5)
     data = changed("snapshot", directory="/tmp", copy_dir=known)
     data["metrics_dir"] = str(tmp_path)
     ending = "does not answer within 0.5 s: check the server of its volume, or set another directory"

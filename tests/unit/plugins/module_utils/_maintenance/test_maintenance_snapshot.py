@@ -10,13 +10,16 @@ import copy
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket_copies, directory_copies, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot as maintenance_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
@@ -160,3 +163,23 @@ def test_a_copy_into_the_directory_of_the_backups_fails(tmp_path: Path, steps: l
         f"there is no copy in {tmp_path}/share: it is the directory of the snapshots: set another directory, or leave it out"
     )
     assert Path(record["path"]).exists() and len(store.scan_directory(str(tmp_path / "backups"), "etcd")) == 1
+
+
+def test_a_share_that_hangs_delays_no_copy_to_the_bucket(
+    tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copy_to_bucket(*_arguments: Any) -> tuple[str, list[str]]:
+        steps.append("bucket")
+        return "s3://etcd-backups/etcd-20261121T101500Z.db", []
+
+    def hang(*_arguments: Any) -> None:
+        time.sleep(600)
+
+    asked = config_with_copies(tmp_path)
+    asked = replace(asked, snapshot=replace(asked.snapshot, bucket=Bucket("etcd-backups"), timeout=1))
+    monkeypatch.setattr(bucket_copies, "copy_to_bucket", copy_to_bucket)
+    monkeypatch.setattr(directory_copies, "_publish", hang)
+    record = maintenance_snapshot.run(asked, check=False)
+    assert steps[-2:] == ["release", "bucket"]
+    assert (record["result"], record["copies"]) == ("failed", ["s3://etcd-backups/etcd-20261121T101500Z.db"])
+    assert f"but the copy to {tmp_path}/share did not finish within 2 s: check the server" in record["reason"]

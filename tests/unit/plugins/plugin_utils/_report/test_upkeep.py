@@ -74,6 +74,11 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
             [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-22T03:00:06Z"}}}],
             "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free",
         ),
+        # systemd waited for a process of the copy that it could not kill.
+        (
+            [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-22T03:04:06Z"}}}],
+            "! a: the last backup failed at 2026-11-22T01:00:04Z: /var/backups has 0 B free",
+        ),
         # A later run wrote no record, so that the recorded reason is outdated.
         (
             [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-23T01:00:00Z"}}}],
