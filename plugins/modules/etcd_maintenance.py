@@ -142,7 +142,7 @@ def validated_config(module: AnsibleModule) -> Config:
     """Return the configuration; fail with every problem of it on this host."""
     config, found = installation.validated_config(module.params, installed=not module.check_mode)
     if config is None or found:
-        module.fail_json(msg=f"{'; '.join(found)}. Nothing was changed.")
+        module.fail_json(msg=f"{'; '.join(found)}. The maintenance was not changed.")
     return config
 
 
@@ -162,7 +162,7 @@ def main() -> None:
             for path, mode in found.directories:
                 os.makedirs(path, mode=mode)
     except ValueError as error:
-        module.fail_json(msg=f"{error}. Nothing was changed.")
+        module.fail_json(msg=f"{error}. The maintenance was not changed.")
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
     module.exit_json(

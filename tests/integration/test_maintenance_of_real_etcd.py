@@ -235,7 +235,7 @@ def test_installing_the_program(program: dict[str, Any], capsys: pytest.CaptureF
     bad["config"]["snapshot"]["keep"] = 0
     before = sorted(tmp_path.rglob("*"))
     failed = run(etcd_maintenance, capsys, bad)
-    assert "etcd_maintenance_backup_keep is 0" in failed["msg"] and "Nothing was changed" in failed["msg"]
+    assert "etcd_maintenance_backup_keep is 0" in failed["msg"] and "The maintenance was not changed" in failed["msg"]
     assert sorted(tmp_path.rglob("*")) == before
 
 
