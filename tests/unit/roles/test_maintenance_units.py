@@ -38,7 +38,7 @@ def settings_of(job: str, **changed: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("job", "needed", "written"),
     [
-        ("snapshot", "/var/backups", "-/var/backups -/srv/metrics -/mnt/share"),
+        ("snapshot", "/var/backups", "-/var/backups -/srv/metrics -/mnt"),
         ("drill", "/var/backups /var/lib/headroom/drill", "-/var/backups -/var/lib/headroom/drill -/srv/metrics"),
         ("defrag", None, "-/srv/metrics -/run/systemd/system.control"),
         ("integrity", None, "-/srv/metrics"),
@@ -47,6 +47,22 @@ def settings_of(job: str, **changed: str) -> dict[str, str]:
 def test_a_lost_second_copy_or_metrics_folder_stops_no_job(job: str, needed: str | None, written: str) -> None:
     found = settings_of(job)
     assert (found.get("RequiresMountsFor"), found["ReadWritePaths"]) == (needed, written)
+
+
+@pytest.mark.parametrize(
+    ("copy_dir", "written"),
+    [
+        ("", []),
+        ("/mnt/share", ["-/mnt"]),
+        ("/srv/nfs/a/etcd/", ["-/srv"]),
+        ("/share", ["-/share"]),
+        ("/home/b", ["-/home/b"]),
+    ],
+)
+def test_systemd_looks_at_no_share_before_it_starts_the_backup(copy_dir: str, written: list[str]) -> None:
+    """It would wait for a server that does not answer."""
+    found = settings_of("snapshot", etcd_maintenance_backup_copy_dir=copy_dir)
+    assert found["ReadWritePaths"].split() == ["-/var/backups", "-/srv/metrics", *written]
 
 
 def test_a_job_without_folders() -> None:
