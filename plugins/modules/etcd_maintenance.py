@@ -13,6 +13,8 @@ version_added: 0.2.0
 description:
   - First validates the configuration on this host - thresholds, numbers, calendars (with C(systemd-analyze)), and directories, which must exist and
     be writable. All problems are reported as one error, before anything is changed.
+  - Does not contact a bucket or a directory for copies that is installed already, with the same settings and keys, because the store or the share may be
+    down. The record of the last backup reports a failed copy.
   - Then writes the program (a copy of modules of this collection), its configuration and its systemd units, where they differ, and removes modules of
     earlier versions, and metrics of operations that were switched off.
   - Does not start, stop or enable units; RV(timers) returns their state. The role P(etcdops.headroom.etcd_maintenance#role) does the rest.
