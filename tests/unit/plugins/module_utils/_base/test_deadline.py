@@ -103,15 +103,18 @@ def test_nobody_waits_for_a_child_that_cannot_be_killed(
 
 def test_a_signal_to_this_process_ends_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_arguments: object) -> bytes:
+        while not (tmp_path / "started").exists():
+            time.sleep(0.01)
         raise SystemExit
 
     def slow() -> None:
         try:
+            (tmp_path / "started").write_text("")
             time.sleep(600)
         finally:
             (tmp_path / "ended").write_text("")
 
-    monkeypatch.setattr(deadline, "_read_answer", lambda *_arguments: time.sleep(3) or stop())
+    monkeypatch.setattr(deadline, "_read_answer", stop)
     with pytest.raises(SystemExit):
         call_with_deadline(slow, 60)
     assert (tmp_path / "ended").exists()

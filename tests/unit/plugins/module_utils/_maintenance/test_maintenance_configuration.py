@@ -154,10 +154,10 @@ def test_directories_whose_server_does_not_answer_are_problems(tmp_path: Path, m
         return real(path)
 
     monkeypatch.setattr(os.path, "isdir", isdir)
-    monkeypatch.setattr(deadline, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(deadline, "ANSWER_SECONDS", 3.0)
     data = changed("snapshot", directory="/tmp", copy_dir=known)
     data["metrics_dir"] = str(tmp_path)
-    ending = "does not answer within 0.5 s: check the server of its volume, or set another directory"
+    ending = "does not answer within 3 s: check the server of its volume, or set another directory"
     config = configuration.parse_config(data)
     assert configuration.host_problems(config) == [
         f"etcd_maintenance_backup_copy_dir: {known} {ending}",
