@@ -21,10 +21,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates
 
 _OURS, _BASE, _THEIRS, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 _MARK = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(\s|$)")
-_VALUE = re.compile(r"^(\s*(?:- +)*[\w.-]+:[ \t]+)([^\s{\[|>&!#].*?)\s*$")
+_VALUE = re.compile(r"^(\s*(?:- +)*[\w./-]+:[ \t]+)([^\s{\[|>&!#].*?)\s*$")
 _ITEM = re.compile(r"^(\s*- +)([^\s{\[|>&!#-].*?)\s*$")
 _SEPARATOR = re.compile(r"^---(\s|$)")
-_FENCE = re.compile(r"^\s*(```|~~~)")
+# What surrounds a file in notes: the fence of a block, and the command that printed the file.
+_AROUND = re.compile(r"^\s*(```|~~~)|^[^\s:]*[$#] +(sudo +)?(cat|head|less|more|tail)\s")
 _SERVICES = re.compile(r"^services:\s*(#.*)?$")
 _WIDTHS = (2, 4, 8)
 _MOST_VALUES = 20
@@ -51,7 +52,7 @@ def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
     """Parse broken YAML. Return also what was not read; None if nothing is known."""
     if len(file.lines) > _LONGEST:
         return None
-    lines = [line for line in file.lines if not _FENCE.match(line.text)]
+    lines = [line for line in file.lines if not _AROUND.match(line.text)]
     lines = _merged(lines) if any(line.text.startswith(_OURS) for line in lines) else lines
     whole = _repaired(file._replace(lines=lines))
     if whole:

@@ -36,8 +36,8 @@ _INDENT = re.compile(r"\bn?indent\s+(\d+)")
 _ITEM = re.compile(r"^(\s*)- ")
 _LISTS = re.compile(r"^\s*(?:- )?(?:args|command|env|envFrom|environment):\s*$")
 _FLAG = re.compile(r"^(\s*- )[\"']?(--?[A-Za-z][\w-]*)")
-_PAIR = re.compile(r"^(\s*(?:- )?([\w.-]+):[ \t]+)(.*\S)\s*$")
-_TEXT = re.compile(r"^(\s*)(?:- |[\w.-]+:\s+)*[|>][-+]?\d*\s*$")
+_PAIR = re.compile(r"^(\s*(?:- )?([\w./-]+):[ \t]+)(.*\S)\s*$")
+_TEXT = re.compile(r"^(\s*)(?:- |[\w./-]+:\s+)*[|>][-+]?\d*\s*$")
 _RESOURCE = re.compile(r"^\s*(apiVersion|kind|services):")
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?[A-Z][A-Z0-9_]*=)")
 # What a line of YAML may begin with if it is not indented.
@@ -215,7 +215,7 @@ def _quoted(text: str) -> str:
     key = re.match(r"^(\s*(?:- )?)(\{\{[^{}]*\}\}):(\s.*)?$", text)
     if key:
         return f"{key[1]}{json.dumps(key[2])}:{key[3] or ''}"
-    found = re.match(r"^(\s*(?:- )*(?:[\w.-]+:[ \t]+)?)(\{\{.*\S)\s*$", text)
+    found = re.match(r"^(\s*(?:- )*(?:[\w./-]+:[ \t]+)?)(\{\{.*\S)\s*$", text)
     if not found:
         return text
     return f"{found[1]}{json.dumps(found[2])}" if found[1].strip() else ""

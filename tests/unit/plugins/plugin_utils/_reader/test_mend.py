@@ -30,6 +30,7 @@ def contents(text: str) -> list[Any]:
         GOOD.replace("    ", "\t\t").replace("  etcd:", "\tetcd:"),
         GOOD.replace("command: etcd", 'command: "etcd"'),
         f"```yaml\n{GOOD}```\n",
+        f"~/bin$ cat cluster.yml\n{GOOD}",
     ],
 )
 def test_repaired(text: str) -> None:

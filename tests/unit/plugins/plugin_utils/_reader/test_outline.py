@@ -121,6 +121,7 @@ def test_a_chart() -> None:
         ('image: "{{ .a }}/etcd:{{ .tag | default "v3.5.1" }}"', {"image": "{{.a}}/etcd:v3.5.1"}),
         ("image: etcd:{{ .tag | default .other }}", {"image": "etcd:{{.tag|default.other}}"}),
         ("replicas: {{ .replicas | default 3 }}", {"replicas": "{{.replicas|default3}}"}),
+        ("app.kubernetes.io/instance: {{ .Release.Name }}", {"app.kubernetes.io/instance": "{{.Release.Name}}"}),
     ],
 )
 def test_an_expression_in_a_value(written: str, read_as: dict[str, str]) -> None:
