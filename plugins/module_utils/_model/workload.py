@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     parse_size,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
+    CONSTANTS_HIGH,
     ESTIMATE_SETTINGS,
     SERIES,
     SETTINGS,
@@ -224,6 +225,34 @@ def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
     return problems
 
 
+def largest_value(version: str, key_size: int, max_request_bytes: int) -> int:
+    """Return the bytes of the largest value that etcd accepts with a key of this size; negative if the key alone is too large.
+
+    etcd 3.5 to 3.7 compares the marshalled request with the limit (processInternalRaftRequestOnce in
+    server/etcdserver/v3_server.go): key, value and the same framing that the raft log keeps.
+    """
+    return max_request_bytes - key_size - CONSTANTS_HIGH[series_of(version)].raft_entry_overhead
+
+
+def oversized_put(version: str, workload: Workload, max_request_bytes: int) -> list[str]:
+    """Return why etcd refuses the workload's puts; nothing if it accepts them."""
+    largest = largest_value(version, workload.key_size, max_request_bytes)
+    if largest < 0:
+        size, limit = format_sizes_distinctly(workload.key_size, max_request_bytes)
+        return [
+            f"workload.key_size ({size}) makes every put larger than max_request_bytes ({limit}), which etcd refuses: "
+            "raise max_request_bytes"
+        ]
+    if workload.value_size <= largest:
+        return []
+    size, limit = format_sizes_distinctly(workload.value_size, max_request_bytes)
+    return [
+        f"workload.value_size ({size}) makes a put larger than max_request_bytes ({limit}), which etcd refuses: "
+        f"with keys of {format_size(workload.key_size)} a value may have {format_count(largest)} bytes; "
+        "split the value into several keys, or raise max_request_bytes"
+    ]
+
+
 def retention_amount(mode: str, retention: str) -> int:
     """Return the retention in seconds (periodic, rounded up) or in revisions (revision); 0 is off.
 
@@ -246,12 +275,8 @@ def parse_input(version: str, workload: Any, settings: Any, members: Any) -> Inp
     effective = parse_settings(version, settings, problems)
     if isinstance(members, bool) or not isinstance(members, int) or not 1 <= members <= MAX_MEMBERS:
         problems.append(f"members is {members!r}: a cluster has between 1 and {MAX_MEMBERS} members")
-    if effective is not None and not problems and full.value_size > effective.max_request_bytes:
-        size, limit = format_sizes_distinctly(full.value_size, effective.max_request_bytes)
-        problems.append(
-            f"workload.value_size ({size}) is above max_request_bytes ({limit}): etcd refuses such a put; "
-            "split the value into several keys, or raise max_request_bytes"
-        )
+    if effective is not None and not problems:
+        problems.extend(oversized_put(version, full, effective.max_request_bytes))
     if effective is None or problems:
         raise BadInput("; ".join(problems))
     return Input(full, effective, assumed)

@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import largest_value
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import shown
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
@@ -132,7 +133,9 @@ def unpinning(case: Case) -> Iterator[Remedy]:
 
 def is_required(case: Case, name: str) -> bool:
     """Return whether etcd would refuse the workload without this pinned setting."""
-    return name == "max_request_bytes" and case.workload.value_size > default_of(case, name)
+    if name != "max_request_bytes":
+        return False
+    return case.workload.value_size > largest_value(case.version, case.workload.key_size, default_of(case, name))
 
 
 def larger_volume(case: Case) -> Iterator[Remedy]:

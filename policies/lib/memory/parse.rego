@@ -164,8 +164,24 @@ _contradictions(version, work, effective) := (ignored | inverted) | (retention |
 		value := effective.auto_compaction_retention
 		not retention_amount(mode, value)
 	}
-	too_large := {sprintf("workload.value_size (%s) is above max_request_bytes (%s)", [value, limit]) |
-		work.value_size > effective.max_request_bytes
-		[value, limit] := units.format_sizes_distinctly(work.value_size, effective.max_request_bytes)
-	}
+	too_large := _oversized_put(work, effective.max_request_bytes, largest_value(version, work.key_size, effective.max_request_bytes))
+}
+
+# The bytes of the largest value that etcd accepts with a key of this size; negative if the key alone is too large.
+largest_value(version, key_size, max_request_bytes) := (max_request_bytes - key_size) - constants.raft_entry_overhead if {
+	constants := model.constants[releases.series(version)]
+}
+
+_oversized_put(work, max_request_bytes, largest) := set() if {
+	work.value_size <= largest
+} else := {sprintf("workload.key_size (%s) makes every put larger than max_request_bytes (%s)", [key, limit])} if {
+	largest < 0
+	[key, limit] := units.format_sizes_distinctly(work.key_size, max_request_bytes)
+} else := {sprintf("workload.value_size (%s) makes a put larger than max_request_bytes (%s): with keys of %s a value may have %s bytes", [
+	value,
+	limit,
+	units.format_size(work.key_size),
+	units.format_count(largest),
+])} if {
+	[value, limit] := units.format_sizes_distinctly(work.value_size, max_request_bytes)
 }

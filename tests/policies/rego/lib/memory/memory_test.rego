@@ -141,7 +141,11 @@ test_problems[text] if {
 			"auto_compaction_mode": "revision",
 			"auto_compaction_retention": "5m",
 		}},
-		"workload.value_size (2.0 MiB) is above max_request_bytes (1.5 MiB)": {"workload": {"value_size": "2MB"}},
+		"workload.value_size (2.0 MiB) makes a put larger than max_request_bytes (1.5 MiB): with keys of 64 B a value may have 1,572,770 bytes": {"workload": {"value_size": "2MB"}},
+		"workload.key_size (100 B) makes every put larger than max_request_bytes (120 B)": {
+			"workload": {"value_size": 0, "key_size": 100},
+			"settings": {"max_request_bytes": 120},
+		},
 	}
 	version := object.get(case, "version", "3.7.3")
 	workload := object.get(case, "workload", {})
@@ -149,6 +153,11 @@ test_problems[text] if {
 	members := object.get(case, "members", 3)
 	parse.problems(version, workload, settings, members) == {text}
 	not memory.estimate(version, workload, settings, members)
+}
+
+test_the_largest_value if {
+	parse.problems("3.7.3", {"value_size": 1572770}, {}, 3) == set()
+	count(parse.problems("3.7.3", {"value_size": 1572771}, {}, 3)) == 1
 }
 
 test_unknown_keys_name_the_known if {

@@ -189,7 +189,22 @@ def test_what_is_assumed_is_named() -> None:
             "settings.gomemlimit (2.0 GiB) is above settings.memory_max",
         ),
         ("3.7.3", {}, {"memory_high": "2GB", "memory_max": "1GB"}, 3, "settings.memory_high (2.0 GiB) is above"),
-        ("3.7.3", {"value_size": "2MB"}, {}, 3, "above max_request_bytes (1.5 MiB): etcd refuses such a put; split"),
+        (
+            "3.7.3",
+            {"value_size": "2MB"},
+            {},
+            3,
+            "workload.value_size (2.0 MiB) makes a put larger than max_request_bytes (1.5 MiB), which etcd refuses: with keys of 64 B "
+            "a value may have 1,572,770 bytes; split the value into several keys, or raise max_request_bytes",
+        ),
+        ("3.5.35", {"value_size": 1572771}, {}, 3, "a value may have 1,572,770 bytes"),
+        (
+            "3.7.3",
+            {"value_size": 0, "key_size": 100},
+            {"max_request_bytes": 120},
+            3,
+            "workload.key_size (100 B) makes every put larger than max_request_bytes (120 B), which etcd refuses: raise max_request_bytes",
+        ),
         ("3.7.3", {}, {"auto_compaction_mode": "hourly"}, 3, "write periodic or revision"),
         (
             "3.7.3",
@@ -222,6 +237,12 @@ def test_bad_input(version: str, workload: Any, flags: Any, members: Any, text: 
     assert text in str(error.value)
 
 
+def test_the_largest_value_that_etcd_accepts() -> None:
+    """etcd compares the whole request with max_request_bytes: value, key and framing."""
+    found = model_estimate.estimate("3.7.3", {"value_size": 1572770})
+    assert found["workload"]["value_size"] == 1572770
+
+
 def test_every_problem_is_named_at_once() -> None:
     with pytest.raises(BadInput) as error:
         model_estimate.estimate("3.7.3", {"keys": 0, "clients": -1}, {"gogc": 0}, 0)
@@ -231,7 +252,7 @@ def test_every_problem_is_named_at_once() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_overflow(version: str) -> None:
     """The largest input stays exact: twice the watchers are twice the bytes."""
-    workload = {"keys": 10**9, "watchers": 10**8, "value_size": 1 << 29, "puts_per_second": 10**7}
+    workload = {"keys": 10**9, "watchers": 10**8, "value_size": (1 << 29) - 94, "puts_per_second": 10**7}
     flags = {"max_request_bytes": "512MB", "quota_backend_bytes": -1}
     watches = component(model_estimate.estimate(version, {**workload, "watch_streams": 0}, flags), "watches")
     assert watches["high"] == 10**8 * 776
