@@ -3163,7 +3163,7 @@ ESTIMATE_SETTINGS: dict[str, Any] = {
     "memory_max": {"kind": "size", "min": 16777216, "max": 1125899906842624},
     "memory_mlock": {"kind": "flag"},
     "auto_compaction_mode": {"kind": "mode"},
-    "auto_compaction_retention": {"kind": "retention"},
+    "auto_compaction_retention": {"kind": "retention", "max_hours": 2562047},
 }
 
 PLAN: dict[str, Any] = {

@@ -259,12 +259,19 @@ def retention_amount(mode: str, retention: str) -> int:
     A bare number means hours in periodic mode (etcd's parseCompactionRetention).
     """
     name = "settings.auto_compaction_retention"
-    if retention.isdigit():
-        amount = parse_count(retention, name)
-        return amount * 3600 if mode == "periodic" else amount
+    bare = retention.isdigit()
     if mode == "revision":
+        if bare:
+            return parse_count(retention, name)
         raise ValueError(f"{name} is {retention!r}: in revision mode it is a number of revisions, for example '10000'")
-    return -(-parse_duration(retention, name) // SECOND)
+    seconds = parse_count(retention, name) * 3600 if bare else -(-parse_duration(retention, name) // SECOND)
+    longest: int = ESTIMATE_SETTINGS["auto_compaction_retention"]["max_hours"]
+    if seconds > longest * 3600:
+        raise ValueError(
+            f"{name} is {retention!r}{' hours' if bare else ''}: etcd takes at most {format_count(longest)} hours, the longest duration of Go; "
+            "write for example 5m or 720h"
+        )
+    return seconds
 
 
 def parse_input(version: str, workload: Any, settings: Any, members: Any) -> Input:

@@ -79,15 +79,32 @@ _value(value, "size", field) := -1 if {
 	field.min == -1
 }
 
-# Seconds in periodic mode, rounded up, or revisions; 0 means off. In periodic mode etcd takes a bare number as hours.
-retention_amount(mode, retention) := amount if {
-	number := _whole(retention)
-	amount := number * {"periodic": 3600, "revision": 1}[mode]
+# Seconds in periodic mode, rounded up, or revisions; 0 means off. In periodic mode etcd takes a bare number as hours. Undefined for a
+# duration that Go cannot hold.
+retention_amount("revision", retention) := _whole(retention)
+
+retention_amount("periodic", retention) := hours * 3600 if {
+	hours := _whole(retention)
+	hours <= _max_hours
 }
 
-retention_amount("periodic", retention) := arithmetic.divide_up(units.parse_duration(retention), 1000000000) if {
+retention_amount("periodic", retention) := seconds if {
 	not _whole(retention)
+	seconds := arithmetic.divide_up(units.parse_duration(retention), 1000000000)
+	seconds <= _max_hours * 3600
 }
+
+_max_hours := model.estimate_settings.auto_compaction_retention.max_hours
+
+_too_long := sprintf(": etcd takes at most %s hours", [units.format_count(_max_hours)])
+
+_retention_limit("periodic", retention) := _too_long if {
+	_whole(retention) > _max_hours
+} else := _too_long if {
+	units.parse_duration(retention)
+} else := ""
+
+_retention_limit("revision", _) := ""
 
 _whole(text) := to_number(text) if regex.match(`^(0|[1-9][0-9]{0,17})$`, text)
 
@@ -159,7 +176,7 @@ _contradictions(version, work, effective) := (ignored | inverted) | (retention |
 		effective[name] > effective.memory_max
 		[low, high] := units.format_sizes_distinctly(effective[name], effective.memory_max)
 	}
-	retention := {sprintf("settings.auto_compaction_retention is %v, which is not valid in %s mode", [value, mode]) |
+	retention := {sprintf("settings.auto_compaction_retention is %v, which is not valid in %s mode%s", [value, mode, _retention_limit(mode, value)]) |
 		mode := effective.auto_compaction_mode
 		value := effective.auto_compaction_retention
 		not retention_amount(mode, value)

@@ -141,6 +141,9 @@ test_problems[text] if {
 			"auto_compaction_mode": "revision",
 			"auto_compaction_retention": "5m",
 		}},
+		"settings.auto_compaction_retention is 5d, which is not valid in periodic mode": {"settings": {"auto_compaction_retention": "5d"}},
+		"settings.auto_compaction_retention is 2562048, which is not valid in periodic mode: etcd takes at most 2,562,047 hours": {"settings": {"auto_compaction_retention": "2562048"}},
+		"settings.auto_compaction_retention is 999999999h, which is not valid in periodic mode: etcd takes at most 2,562,047 hours": {"settings": {"auto_compaction_retention": "999999999h"}},
 		"workload.value_size (2.0 MiB) makes a put larger than max_request_bytes (1.5 MiB): with keys of 64 B a value may have 1,572,770 bytes": {"workload": {"value_size": "2MB"}},
 		"workload.key_size (100 B) makes every put larger than max_request_bytes (120 B)": {
 			"workload": {"value_size": 0, "key_size": 100},
@@ -153,6 +156,12 @@ test_problems[text] if {
 	members := object.get(case, "members", 3)
 	parse.problems(version, workload, settings, members) == {text}
 	not memory.estimate(version, workload, settings, members)
+}
+
+test_the_longest_retention if {
+	parse.retention_amount("periodic", "2562047h") == 2562047 * 3600
+	parse.retention_amount("periodic", "2562047") == 2562047 * 3600
+	parse.retention_amount("revision", "999999999") == 999999999
 }
 
 test_the_largest_value if {

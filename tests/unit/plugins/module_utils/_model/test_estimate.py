@@ -227,6 +227,21 @@ def test_what_is_assumed_is_named() -> None:
             3,
             "settings.auto_compaction_retention is True: write for example",
         ),
+        (
+            "3.7.3",
+            {},
+            {"auto_compaction_retention": "999999999h"},
+            3,
+            "settings.auto_compaction_retention is '999999999h': etcd takes at most 2,562,047 hours, the longest duration of Go; "
+            "write for example 5m or 720h",
+        ),
+        (
+            "3.7.3",
+            {},
+            {"auto_compaction_retention": 99999999},
+            3,
+            "is '99999999' hours: etcd takes at most 2,562,047 hours",
+        ),
         ("3.7.3", {}, {"memory_mlock": "yes"}, 3, "settings.memory_mlock is 'yes': write true or false"),
         ("3.8.0", {}, {}, 3, "etcd 3.8.0 is not known; known series: 3.5"),
     ],
@@ -241,6 +256,12 @@ def test_the_largest_value_that_etcd_accepts() -> None:
     """etcd compares the whole request with max_request_bytes: value, key and framing."""
     found = model_estimate.estimate("3.7.3", {"value_size": 1572770})
     assert found["workload"]["value_size"] == 1572770
+
+
+@pytest.mark.parametrize("retention", ["2562047h", "2562047"])
+def test_the_longest_retention_that_etcd_accepts(retention: str) -> None:
+    settings = {"auto_compaction_retention": retention}
+    assert model_estimate.estimate("3.7.3", {}, settings)["settings"]["auto_compaction_retention"] == retention
 
 
 def test_every_problem_is_named_at_once() -> None:
