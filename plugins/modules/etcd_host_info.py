@@ -367,6 +367,11 @@ memory_total:
   type: int
   returned: always
   sample: 8349364224
+memory_limit:
+  description: The memory limit of the control group that contains the host's init, in bytes. A container may have one; none without one.
+  type: int
+  returned: always
+  sample: 4294967296
 swap_total:
   description: Active swap in bytes.
   type: int

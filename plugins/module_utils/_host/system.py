@@ -9,11 +9,13 @@ import os
 import platform
 import re
 import socket
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.cgroup import read_memory_cgroup
 
 UNIT_PROPERTIES = (
     "Id",
@@ -48,6 +50,8 @@ def system_facts() -> dict[str, Any]:
         "python_version": platform.python_version(),
         "cpus": len(os.sched_getaffinity(0)),
         **host_facts.parse_meminfo(read_text("/proc/meminfo")),
+        # That of init: a login session, in which modules run, may have its own.
+        "memory_limit": read_memory_cgroup(Path("/"), 1)["limit"],
         "cgroup_version": host_facts.cgroup_version(),
         "systemd": {
             "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)

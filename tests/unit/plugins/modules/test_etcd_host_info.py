@@ -27,6 +27,7 @@ def run(capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
 def test_without_questions_it_describes_the_host(capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys)
     assert result["hostname"] and result["memory_total"] > 0 and result["cpus"] >= 1
+    assert result["memory_limit"] is None or result["memory_limit"] > 0
     assert result["machine"] == os.uname().machine and result["kernel"] == os.uname().release
     assert set(result["systemd"]) == {"running", "version"} and "member" not in result and "unit" not in result
 
