@@ -167,7 +167,12 @@ def _measure_keys(measured: Measured, sample: Sample | str, reference: MemberRea
         measured.add_unknown("revisions_per_key", _NO_METRICS)
     else:
         text = f"about {format_count(keys + kept)} revisions since the last compaction, at the time of the measurement"
-        measured.add_figure("revisions_per_key", round((keys + kept) / keys), text)
+        measured.add_figure("revisions_per_key", _revisions_per_key(keys, kept), text)
+
+
+def _revisions_per_key(keys: int, kept: int) -> int:
+    """Return the revisions of a key in a whole number, rounded up, so that a plan has room for all. A hundredth is noise."""
+    return math.ceil(round((keys + kept) / keys, 2))
 
 
 def kept_revisions(reference: MemberReading) -> int | None:
@@ -219,7 +224,7 @@ def _raise_to_peaks(measured: Measured, history: History) -> None:
     if keys and kept is not None:
         kept = round(kept * history.revision_writes)
         text = f"at most {format_count(kept)} versions of keys between two compactions {span}"
-        _raise(measured, "revisions_per_key", round((keys + kept) / keys), text)
+        _raise(measured, "revisions_per_key", _revisions_per_key(keys, kept), text)
 
 
 def _raise(measured: Measured, name: str, value: int, basis: str) -> None:

@@ -119,6 +119,13 @@ def test_a_database_that_was_never_compacted_keeps_every_revision() -> None:
     assert found.workload["revisions_per_key"] == 8
 
 
+def test_revisions_of_a_key_are_rounded_up() -> None:
+    """Rounded down, the plan would have no room for 400 of 1,400 revisions."""
+    figures = {**FIGURES, "keys": 1000.0, "revision": 1401.0, "compact_revision": -1.0}
+    found = measured(MemberReading("m1", True, Scrape("1", figures, 10.0), Load(10.0, {"puts": 1.0})))
+    assert found.workload["revisions_per_key"] == 2
+
+
 def test_keys_that_were_written_once_have_one_revision() -> None:
     figures = {**FIGURES, "keys": 1000.0, "revision": 1006.0, "compact_revision": -1.0}
     found = measured(MemberReading("m1", True, Scrape("1", figures, 10.0), Load(10.0, {"puts": 1.0})))
