@@ -40,7 +40,8 @@ options:
       - C(watched_ranges), distinct keys or ranges that they watch (as many as watchers).
       - C(leases), live leases (0).
       - C(range_size), bytes of range answers in flight at once (10 MB).
-      - C(revisions_per_key), revisions kept for each key (computed from the writes and the compaction).
+      - C(revisions_per_key), revisions kept for each key (computed from the writes and the compaction). A plan with a longer history counts
+        that instead, unless C(auto_compaction_retention) is pinned.
     type: dict
     default: {}
   members:

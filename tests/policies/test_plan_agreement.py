@@ -35,6 +35,8 @@ def member(draw: random.Random) -> dict[str, Any]:
         },
         "etcd_memory_budget": int(2 ** draw.uniform(27, 36)),
     }
+    if draw.random() < 0.3:
+        variables["etcd_workload"]["revisions_per_key"] = int(10 ** draw.uniform(0, 3))
     pins: dict[str, list[Any]] = {
         "etcd_snapshot_count": [500, 10000, 100000],
         "etcd_snapshot_catchup_entries": [100, 5000, 50000],

@@ -38,7 +38,8 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
         environment["GOGC"] = str(chosen.gogc)
     if chosen.gomemlimit is not None:
         environment["GOMEMLIMIT"] = go_size(chosen.gomemlimit)
-    described = estimate.describe(choice.figures, assumed)
+    # The figures may rest on a longer history than the workload's own.
+    described = {**estimate.describe(choice.figures, assumed), "workload": case.workload.as_dict()}
     return {
         "version": case.version,
         "members": case.members,

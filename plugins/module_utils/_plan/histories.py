@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import permille
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import storage
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.quota import quota_with_margin
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 
 
@@ -63,15 +63,29 @@ def histories(case: Case) -> list[History]:
     return viable or found[-1:]
 
 
+def planned_workload(case: Case, settings: Settings) -> Workload:
+    """Return the workload with the history that this compaction leads to, if that is longer than the workload's own.
+
+    revisions_per_key describes the history of the cluster as it is, so a compaction that the plan chooses must be paid for. With a
+    pinned retention the workload's own history counts: something else may compact, as the API server of Kubernetes does.
+    """
+    given = case.workload
+    if given.revisions_per_key is None or "auto_compaction_retention" in case.pinned:
+        return given
+    computed = replace(given, revisions_per_key=None)
+    return max((given, computed), key=lambda one: storage.kept_revisions(case.constants, one, settings, 0))
+
+
 def history(case: Case, settings: Settings) -> History:
     """Return the history that this compaction leads to, with the pinned quota or one with a margin."""
     constants, rules = case.constants, case.rules
-    db = storage.database(constants, case.workload, replace(settings, quota_backend_bytes=-1))
+    workload = planned_workload(case, settings)
+    db = storage.database(constants, workload, replace(settings, quota_backend_bytes=-1))
     quota = settings.quota_backend_bytes
     if "quota_backend_bytes" not in case.pinned:
         margin, step = rules["quota_room"], rules["quota_step"]
         quota = quota_with_margin(constants, margin, step, db.size, case.quota_ceiling)
-    index = storage.index(constants, case.workload, db.history)
+    index = storage.index(constants, workload, db.history)
     return History(replace(settings, quota_backend_bytes=quota), db.size, db.in_use, index)
 
 

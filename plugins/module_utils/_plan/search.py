@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import compute
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import History, histories
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import (
+    History,
+    histories,
+    planned_workload,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import EASY, FREE, HARD, Rung, ladder
 
 
@@ -33,7 +37,7 @@ class Choice:
 
 def trial(case: Case, settings: Settings) -> Figures:
     """Return the figures of a case with these settings."""
-    return compute(case.version, case.workload, settings, case.members)
+    return compute(case.version, planned_workload(case, settings), settings, case.members)
 
 
 def outside_go(figures: Figures, cached: bool) -> int:
@@ -141,10 +145,11 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
         what = f"a volume of {format_size(case.volume)} has room for"
     if quota < 0 or size <= quota:
         return None
-    return (
-        f"live keys and the history of {settings.auto_compaction_retention} take {format_size(size)} of database, "
-        f"{what} {format_size(quota)}"
-    )
+    data = f"live keys and the history of {settings.auto_compaction_retention}"
+    revisions = planned_workload(case, settings).revisions_per_key
+    if revisions is not None:
+        data = f"live keys with {format_count(revisions)} revisions each (workload.revisions_per_key)"
+    return f"{data} take {format_size(size)} of database, {what} {format_size(quota)}"
 
 
 def minimal_plan(case: Case) -> Figures:

@@ -21,6 +21,15 @@ _settings(profile) := minimal_plan.settings(
 	profile.etcd.planned
 } else := model_settings(profile.etcd.settings)
 
+_workload(profile, settings) := minimal_plan.planned_workload(
+	profile.etcd.release,
+	profile.etcd.workload,
+	model_settings(profile.etcd.settings),
+	object.filter(settings, {"auto_compaction_mode", "auto_compaction_retention"}),
+) if {
+	profile.etcd.planned
+} else := profile.etcd.workload
+
 # The settings that the model takes into account.
 model_settings(settings) := object.filter(settings, object.keys(model.estimate_settings))
 
@@ -30,7 +39,7 @@ profiles := {object.union(profile, {"settings": settings, "estimate": estimate})
 	count(profile.unknown) == 0
 	profile.etcd.limit.bytes
 	settings := _settings(profile)
-	estimate := memory.estimate(profile.etcd.release, profile.etcd.workload, settings, profile.members)
+	estimate := memory.estimate(profile.etcd.release, _workload(profile, settings), settings, profile.members)
 }
 
 # Profile → why the model rejects its input.

@@ -29,6 +29,18 @@ settings(version, workload, pinned, members) := object.union_n([
 	shortest := _trial(version, workload, pinned, mode, candidates[count(candidates) - 1])
 }
 
+# The workload with the history that a retention of the plan leads to, if that is longer than the workload's own (revisions_per_key). With a pinned
+# retention the workload's own history counts: something else may compact, as the API server of Kubernetes does.
+planned_workload(version, workload, pinned, compaction) := computed if {
+	not pinned.auto_compaction_retention
+	object.get(workload, "revisions_per_key", null) != null
+	computed := object.union(workload, {"revisions_per_key": null})
+	constants := model.constants[releases.series(version)]
+	full := parse.settings(version, object.union(pinned, compaction))
+	longest := formulas.kept_revisions(constants, parse.workload(computed), full, 0)
+	longest > formulas.kept_revisions(constants, parse.workload(workload), full, 0)
+} else := workload
+
 # The quota that the plan would choose without a pinned one, which is that of the longest viable history.
 quota(version, workload, pinned, limit) := _compaction(chosen).quota_backend_bytes if {
 	free := object.remove(pinned, {"quota_backend_bytes"})
@@ -62,7 +74,11 @@ _retentions(series, mode, pinned) := [pinned.auto_compaction_retention] if {
 
 # The database with this much history and no quota: {series, compaction, size, in_use, index}.
 _trial(version, workload, pinned, mode, retention) := object.union(
-	memory.database(version, workload, object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1}))),
+	memory.database(
+		version,
+		planned_workload(version, workload, pinned, compaction),
+		object.union(pinned, object.union(compaction, {"quota_backend_bytes": -1})),
+	),
 	{"series": releases.series(version), "compaction": compaction},
 ) if {
 	compaction := {"auto_compaction_mode": mode, "auto_compaction_retention": sprintf("%v", [retention])}

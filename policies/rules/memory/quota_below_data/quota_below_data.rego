@@ -28,7 +28,7 @@ problems contains result.problem(profile, object.get(profile.etcd.names, "quota_
 	parse.retention_amount(settings.auto_compaction_mode, settings.auto_compaction_retention) > 0
 	quota := _bytes(profile.estimate)
 	unlimited := object.union(profile.settings, {"quota_backend_bytes": -1})
-	needed := memory.database(profile.etcd.release, profile.etcd.workload, unlimited).in_use
+	needed := memory.database(profile.etcd.release, profile.estimate.workload, unlimited).in_use
 	needed > quota
 	[required, available] := units.format_sizes_distinctly(needed, quota)
 	text := sprintf("live keys and a history of %v take %s in the database, over the quota of %s (%s)", [

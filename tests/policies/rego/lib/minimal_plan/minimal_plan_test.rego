@@ -40,6 +40,30 @@ test_quota[note] if {
 	minimal_plan.quota("3.7.3", workload, pinned, limit) == expected
 }
 
+# Old revisions of the workload, pinned settings, compaction → whether the compaction keeps more.
+histories := [
+	[null, {}, "1h", false],
+	[100, {}, "1h", true],
+	[100, {}, "30s", false],
+	[100, {"auto_compaction_retention": "1h"}, "1h", false],
+	[1, {"snapshot_count": 500}, "30s", true],
+]
+
+test_planned_workload[note] if {
+	some [revisions, pinned, retention, expected] in histories
+	note := sprintf("%v %v %s", [revisions, pinned, retention])
+	workload := object.union(work, {"revisions_per_key": revisions})
+	compaction := {"auto_compaction_mode": "periodic", "auto_compaction_retention": retention}
+	found := minimal_plan.planned_workload("3.7.3", workload, pinned, compaction)
+	found != workload == expected
+}
+
+test_quota_of_a_short_history if {
+	writes := object.union(work, {"puts_per_second": 200})
+	short := object.union(writes, {"revisions_per_key": 2})
+	minimal_plan.quota("3.7.3", short, {}, 8589934592) == minimal_plan.quota("3.7.3", writes, {}, 8589934592)
+}
+
 # A history of more than five minutes has to fit into memory.
 test_more_memory_allows_a_longer_history if {
 	minimal_plan.quota("3.7.3", work, {}, 67108864) < minimal_plan.quota("3.7.3", work, {}, 1099511627776)

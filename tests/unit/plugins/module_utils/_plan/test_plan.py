@@ -146,6 +146,40 @@ def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, r
     assert chosen["quota_backend_bytes"] == -1
 
 
+def test_a_history_in_the_workload_does_not_pay_for_a_longer_retention() -> None:
+    """revisions_per_key describes the cluster under its former compaction; the plan's own keeps more revisions."""
+    work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200}
+    without = plan_plan.plan("3.6.16", work, 3, "8GB")
+    plan = plan_plan.plan("3.6.16", {**work, "revisions_per_key": 100}, 3, "8GB")
+    assert plan["settings"] == without["settings"]
+    assert plan["estimate"]["db_size"] == without["estimate"]["db_size"]
+    assert plan["estimate"]["workload"]["revisions_per_key"] == 100
+    assert (plan["settings"]["auto_compaction_retention"], plan["settings"]["quota_backend_bytes"]) == ("15m", 23 << 28)
+
+
+def test_a_longer_history_in_the_workload_counts() -> None:
+    work = {"keys": 1000, "value_size": 10000, "puts_per_second": 1, "revisions_per_key": 300}
+    plan = plan_plan.plan("3.6.16", work, 3, "8GB")
+    assert plan["settings"]["auto_compaction_retention"] == "1h"
+    assert plan["estimate"]["db_size"] > 300 * 1000 * 10000
+
+
+@pytest.mark.parametrize("retention", ["0", "1h"])
+def test_with_a_pinned_retention_the_history_in_the_workload_counts(retention: str) -> None:
+    """For example, the API server of Kubernetes compacts, whatever the retention is."""
+    work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200, "revisions_per_key": 100}
+    plan = plan_plan.plan("3.6.16", work, 3, "8GB", {"auto_compaction_retention": retention})
+    assert 100 * 1000 * 10000 < plan["estimate"]["db_size"] < 150 * 1000 * 10000
+
+
+def test_a_history_that_is_too_large_is_named() -> None:
+    work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200, "revisions_per_key": 2000}
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan("3.6.16", work, 3, "8GB")
+    expected = "live keys with 2,000 revisions each (workload.revisions_per_key) take 19.1 GiB of database, the quota is 8.0 GiB"
+    assert expected in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("version", "workload", "budget", "pinned", "texts"),
     [

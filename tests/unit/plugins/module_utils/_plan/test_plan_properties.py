@@ -91,7 +91,12 @@ def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: d
     for name in ("gogc", "gomemlimit"):
         if name.upper() in found["environment"]:
             limits[name] = found["environment"][name.upper()]
-    again = estimate(version, workload, {**pinned, **found["settings"], **limits}, members)
+    # A retention that the plan chose counts with its own history, if that is longer than the workload's.
+    workloads = [workload]
+    if "auto_compaction_retention" not in pinned:
+        workloads.append({name: value for name, value in workload.items() if name != "revisions_per_key"})
+    estimates = [estimate(version, one, {**pinned, **found["settings"], **limits}, members) for one in workloads]
+    again = max(estimates, key=lambda one: one["db_size"])
     # The plan, by the names that etcd and Go take, leads to the same figures again.
     assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")} == {
         name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")
