@@ -64,13 +64,14 @@ def new_record(operation: str, cluster: str, began: float, seconds: float, found
 def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Save a record as the last one of its operation. Returns the saved record.
 
-    It keeps from earlier ones ``last_done``, ``last_settled_at``, the newest backup that is known, and whether that failed its drill.
+    It keeps from earlier ones ``last_done`` (unless the record has it), ``last_settled_at``, the newest backup that is known, and
+    whether that failed its drill.
     """
     path = os.path.join(state_dir, f"{record['operation']}.json")
     before = read_record(path) or {}
     saved = {
         **record,
-        "last_done": dict(record) if record["result"] == "done" else before.get("last_done"),
+        "last_done": dict(record) if record["result"] == "done" else record.get("last_done", before.get("last_done")),
         "last_settled_at": format_utc(_ended(record)) if record.get("settled") else before.get("last_settled_at"),
     }
     if "newest_at" not in record and before.get("newest_at"):
