@@ -41,8 +41,9 @@ def test_the_documented_scrape_configuration_is_valid(tmp_path: Path) -> None:
     assert set(re.findall(r'job="(\w+)"', RULES.read_text())) == jobs
 
 
-def test_rules_fire_when_they_should() -> None:
-    promtool("test", "rules", HERE / "cases.yml")
+@pytest.mark.parametrize("cases", ["cases.yml", "cases_of_weeks.yml"])
+def test_rules_fire_when_they_should(cases: str) -> None:
+    promtool("test", "rules", HERE / cases)
 
 
 def test_every_rule_has_a_test_case() -> None:
@@ -62,7 +63,7 @@ def written() -> str:
         "newest_at": "2026-11-20T02:00:00Z",
     }
     saved = {name: {**record, **more} for name in records.OPERATIONS}
-    return records.format_metrics("prod", "m1", saved, {"peer": 1}, records.OPERATIONS)
+    return records.format_metrics("prod", "m1", saved, {"peer": 1}, records.OPERATIONS, {"defrag": 86400})
 
 
 def test_rules_use_metrics_that_the_program_writes() -> None:

@@ -8,6 +8,7 @@ An operation that was switched off has no metrics: they would stay as they were,
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text, write_atomically
@@ -19,6 +20,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.reco
     format_metrics,
     read_records,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import (
+    CalendarError,
+    longest_interval,
+    next_runs,
+)
+
+# A week of daily runs, for calendars that leave out some days.
+_RUNS = 8
 
 
 def metrics_path(directory: str) -> str:
@@ -31,12 +40,23 @@ def enabled_operations(config: Config) -> list[str]:
     return [name for name in OPERATIONS if getattr(config, name).enabled]
 
 
+def timer_intervals(config: Config) -> dict[str, int]:
+    """Return the longest seconds between two runs of each enabled operation, without those that systemd does not know."""
+    found = {}
+    for name in enabled_operations(config):
+        with contextlib.suppress(CalendarError):
+            interval = longest_interval(next_runs(getattr(config, name).calendar, _RUNS))
+            if interval is not None:
+                found[name] = interval
+    return found
+
+
 def metrics_text(config: Config) -> str:
     """Return the metrics of all enabled operations."""
     enabled = enabled_operations(config)
     records = {name: record for name, record in read_records(config.state_dir).items() if name in enabled}
     expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
-    return format_metrics(config.cluster, config.member, records, expiries, enabled)
+    return format_metrics(config.cluster, config.member, records, expiries, enabled, timer_intervals(config))
 
 
 def write_metrics(config: Config) -> None:

@@ -105,14 +105,20 @@ def format_metrics(
     records: Mapping[str, Mapping[str, Any]],
     expiries: Mapping[str, int],
     enabled: Collection[str] = (),
+    intervals: Mapping[str, int] | None = None,
 ) -> str:
     """Return the records, and when certificates expire, in Prometheus' text format, for the node exporter's textfile collector.
 
-    enabled: the operations with a timer. Without a record, they have no other metric.
+    enabled: the operations with a timer. intervals: the longest seconds between two runs of a timer, by operation. Without a record,
+    operations have no other metric.
     """
     labels = {"cluster": cluster, "member": member}
     timers = [({**labels, "operation": operation}, 1) for operation in sorted(enabled)]
     lines = format_gauge("headroom_maintenance_enabled", "Whether the operation has a timer.", timers)
+    steps = [({**labels, "operation": operation}, seconds) for operation, seconds in sorted((intervals or {}).items())]
+    lines += format_gauge(
+        "headroom_maintenance_interval_seconds", "The longest time between two runs of the operation's timer.", steps
+    )
     for name, description, value in _GAUGES:
         samples = [({**labels, "operation": operation}, value(record)) for operation, record in sorted(records.items())]
         known = [(labelled, number) for labelled, number in samples if number is not None]

@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations i
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
-# As ``systemd-analyze calendar --iterations=3`` prints them, with TZ=UTC.
+# As ``systemd-analyze calendar --iterations=…`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
 # The properties of a service that say how and when its last run failed.
@@ -49,19 +49,21 @@ def validate_calendars(calendars: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def next_runs(calendar: str) -> list[datetime]:
-    """Return the next times of a calendar expression. Raises CalendarError."""
-    found = parse_next_runs(_analyze([calendar]))
+def next_runs(calendar: str, count: int = 3) -> list[datetime]:
+    """Return the next times of a calendar expression, up to ``count``. Raises CalendarError."""
+    found = parse_next_runs(_analyze([calendar], count))
     if not found:
         raise CalendarError(f"{calendar!r} never elapses: write a date in the future, or a repeating one such as daily")
     return found
 
 
-def _analyze(calendars: Sequence[str]) -> str:
-    """Run systemd-analyze on calendar expressions. Returns its output. Raises CalendarError."""
+def _analyze(calendars: Sequence[str], count: int = 3) -> str:
+    """Run systemd-analyze on calendar expressions, for ``count`` times of each. Returns its output. Raises CalendarError."""
     environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"}
     try:
-        done = run_process(["systemd-analyze", "calendar", "--iterations=3", *calendars], 30, environment=environment)
+        done = run_process(
+            ["systemd-analyze", "calendar", f"--iterations={count}", *calendars], 30, environment=environment
+        )
     except OSError as error:
         raise CalendarError(f"systemd-analyze cannot be run: {error}") from error
     if done.returncode is None:
@@ -88,8 +90,16 @@ def parse_next_runs(text: str) -> list[datetime]:
 
 def shortest_interval(times: list[datetime]) -> int | None:
     """Return the shortest time between two consecutive runs in seconds, None for fewer than two runs."""
-    steps = [(later - earlier).total_seconds() for earlier, later in zip(times, times[1:])]
-    return round(min(steps)) if steps else None
+    return min(_steps(times), default=None)
+
+
+def longest_interval(times: list[datetime]) -> int | None:
+    """Return the longest time between two consecutive runs in seconds, None for fewer than two runs."""
+    return max(_steps(times), default=None)
+
+
+def _steps(times: list[datetime]) -> list[int]:
+    return [round((later - earlier).total_seconds()) for earlier, later in zip(times, times[1:])]
 
 
 def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, metrics, records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import CalendarError
 
 CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
 RECORD = {
@@ -53,6 +55,23 @@ def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
     assert path.read_text() == text
     assert metrics.outdated_metrics(config(folder, "integrity")) == {}
     assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")) == {}, "the next backup adds them"
+
+
+def test_the_longest_interval_of_a_timer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alerts wait for two runs: a calendar of workdays has a gap at the weekend."""
+    gaps = [timedelta(days=days) for days in (0, 1, 2, 5, 6)]
+
+    def next_runs(calendar: str, count: int) -> list[datetime]:
+        if calendar == CONFIG["defrag"]["calendar"]:
+            raise CalendarError("systemd-analyze cannot be run")
+        return [datetime(2026, 11, 25, 1, tzinfo=timezone.utc) + gap for gap in gaps[:count]]
+
+    monkeypatch.setattr(metrics, "next_runs", next_runs)
+    monkeypatch.setitem(CONFIG, "defrag", {**CONFIG["defrag"], "calendar": "unknown"})
+    assert metrics.timer_intervals(config(folder, "snapshot", "defrag")) == {"snapshot": 3 * 86400}
+    metrics.write_metrics(config(folder, "snapshot"))
+    named = 'headroom_maintenance_interval_seconds{cluster="example",member="m0",operation="snapshot"} 259200'
+    assert named in (folder / "metrics" / "headroom.prom").read_text()
 
 
 def test_an_operation_that_never_ran_is_named(folder: Path) -> None:

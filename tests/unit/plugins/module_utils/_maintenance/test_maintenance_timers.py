@@ -25,7 +25,8 @@ def test_next_runs_and_their_shortest_interval() -> None:
     found = timers.parse_next_runs(CALENDAR)
     assert found[0] == datetime(2026, 11, 22, tzinfo=timezone.utc)
     assert timers.shortest_interval(found) == 6 * 3600
-    assert timers.shortest_interval(found[:1]) is None
+    assert timers.longest_interval(found) == 86400
+    assert timers.shortest_interval(found[:1]) is None and timers.longest_interval(found[:1]) is None
     assert timers.parse_next_runs("Next elapse: never\n") == []
 
 
