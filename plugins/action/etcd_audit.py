@@ -13,7 +13,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.run import (
     CONFTEST_ARGUMENTS,
     DENIAL,
@@ -26,12 +26,22 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.run imp
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import linter_document
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan import picture
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan.report_file import (
+    ReportFileError,
+    report_file,
+    write_report,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_files import (
     ENDINGS,
     Audit,
     as_html,
     as_json,
     as_sarif,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import (
+    MembersPlan,
+    plan_lines,
+    plan_members,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
 
@@ -45,6 +55,7 @@ ARGUMENTS: dict[str, Any] = {
     "processes": {"type": "list", "elements": "dict", "default": []},
     "backups": {"type": "list", "elements": "dict", "default": []},
     "budget": {"type": "raw"},
+    "report": {"type": "str"},
     "output": {"type": "path"},
     **CONFTEST_ARGUMENTS,
 }
@@ -57,11 +68,14 @@ class ActionModule(ActionBase):
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Print the state and the findings, and fail if a policy denies."""
+        """Print the plans, the state and the findings, and fail if a policy denies."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         measured = arguments["measured"]
         _check(measured, arguments["output"])
+        plans = plan_members(measured, arguments["processes"], arguments["budget"])
+        lines, changed = self._report_plans(plans, arguments["report"])
+        _print(["", *lines, ""])
         linter = Linter.find(arguments)
         if linter.missing:
             raise AnsibleActionFail(f"the cluster was not checked: {linter.missing}")
@@ -70,18 +84,15 @@ class ActionModule(ActionBase):
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
-        report, no_plan = _plan(measured, arguments["budget"])
-        plan = report.plan if report else None
-        audit = Audit(measured, findings, arguments["processes"], plan, no_plan, arguments["backups"])
-        for line in ["", *state_lines(measured), "", *audit.end_lines(), ""]:
-            display.display(line)
+        audit = Audit(measured, findings, arguments["processes"], plans, arguments["backups"])
+        _print(["", *state_lines(measured), "", *audit.end_lines(), ""])
         for level, line in finding_lines(findings, len(measured["members"]), "member"):
             display.display(line, color=COLORS[level])
         if arguments["output"]:
-            _write(arguments["output"], _content(audit, report, arguments["output"]))
+            _write(arguments["output"], _content(audit, _newest(plans), arguments["output"]))
             display.display(f"written: {arguments['output']}")
         outcome = {
-            "changed": False,
+            "changed": changed,
             "denied": [finding.line for finding in findings if finding.denied],
             "warned": [finding.line for finding in findings if not finding.denied],
         }
@@ -89,6 +100,29 @@ class ActionModule(ActionBase):
             failure = f"the policies deny this cluster: {totals(findings)}, printed above"
             return {**result, **outcome, "failed": True, "msg": failure}
         return {**result, **outcome, "msg": totals(findings)}
+
+    def _report_plans(self, plans: list[MembersPlan], path: str | None) -> tuple[list[str], bool]:
+        """Draw the plan for the newest series to a file, if there is a plan and a path. Return the plans' lines, and whether the file differs."""
+        lines, report = plan_lines(plans), _newest(plans)
+        if not path:
+            return lines, False
+        try:
+            target = report_file(path)
+            if report is None:
+                return [*lines, f"  report: {target}, not written"], False
+            changed, outcome = write_report(report, target, self._task.check_mode)
+        except ReportFileError as error:
+            raise AnsibleActionFail(str(error)) from error
+        return [*lines, "", outcome], changed
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        display.display(line)
+
+
+def _newest(plans: list[MembersPlan]) -> Report | None:
+    return next((one.report for one in plans if one.report), None)
 
 
 def _check(measured: dict[str, Any], output: str | None) -> None:
@@ -111,16 +145,6 @@ def _check(measured: dict[str, Any], output: str | None) -> None:
 
 def _ending(path: str) -> str:
     return os.path.splitext(path)[1].lstrip(".").lower()
-
-
-def _plan(measured: dict[str, Any], budget: Any) -> tuple[Report | None, str]:
-    """Return the plan for the measured workload, or None and the reason."""
-    version = next((member["version"] for member in measured["members"] if member["version"]), None)
-    try:
-        workload, members = measured["etcd_workload"], len(measured["members"])
-        return prepare(version, workload, members, budget or None, unknown_version="newest"), ""
-    except ValueError as error:
-        return None, str(error)
 
 
 def _content(audit: Audit, report: Report | None, path: str) -> str:

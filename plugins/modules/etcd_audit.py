@@ -11,12 +11,14 @@ module: etcd_audit
 short_description: Check a running etcd cluster against Headroom's policies
 version_added: 0.3.0
 description:
+  - Plans the memory of the members for the measured workload, and prints the plan as M(etcdops.headroom.etcd_plan_report) does. Members of different series
+    get a plan for each series, in the spelling of that series. Members whose release is unknown get none.
+  - The planned quota is above the largest database file, and below nine tenths of the smallest volume of the data in O(processes).
   - Checks the results of M(etcdops.headroom.etcd_workload_info) against the policies of M(etcdops.headroom.etcd_lint), with
     L(conftest,https://www.conftest.dev). Prints the members and one line for each finding. Fails if a policy denies.
   - Rules C(live/*) check alarms, health, quota usage, free pages, lag, disk latencies, leader changes, the certificate of the client port and
     hashes. Other rules check releases, names, URLs and sizes.
-  - A running member does not report its other settings, so rules that need them find nothing without O(processes). For its memory see
-    M(etcdops.headroom.etcd_plan_report).
+  - A running member does not report its other settings, so rules that need them find nothing without O(processes).
   - Runs on the controller and connects to no host.
 extends_documentation_fragment:
   - etcdops.headroom.conftest
@@ -42,6 +44,10 @@ options:
   budget:
     description: Memory that a member may use, for the plan. Defaults to the smallest budget without trade-offs.
     type: raw
+  report:
+    description:
+      - File to draw the plan to, as O(etcdops.headroom.etcd_plan_report#module:report) - of the newest series for which there is a plan.
+    type: str
   output:
     description:
       - File to write. Its extension determines the format - C(.json), C(.sarif) or C(.html). It is written in check mode too, because it is the result.
@@ -53,6 +59,7 @@ attributes:
     support: full
 seealso:
   - module: etcdops.headroom.etcd_workload_info
+  - module: etcdops.headroom.etcd_plan_report
 author:
   - Headroom contributors (@etcdops)
 """

@@ -198,6 +198,7 @@ alarms:
 members:
   description:
     - The members by name, with figures of their status and metrics. A figure is null if the member did not return it.
+    - Without permission to read the status, the release and the sizes of the database are those of the metrics.
     - C(wal_fsync) and C(backend_commit) are 99th percentiles of the window. If the window has fewer than 100 samples, they are percentiles since the
       member started (C(since_start)), unless the window has at least 20 samples and the slowest of them is faster.
     - C(leader_changes) is the number in the window. C(leader_changes_since_start) includes the first election.

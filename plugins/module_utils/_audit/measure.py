@@ -111,7 +111,7 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         "alarms": cluster.alarms,
         "members": [
             {
-                **_describe_member(member, reading),
+                **describe_member(member, reading),
                 **describe_condition(earlier[member.id], later[member.id], now),
                 "certificate": certificates.get(member.id),
             }
@@ -190,8 +190,11 @@ def _describe_history(history: History | None) -> dict[str, Any] | None:
     return {**asdict(history), **times}
 
 
-def _describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
+def describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
+    """Return a member as etcd_workload_info does. Release and sizes come from its metrics if the user may not read its status."""
     last = reading.last
+    # At the URL of another member they would be that member's.
+    own = last if last and last.member_id == member.id else None
     figures = {
         name: last.count(name) if last else None
         for name in ("watchers", "watch_streams", "open_files", "resident_memory")
@@ -203,10 +206,10 @@ def _describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
         "endpoint": member.endpoint,
         "client_urls": member.client_urls,
         "peer_urls": member.peer_urls,
-        "version": member.version,
+        "version": member.version or (own.version if own else "") or None,
         "healthy": member.healthy,
-        "db_size": member.db_size,
-        "db_size_in_use": member.db_size_in_use,
+        "db_size": member.db_size or (own.count("db_size") if own else None),
+        "db_size_in_use": member.db_size_in_use or (own.count("db_size_in_use") if own else None),
         "lag": member.lag,
         "db_quota": member.db_quota or (last.count("quota") if last else None),
         **figures,

@@ -40,6 +40,7 @@ NAMES = {
 # The figures that only grow while a member runs.
 COUNTERS = ("puts", "put_bytes", "deletes", "ranges", "sent_bytes", "received_bytes", "revision")
 _MEMBER_ID = "etcd_server_id"
+_VERSION = "etcd_server_version"
 
 
 class ScrapeError(ValueError):
@@ -50,13 +51,14 @@ class ScrapeError(ValueError):
 class Scrape:
     """One page of a member's metrics. ``figures``: by the names of NAMES, without those that the page lacks. ``at``: seconds.
 
-    disk: the latencies of its disks and its leader changes, None if the page lacks one of them.
+    disk: the latencies of its disks and its leader changes, None if the page lacks one of them. version: empty if the page lacks it.
     """
 
     member_id: str
     figures: dict[str, float]
     at: float
     disk: live_latency.Metrics | None = None
+    version: str = ""
 
     def count(self, name: str) -> int | None:
         """Return a figure as a whole number, None if the page lacks it."""
@@ -78,10 +80,12 @@ class Load:
 def parse_scrape(page: str, at: float) -> Scrape:
     """Parse a page of metrics, read at a time in seconds. Raises ScrapeError if it is not an etcd member's."""
     found: dict[str, float] = {}
-    member_id = ""
+    member_id, version = "", ""
     for sample in parse_samples(page):
         if sample.name == _MEMBER_ID:
             member_id = sample.label("server_id") or ""
+        elif sample.name == _VERSION:
+            version = sample.label("server_version") or ""
         if sample.labels:
             continue
         try:
@@ -97,7 +101,7 @@ def parse_scrape(page: str, at: float) -> Scrape:
             figures[figure] = found[name]
     if "puts" not in figures:
         raise ScrapeError(f"the page has no {NAMES['puts'][0]}: it is not that of an etcd member; set metrics_urls")
-    return Scrape(member_id.lstrip("0"), figures, at, _disk(page))
+    return Scrape(member_id.lstrip("0"), figures, at, _disk(page), version)
 
 
 def _disk(page: str) -> live_latency.Metrics | None:

@@ -28,7 +28,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 
 @dataclass(frozen=True)
 class Case:
-    """The input of a plan. pinned: the user's settings, checked, by name; the plan keeps them."""
+    """The input of a plan. pinned: the user's settings, checked, by name; the plan keeps them.
+
+    budget, volume, db_size: in bytes. db_size: of the largest database file today, 0 before there is one.
+    """
 
     version: str
     workload: Workload
@@ -36,6 +39,7 @@ class Case:
     pinned: dict[str, Any] = field(default_factory=dict)
     budget: int = 0
     volume: int | None = None
+    db_size: int = 0
 
     def with_workload(self, **changes: Any) -> Case:
         """Return the case with another workload."""

@@ -68,7 +68,12 @@ def plan_notes(case: Case, choice: Choice) -> list[str]:
             f"without a quota the database may fill the volume of {format_size(case.volume)}: etcd then crashes"
         )
     limit = quota or case.constants.quota_default
-    if 0 <= limit < history.db_size:
+    if 0 <= limit < case.db_size * case.rules["quota_room"] // 1000 and history.db_size <= case.db_size:
+        size, quota_text = format_sizes_distinctly(case.db_size, limit)
+        texts.append(
+            f"the database file has {size}, and the largest quota that fits is {quota_text}: defragment in time"
+        )
+    elif 0 <= limit < history.db_size:
         size, quota_text = format_sizes_distinctly(history.db_size, limit)
         texts.append(
             f"the database may reach {size}, free pages included, and the quota is {quota_text}: defragment in time"
@@ -110,7 +115,7 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
     found = {
         "snapshot_catchup_entries": f"{span}, {follower}",
         "snapshot_count": why_snapshot,
-        "quota_backend_bytes": f"the database is expected to reach {db}",
+        "quota_backend_bytes": why_quota(case, choice.figures.db.size),
         "auto_compaction_mode": "history by time"
         if chosen.auto_compaction_mode == "periodic"
         else "history by revisions",
@@ -126,6 +131,13 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
     found["memory_high"] = "the kernel reclaims clean pages before it kills the member"
     found["memory_max"] = "the budget"
     return found
+
+
+def why_quota(case: Case, expected: int) -> str:
+    """Return the reason for the quota. expected: the size of the database that the model expects, in bytes."""
+    if case.db_size > expected:
+        return f"the database file has {format_size(case.db_size)} today"
+    return f"the database is expected to reach {format_size(expected)}"
 
 
 def why_retention(case: Case, chosen: Settings, db: str) -> str:

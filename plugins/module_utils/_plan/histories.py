@@ -84,7 +84,8 @@ def history(case: Case, settings: Settings) -> History:
     quota = settings.quota_backend_bytes
     if "quota_backend_bytes" not in case.pinned:
         margin, step = rules["quota_room"], rules["quota_step"]
-        quota = quota_with_margin(constants, margin, step, db.size, case.quota_ceiling)
+        # A compaction frees pages inside the file, and only a defragmentation makes the file smaller.
+        quota = quota_with_margin(constants, margin, step, max(db.size, case.db_size), case.quota_ceiling)
     index = storage.index(constants, workload, db.history)
     return History(replace(settings, quota_backend_bytes=quota), db.size, db.in_use, index)
 

@@ -47,28 +47,37 @@ class Budgets(NamedTuple):
 
 
 def plan(
-    version: Any, workload: Any, members: Any, budget: Any, settings: Any = None, volume_size: Any = None
+    version: Any,
+    workload: Any,
+    members: Any,
+    budget: Any,
+    settings: Any = None,
+    volume_size: Any = None,
+    db_size: int = 0,
 ) -> dict[str, Any]:
     """Return the flags that keep the workload within the budget, each with its reason.
 
     settings: those that the user pins; the plan keeps them and shows their cost. budget: bytes, or with a unit. volume_size:
-    the size of the data directory's volume, if it is known; the quota then stays below it.
+    the size of the data directory's volume, if it is known; the quota then stays below it. db_size: the bytes
+    of the largest member's database file today; the quota then stays above it.
     Raises BadInput, UnknownVersion or PlanInfeasible.
     """
     amount = parse_size(budget, "the memory budget")
-    case, assumed = parse_case(version, workload, members, amount, settings, volume_size)
+    case, assumed = parse_case(version, workload, members, amount, settings, volume_size, db_size)
     choice = search(case)
     if choice is None:
         raise PlanInfeasible(explain(case))
     return describe(case, choice, assumed)
 
 
-def budgets(version: Any, workload: Any, members: Any, settings: Any = None, volume_size: Any = None) -> Budgets:
+def budgets(
+    version: Any, workload: Any, members: Any, settings: Any = None, volume_size: Any = None, db_size: int = 0
+) -> Budgets:
     """Return budgets to propose to a user who gave none, in round figures.
 
     Raises BadInput, UnknownVersion, or PlanInfeasible if more memory does not help.
     """
-    case, _assumed = parse_case(version, workload, members, MAX_MEMORY, settings, volume_size)
+    case, _assumed = parse_case(version, workload, members, MAX_MEMORY, settings, volume_size, db_size)
     if "memory_max" in case.pinned:
         return Budgets(case.pinned["memory_max"], case.pinned["memory_max"])
     low = smallest_budget(case)
@@ -78,7 +87,7 @@ def budgets(version: Any, workload: Any, members: Any, settings: Any = None, vol
 
 
 def parse_case(
-    version: Any, workload: Any, members: Any, budget: int, settings: Any, volume_size: Any
+    version: Any, workload: Any, members: Any, budget: int, settings: Any, volume_size: Any, db_size: int = 0
 ) -> tuple[Case, list[str]]:
     """Parse and check the input; return it with the names of the workload's fields that have a default's value."""
     given = settings
@@ -93,7 +102,7 @@ def parse_case(
         volume = parse_size(volume_size, "volume_size")
         if volume < MIN_VOLUME:
             raise BadInput(f"volume_size is {format_size(volume)}: etcd alone needs {format_size(MIN_VOLUME)}")
-    case = Case(version, asked.workload, members, pinned, budget, volume)
+    case = Case(version, asked.workload, members, pinned, budget, volume, db_size)
     problems = list(contradictions(case))
     if problems:
         raise BadInput("; ".join(problems))

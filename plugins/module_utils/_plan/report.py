@@ -50,10 +50,11 @@ def prepare(
     settings: Any = None,
     volume_size: Any = None,
     unknown_version: str = "refuse",
+    db_size: int = 0,
 ) -> Report:
     """Return the report for a cluster; None stands for an assumed value.
 
-    Without a budget the report proposes the smallest one that trades nothing away. Raises ValueError as plan() does.
+    Without a budget the report proposes the smallest one that trades nothing away. db_size: as plan() takes it. Raises ValueError as plan() does.
     """
     asked = {"version": version, "members": members, "budget": budget}
     assumed = [name for name, value in asked.items() if value is None]
@@ -63,9 +64,9 @@ def prepare(
     release, _notes = resolve_release(version, unknown_version)
     proposed = None
     if budget is None:
-        proposed = budgets(release, workload, members, settings, volume_size)
+        proposed = budgets(release, workload, members, settings, volume_size, db_size)
         budget = proposed.without_trade_offs
-    found = plan(version, workload, members, budget, settings, volume_size, unknown_version)
+    found = plan(version, workload, members, budget, settings, volume_size, unknown_version, db_size)
     # The defaults ignore the user's settings, but for the one that decides whether etcd accepts such a put.
     own = {"max_request_bytes": found["estimate"]["settings"]["max_request_bytes"]}
     return Report(found, estimate(version, workload, own, members, unknown_version), assumed, proposed)

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    format_count,
+    format_size,
+    format_sizes_distinctly,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import compute
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures
@@ -140,9 +144,12 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
     settings, size = viable[-1].settings, viable[-1].db_in_use
     quota = settings.quota_backend_bytes or case.constants.quota_default
     what = "the quota is"
-    if case.volume is not None and (quota < 0 or quota == case.quota_ceiling):
+    if case.volume is not None and (quota < 0 or quota == case.quota_ceiling < case.constants.quota_max):
         quota = case.volume_room if quota < 0 else quota
         what = f"a volume of {format_size(case.volume)} has room for"
+    if 0 <= quota <= case.db_size:
+        file, limit = format_sizes_distinctly(case.db_size, quota)
+        return f"the database file has {file} today, {what} {limit}, and etcd refuses puts from there on"
     if quota < 0 or size <= quota:
         return None
     data = f"live keys and the history of {settings.auto_compaction_retention}"

@@ -69,11 +69,12 @@ def plan(
     settings: Any = None,
     volume_size: Any = None,
     unknown_version: str = "refuse",
+    db_size: int = 0,
 ) -> dict[str, Any]:
     """Plan as ``_plan.plan.plan`` does; with unknown_version=newest also for releases that are newer than the model."""
     release, notes = resolve_release(version, unknown_version)
     try:
-        found = plan_plan.plan(release, workload, members, budget, settings, volume_size)
+        found = plan_plan.plan(release, workload, members, budget, settings, volume_size, db_size)
     except plan_plan.PlanInfeasible as error:
         raise plan_plan.PlanInfeasible(" ".join([str(error), *(f"Note: {note}." for note in notes)])) from error
     return {**_named(found, version, notes), "estimate": _named(found["estimate"], version, [])}

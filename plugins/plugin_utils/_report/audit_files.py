@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import Finding
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import backup_lines, page_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import MembersPlan, no_plan_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
 
 ENDINGS = ("json", "sarif", "html")
@@ -25,13 +26,12 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto } .deny { color
 
 @dataclass(frozen=True)
 class Audit:
-    """The content of an audit. plan: None if there is none, for the reason in ``no_plan``."""
+    """The content of an audit. plans: as ``plan_members`` returns them."""
 
     measured: Mapping[str, Any]
     findings: Sequence[Finding]
     processes: Sequence[Mapping[str, Any]]
-    plan: Mapping[str, Any] | None
-    no_plan: str = ""
+    plans: Sequence[MembersPlan]
     backups: Sequence[Mapping[str, Any]] = ()
 
     def denials_first(self) -> list[Finding]:
@@ -40,15 +40,18 @@ class Audit:
 
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""
-        reason = [] if self.plan else [f"  no plan: {self.no_plan}", ""]
-        return [*reason, *page_lines(self.measured, self.processes, self.plan), *backup_lines(self.backups)]
+        reasons = [f"  {line}" for line in no_plan_lines(self.plans)]
+        return [
+            *reasons,
+            *([""] if reasons else []),
+            *page_lines(self.measured, self.processes, self.plans),
+            *backup_lines(self.backups),
+        ]
 
 
 def as_json(audit: Audit) -> str:
     """Return the audit as JSON."""
     measured = audit.measured
-    plan = audit.plan
-    shown = ("settings", "environment", "memory_high", "memory_max") if plan else ()
     document = {
         "endpoint": measured["members"][0]["endpoint"],
         "leader": measured["leader"],
@@ -58,9 +61,16 @@ def as_json(audit: Audit) -> str:
         "unknown": measured.get("unknown", []),
         "backups": list(audit.backups),
         "findings": [_entry(finding) for finding in audit.denials_first()],
-        "plan": {name: plan[name] for name in shown} if plan else None,
+        "plans": [_plan_entry(one) for one in audit.plans],
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def _plan_entry(one: MembersPlan) -> dict[str, Any]:
+    """Return the plan for members of one series; its fields are null without a plan, and ``problem`` says why there is none."""
+    plan = one.plan or {}
+    shown = ("version", "settings", "environment", "memory_high", "memory_max", "notes")
+    return {"members": list(one.members), **{name: plan.get(name) for name in shown}, "problem": one.problem}
 
 
 def _entry(finding: Finding) -> dict[str, Any]:

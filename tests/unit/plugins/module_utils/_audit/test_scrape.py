@@ -22,6 +22,7 @@ etcd_debugging_mvcc_keys_total 40
 etcd_debugging_mvcc_current_revision 90
 etcd_debugging_mvcc_compact_revision -1
 etcd_server_id{server_id="0a665316ebc11cc"} 1
+etcd_server_version{server_version="3.6.16"} 1
 process_start_time_seconds 1.7e+09
 process_open_fds NaN
 etcd_mvcc_range_total nonsense
@@ -30,7 +31,7 @@ etcd_mvcc_range_total nonsense
 
 def test_a_page_gives_its_figures_by_one_name() -> None:
     scrape = parse_scrape(PAGE, 5.0)
-    assert scrape.member_id == "a665316ebc11cc"
+    assert (scrape.member_id, scrape.version) == ("a665316ebc11cc", "3.6.16")
     assert (
         scrape.count("puts") == 100
         and scrape.count("put_bytes") == 1_500_000

@@ -319,6 +319,37 @@ def test_a_volume_that_is_too_small() -> None:
         plan_plan.plan("3.7.3", {}, 3, "4GB", volume_size="1MB")
 
 
+@pytest.mark.parametrize(
+    ("size", "volume", "quota", "note"),
+    [
+        (1 << 30, None, 2 << 30, ""),
+        (4 << 30, None, 5 << 30, ""),
+        (7 << 30, None, 8 << 30, "the database file has 7.0 GiB, and the largest quota that fits is 8.0 GiB"),
+        (4 << 30, "5GB", 4608 * MIB, "the database file has 4.0 GiB, and the largest quota that fits is 4.5 GiB"),
+    ],
+)
+def test_the_quota_stays_above_the_database_file(size: int, volume: str | None, quota: int, note: str) -> None:
+    found = plan_plan.plan("3.7.3", {}, 3, "4GB", volume_size=volume, db_size=size)
+    assert found["settings"]["quota_backend_bytes"] == quota
+    assert flag(found, "quota_backend_bytes")["reason"].startswith("the database file has") == (size > 1 << 30)
+    assert found["notes"][0].startswith(note)
+
+
+@pytest.mark.parametrize(
+    ("size", "pinned", "volume", "text"),
+    [
+        (8 << 30, {}, None, "the database file has 8.0 GiB today, the quota is 8.0 GiB"),
+        (8 << 30, {}, "50GB", "the database file has 8.0 GiB today, the quota is 8.0 GiB"),
+        (3 << 30, {}, "3GB", "the database file has 3.0 GiB today, a volume of 3.0 GiB has room for 2.7 GiB"),
+        (3 << 30, {"quota_backend_bytes": "2GB"}, None, "What would fit: leave quota_backend_bytes (2.0 GiB)"),
+    ],
+)
+def test_a_database_file_above_the_quota(size: int, pinned: Any, volume: str | None, text: str) -> None:
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan("3.7.3", {}, 3, "4GB", pinned, volume, size)
+    assert text in str(error.value)
+
+
 def test_no_quota_on_a_volume_is_said() -> None:
     found = plan_plan.plan("3.7.3", {}, 3, "4GB", {"quota_backend_bytes": -1}, "10GB")
     assert "without a quota the database may fill the volume of 10.0 GiB: etcd then crashes" in found["notes"]

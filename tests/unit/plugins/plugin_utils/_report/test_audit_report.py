@@ -18,9 +18,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_fil
     as_sarif,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import page_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import MembersPlan
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.planned_flags import planned_lines
 
-PLAN = prepare("3.5.35", {"puts_per_second": 100}, 3, "2GB").plan
+REPORT = prepare("3.5.35", {"puts_per_second": 100}, 3, "2GB")
+PLAN = REPORT.plan
+PLANS = [MembersPlan(("a", "b"), REPORT)]
+NO_PLAN = [MembersPlan(("a", "b"), None, "the budget is too small")]
 MEMBER = {
     "name": "a",
     "id": "1f",
@@ -92,21 +96,21 @@ def test_settings_are_lines_for_the_file_that_has_them_now(process: dict[str, An
 
 
 def test_measured_memory_stands_beside_the_plan() -> None:
-    lines = page_lines(MEASURED, [a_process()], PLAN)
+    lines = page_lines(MEASURED, [a_process()], PLANS)
     assert lines[2].split()[:7] == ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"]
     assert lines[3].split()[:5] == ["b", "-", "50.0", "MiB", "-"]
     assert "  planned settings for a" in lines and not any("for b" in line for line in lines)
 
 
 def test_a_process_that_could_not_be_read_is_named() -> None:
-    lines = page_lines(MEASURED, [a_process(problem="run as root")], PLAN)
+    lines = page_lines(MEASURED, [a_process(problem="run as root")], PLANS)
     assert lines[-1] == "  not read: etcd with PID 9 on host: run as root"
 
 
 def test_without_a_plan_the_rest_is_reported() -> None:
     backup = {"hostname": "a", "directory": "/b", "path": "/b/1.db", "age": 7300, "problem": ""}
     processes = [a_process(), a_process(name="c", problem="run as root")]
-    lines = Audit(MEASURED, [], processes, None, "the budget is too small", [backup]).end_lines()
+    lines = Audit(MEASURED, [], processes, NO_PLAN, [backup]).end_lines()
     assert lines[:3] == ["  no plan: the budget is too small", "", "  measured memory"]
     assert [line.split() for line in lines[3:6]] == [
         ["member", "RssAnon", "peak", "RSS", "limit"],
@@ -125,17 +129,17 @@ def test_the_newest_backup_is_named() -> None:
         {**old, "hostname": "b", "age": 7300},
         {**old, "path": None, "age": None, "problem": "/b cannot be read"},
     )
-    audit = Audit(MEASURED, [], [a_process()], PLAN, backups=[old, new, unread])
+    audit = Audit(MEASURED, [], [a_process()], PLANS, backups=[old, new, unread])
     expected = ["  newest backup: /b/1.db on b, 2 hours old", "  not read on a: /b cannot be read"]
     assert audit.end_lines()[-2:] == expected
     assert json.loads(as_json(audit))["backups"][1]["age"] == 7300
 
 
 def test_the_files_name_the_denials_first() -> None:
-    audit = Audit(MEASURED, [WARNING, DENIAL], [a_process()], PLAN)
+    audit = Audit(MEASURED, [WARNING, DENIAL], [a_process()], PLANS)
     document = json.loads(as_json(audit))
     assert [one["severity"] for one in document["findings"]] == ["deny", "warn"]
-    assert document["plan"]["memory_max"] == PLAN["memory_max"] and document["etcd_workload"] == {"keys": 5}
+    assert document["plans"][0]["memory_max"] == PLAN["memory_max"] and document["etcd_workload"] == {"keys": 5}
     run = json.loads(as_sarif(audit))["runs"][0]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("live/alarm", "error"),
@@ -148,7 +152,8 @@ def test_the_files_name_the_denials_first() -> None:
 
 
 def test_an_audit_without_findings_and_plan_is_written_too() -> None:
-    audit = Audit(MEASURED, [], [], None, "the budget is too small")
-    assert json.loads(as_json(audit))["plan"] is None
+    audit = Audit(MEASURED, [], [], NO_PLAN)
+    [plan] = json.loads(as_json(audit))["plans"]
+    assert (plan["settings"], plan["problem"], plan["members"]) == (None, "the budget is too small", ["a", "b"])
     assert "<p>None.</p>" in as_html(audit, None) and "no plan: the budget is too small" in as_html(audit, None)
     assert json.loads(as_sarif(audit))["runs"][0]["results"] == []
