@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report, prepare, text_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import process_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.kept_settings import kept_settings
 
 Member = Mapping[str, Any]
 Process = Mapping[str, Any]
@@ -109,13 +110,16 @@ def _plan(
     names = tuple(map(member_name, members))
     everyone = measured["members"]
     matched = [process for member in everyone if (process := process_of(member, processes)) is not None]
+    version = min((member["version"] for member in members), key=_numbers)
+    kept = kept_settings(version, measured["etcd_workload"], matched)
     file = max((member["db_size"] or 0 for member in everyone), default=0)
     prepared = partial(
         prepare,
-        min((member["version"] for member in members), key=_numbers),
+        version,
         measured["etcd_workload"],
         len(everyone),
         budget or None,
+        kept.settings,
         volume_size=_smallest_volume(matched),
         unknown_version="newest",
     )
@@ -124,7 +128,8 @@ def _plan(
     except ValueError as error:
         return MembersPlan(names, None, " ".join([str(error), *_defragment_first(prepared, everyone, file)]))
     notes = [] if file else ["no member returned the size of its database: compare it with the quota before you set it"]
-    plan = {**report.plan, "notes": [*notes, *report.plan["notes"]]}
+    shown = {name: value for name, value in report.plan["settings"].items() if name not in kept.hidden}
+    plan = {**report.plan, "settings": shown, "notes": [*notes, *kept.notes, *report.plan["notes"]]}
     return MembersPlan(names, report._replace(plan=plan))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_files import Audit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import (
     MembersPlan,
@@ -153,3 +154,49 @@ def test_one_plan_is_printed_without_a_heading() -> None:
     plans = plan_members(a_cluster(a_member("a")), [], None)
     assert plan_lines(plans)[0].startswith("etcd 3.6.16, 1 member, ")
     assert plan_lines([MembersPlan(("a",), None, "no")]) == ["no plan: no"]
+
+
+@pytest.mark.parametrize("version", ["3.5.35", "3.7.3", "3.9.0"])
+def test_values_above_the_default_limit_are_planned_without_inspection(version: str) -> None:
+    plan = planned(a_cluster(a_member("a", version), value_size=4 << 20, keys=100, puts_per_second=1), [])
+    assert "max_request_bytes" not in plan["settings"]
+    assert plan["estimate"]["workload"]["value_size"] == 4 << 20
+    expected = "the measured values have 4.0 MiB in the mean, above the max-request-bytes of etcd's default (1.5 MiB)"
+    assert any(note.startswith(expected) for note in plan["notes"])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"command": ["etcd", "--name=a", "--max-request-bytes=10485760", "--experimental-memory-mlock"]},
+        {
+            "environment": {"ETCD_NAME": "a", "ETCD_MAX_REQUEST_BYTES": "10485760", "ETCD_MEMORY_MLOCK": "true"},
+            "command": ["etcd"],
+        },
+        {"config_file": "/e.yml", "config": "name: a\nmax-request-bytes: 10485760\nmemory-mlock: True\n"},
+    ],
+)
+def test_the_processes_limit_of_requests_and_locked_memory_are_kept(changed: dict[str, Any]) -> None:
+    cluster = a_cluster(a_member("a"), a_member("b"), value_size=4 << 20, keys=100, puts_per_second=1)
+    processes = [a_process("a", **changed), a_process("b", "--max-request-bytes=2097152")]
+    plan = planned(cluster, processes)
+    assert (plan["settings"]["max_request_bytes"], plan["settings"]["memory_mlock"]) == (10 << 20, True)
+    assert not any("max-request-bytes" in note for note in plan["notes"])
+    # Those that cannot be read say nothing.
+    plan = planned(cluster, [{**process, "problem": "run as root"} for process in processes])
+    assert "max_request_bytes" not in plan["settings"] and "memory_mlock" not in plan["settings"]
+
+
+def test_a_limit_below_the_measured_values_is_left_out() -> None:
+    cluster = a_cluster(a_member("a"), value_size=4 << 20, keys=100, puts_per_second=1)
+    plan = planned(cluster, [a_process("a", "--max-request-bytes=2097152", "--memory-mlock=false")])
+    assert "max_request_bytes" not in plan["settings"] and "memory_mlock" not in plan["settings"]
+    assert any(
+        "above the max-request-bytes that the members' processes have (2.0 MiB)" in note for note in plan["notes"]
+    )
+
+
+def test_unset_or_invalid_limits_are_not_kept() -> None:
+    processes = [a_process("a", "--max-request-bytes=lots")]
+    for chosen in ([a_process("a")], processes):
+        assert "max_request_bytes" not in planned(a_cluster(a_member("a")), chosen)["settings"]
