@@ -100,7 +100,9 @@ cluster:
       type: dict
       sample: {voters: 3, needed: 2, healthy: 3, ok: true}
     alarms:
-      description: Alarms that are set, C(NOSPACE) or C(CORRUPT), each with the member that raised it.
+      description:
+        - Alarms that are set, C(NOSPACE) or C(CORRUPT), each with the member that raised it.
+        - The member is C(an unknown member) if no status could be read. Then only the health check shows the alarm.
       type: list
       elements: dict
       sample: [{member: etcd1, type: NOSPACE}]
@@ -161,6 +163,10 @@ cluster:
           type: int
         downgrade_to:
           description: The minor version that a downgrade is enabled to; empty without one, and for 3.5, which does not tell.
+          type: str
+          version_added: 0.3.0
+        status_error:
+          description: Why it returned no status, for example because the user may not read it; empty if it did.
           type: str
           version_added: 0.3.0
         errors:

@@ -105,7 +105,7 @@ def main() -> None:
             spaces.append(divide_database(member, metrics))
             revisions.append(metrics.newest_revision)
         else:
-            silent.append(f"{member.name or member.id} ({member.health_error or 'no metrics'})")
+            silent.append(f"{member.name or member.id} ({member.status_error or 'no metrics'})")
     if silent:
         module.fail_json(msg=f"not every voting member answers: {', '.join(silent)}; repair that first")
     module.exit_json(

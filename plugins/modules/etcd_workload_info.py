@@ -190,7 +190,7 @@ leader:
   returned: success
   type: str
 alarms:
-  description: The alarms that are set, each with the name of its member.
+  description: The alarms that are set, each with the name of its member; with C(an unknown member) if no member returned its status.
   returned: success
   type: list
   elements: dict

@@ -213,8 +213,12 @@ def describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
         "lag": member.lag,
         "db_quota": member.db_quota or (last.count("quota") if last else None),
         **figures,
-        "problem": member.health_error or reading.problem,
+        "problem": member.health_error or _status_problem(member) or reading.problem,
     }
+
+
+def _status_problem(member: Member) -> str:
+    return f"its status could not be read: {member.status_error}" if member.status_error else ""
 
 
 def summary_lines(result: dict[str, Any]) -> list[str]:

@@ -19,6 +19,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 # The member id of an alarm for the whole cluster.
 _NO_MEMBER = "0"
+# The member of an alarm that only the health check reported, because no member's status could be read.
+UNKNOWN_MEMBER = "an unknown member"
 REMEDY_OF_CORRUPTION = "replace the member that differs (`headroom integrity` on the leader's host names it) with playbooks/replace.yml, or restore a backup"
 
 
@@ -26,7 +28,8 @@ REMEDY_OF_CORRUPTION = "replace the member that differs (`headroom integrity` on
 class Member:
     """One member, from the member list, its own status and a linearizable read through it. Sizes are bytes.
 
-    lag: raft entries that it has not applied yet. downgrade_to: as in Status. Every figure is None if the member returned no status.
+    lag: raft entries that it has not applied yet. downgrade_to: as in Status. Every figure is None if the member returned no status; then
+    status_error says why, also for a healthy member whose status this user may not read.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Member:
     raft_term: int | None = None
     lag: int | None = None
     downgrade_to: str | None = None
+    status_error: str = ""
     errors: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
 
@@ -153,7 +157,8 @@ def assemble_cluster(
             client_urls=entry.client_urls,
             alarms=sorted(alarm.type for alarm in alarms if alarm.member_id == entry.id),
         )
-        members.append(_with_status(member, found, highest) if found else member)
+        missing = replace(member, status_error=health.error or _readable_error(refused.get(url, "")))
+        members.append(_with_status(member, found, highest) if found else missing)
     names = {member.id: member.name for member in members}
     return Cluster(
         id=listed.cluster_id,
@@ -163,8 +168,15 @@ def assemble_cluster(
         alarms=[
             {"member": names.get(alarm.member_id, alarm.member_id), "type": alarm.type}
             for alarm in sorted(alarms, key=lambda alarm: (alarm.type, alarm.member_id))
-        ],
+        ]
+        + _alarms_of_health({alarm.type for alarm in alarms}, statuses, healths),
     )
+
+
+def _alarms_of_health(known: set[str], statuses: dict[str, Status], healths: dict[str, Health]) -> list[dict[str, str]]:
+    """Return the alarms that only members without a status report, by their health. known: the types that statuses report."""
+    reported = {kind for url, health in healths.items() if url not in statuses for kind in health.alarms}
+    return [{"member": UNKNOWN_MEMBER, "type": kind} for kind in sorted(reported - known)]
 
 
 def _with_status(member: Member, status: Status, highest: int) -> Member:

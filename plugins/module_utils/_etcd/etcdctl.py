@@ -84,13 +84,16 @@ class Status:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether a linearizable read through an endpoint succeeded, and if not, the error."""
+    """Whether a linearizable read through an endpoint succeeded, and if not, the error. alarms: types of those set in the cluster."""
 
     healthy: bool
     error: str
+    alarms: tuple[str, ...] = ()
 
 
 NOSPACE, CORRUPT = "NOSPACE", "CORRUPT"
+# etcdctl appends the types, without their members.
+_ACTIVE_ALARMS = "Active Alarm(s)"
 
 
 @dataclass(frozen=True)
@@ -230,16 +233,18 @@ def parse_status(text: str) -> dict[str, Status]:
 def parse_health(text: str) -> dict[str, Health]:
     """Parse ``etcdctl endpoint health -w json``: endpoint to health.
 
-    etcdctl reports every endpoint as unhealthy while any alarm is set. Alarms are reported separately here, and an
-    endpoint whose only error is "Active Alarm(s)" answered a linearizable read, so it counts as healthy.
+    etcdctl reports every endpoint as unhealthy while any alarm of any member is set. Alarms are reported separately here, and
+    an endpoint whose only error is "Active Alarm(s)" answered a linearizable read, so it counts as healthy.
     A learner serves no linearizable reads; its health follows from its status.
     """
     result = {}
     for entry in _list(text, "endpoint health"):
         error = shorten_error(str(entry.get("error", "")))
-        only_alarm = error.startswith("Active Alarm(s)")
+        only_alarm = error.startswith(_ACTIVE_ALARMS)
         result[entry["endpoint"]] = Health(
-            healthy=bool(entry.get("health", False)) or only_alarm, error="" if only_alarm else error
+            healthy=bool(entry.get("health", False)) or only_alarm,
+            error="" if only_alarm else error,
+            alarms=tuple(error[len(_ACTIVE_ALARMS) :].strip(": ").split()) if only_alarm else (),
         )
     return result
 

@@ -80,7 +80,7 @@ def _compare_once(connection: Connection, cluster: Cluster, timeout: float) -> C
 def _answer(connection: Connection, patient: Connection, member: Member, leader: Status) -> Answer:
     """Return the hash of a member at the leader's revision, or why there is none."""
     if not member.endpoint or member.version is None:
-        return member.health_error or "returned no status"
+        return member.status_error or "returned no status"
     deadline = time.monotonic() + _CATCH_UP
     status = _status(connection, member)
     while status is not None and status.raft_applied_index < leader.raft_applied_index:

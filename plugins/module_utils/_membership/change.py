@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import UNKNOWN_MEMBER, Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 
 
@@ -177,9 +177,9 @@ def voter_endpoints(cluster: Cluster) -> list[str]:
 def orphaned_alarms(cluster: Cluster) -> bool:
     """Return whether all active alarms belong to removed members, so that all of them may be disarmed.
 
-    CORRUPT makes every member refuse writes, also after the corrupt one was removed.
+    CORRUPT makes every member refuse writes, also after the corrupt one was removed. An alarm of an unknown member may be that of a current one.
     """
-    known = {text for member in cluster.members for text in (member.name, member.id)}
+    known = {UNKNOWN_MEMBER, *(text for member in cluster.members for text in (member.name, member.id))}
     return bool(cluster.alarms) and not any(alarm["member"] in known for alarm in cluster.alarms)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import UNKNOWN_MEMBER
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import CORRUPT, NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, space
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
@@ -276,6 +277,9 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> lis
         for member in view["members"]
         if member["id"] not in going
         for kind in member["alarms"]
+    ]
+    alarms += [
+        (alarm["member"], alarm["type"]) for alarm in view.get("alarms", []) if alarm["member"] == UNKNOWN_MEMBER
     ]
     full = sorted(name for name, kind in alarms if kind == NOSPACE)
     corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)

@@ -36,3 +36,9 @@ def test_metrics_stand_in_for_a_status_that_was_denied(
     page: Scrape | None, status: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
     assert described(page, **status) == expected
+
+
+def test_a_status_that_was_denied_is_the_members_problem() -> None:
+    member = Member("a", "1f", "follower", True, "", "https://a:2379", [], [], status_error="permission denied")
+    found = describe_member(member, MemberReading("a", False, PAGE, None))
+    assert (found["healthy"], found["problem"]) == (True, "its status could not be read: permission denied")

@@ -74,6 +74,40 @@ def test_alarms_name_the_member() -> None:
     assert found.members[0].alarms == ["NOSPACE"]
 
 
+def health_with(*alarms: str) -> str:
+    """Return what ``etcdctl endpoint health -w json`` prints while alarms are set."""
+    urls = [member.client_urls[0] for member in etcdctl.parse_members(captured("3.6")["members"]["stdout"]).members]
+    error = f"Active Alarm(s): {' '.join(alarms)} "
+    return json.dumps([{"endpoint": url, "health": False, "took": "3ms", "error": error} for url in urls])
+
+
+def test_alarms_are_reported_if_the_status_is_denied() -> None:
+    listed = etcdctl.parse_members(captured("3.6")["members"]["stdout"])
+    targets = {member.id: member.client_urls[0] for member in listed.members}
+    healths = etcdctl.parse_health(health_with("NOSPACE", "CORRUPT"))
+    denied = dict.fromkeys(targets.values(), "etcdserver: permission denied")
+    found = etcd_cluster.assemble_cluster(listed, targets, {}, healths, denied)
+    assert found.alarms == [{"member": "an unknown member", "type": kind} for kind in ("CORRUPT", "NOSPACE")]
+    assert [(one.healthy, one.health_error, one.status_error, one.alarms) for one in found.members] == [
+        (True, "", "etcdserver: permission denied", [])
+    ] * 3
+    assert "CORRUPT is set for an unknown member" in found.corruption
+
+
+def test_a_status_attributes_the_alarms_of_members_that_returned_none() -> None:
+    listed = etcdctl.parse_members(captured("3.6")["members"]["stdout"])
+    targets = {member.id: member.client_urls[0] for member in listed.members}
+    first, *_others = etcdctl.parse_status(captured("3.6")["status"]["stdout"]).items()
+    url, status = first
+    alarmed = {url: replace(status, errors=[f"memberID:{int(status.member_id, 16)} alarm:NOSPACE"])}
+    healths = etcdctl.parse_health(health_with("NOSPACE"))
+    found = etcd_cluster.assemble_cluster(listed, targets, alarmed, healths, {})
+    assert [alarm["type"] for alarm in found.alarms] == ["NOSPACE"] and found.alarms[0]["member"] in {"m0", "m1", "m2"}
+    # An alarm that was disarmed between the two requests: all statuses are newer than the health, or as old.
+    statuses = etcdctl.parse_status(captured("3.6")["status"]["stdout"])
+    assert etcd_cluster.assemble_cluster(listed, targets, statuses, healths, {}).alarms == []
+
+
 def test_learners_do_not_count() -> None:
     listed = etcdctl.parse_members(captured("3.7")["members with a learner"]["stdout"])
     found = etcd_cluster.assemble_cluster(listed, dict.fromkeys((item.id for item in listed.members), ""), {}, {}, {})

@@ -92,7 +92,7 @@ def test_parse_health(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_alarm_does_not_make_a_member_unhealthy(version: str) -> None:
     found = etcdctl.parse_health(answer(version, "health with an alarm").stdout)
-    assert next(iter(found.values())) == etcdctl.Health(healthy=True, error="")
+    assert next(iter(found.values())) == etcdctl.Health(healthy=True, error="", alarms=("NOSPACE",))
     status = next(iter(etcdctl.parse_status(answer(version, "status with an alarm").stdout).values()))
     assert etcdctl.parse_alarms(status.errors) == [etcdctl.Alarm(member_id=status.member_id, type="NOSPACE")]
 

@@ -165,4 +165,7 @@ def test_alarms_of_removed_members_only_may_be_disarmed():
     left = [{"member": "id-n9", "type": "CORRUPT"}]
     assert membership_change.orphaned_alarms(replace(THREE, alarms=left))
     assert not membership_change.orphaned_alarms(replace(THREE, alarms=[*left, *FULL]))
+    # Without any status, the alarm of a current member looks like this.
+    unknown = [{"member": "an unknown member", "type": "NOSPACE"}]
+    assert not membership_change.orphaned_alarms(replace(THREE, alarms=unknown))
     assert not membership_change.orphaned_alarms(replace(THREE, alarms=[{"member": "id-n2", "type": "CORRUPT"}]))

@@ -68,6 +68,13 @@ def own(*names):
     return [host(name, data=f"id-{name}") for name in names]
 
 
+def test_an_alarm_of_an_unknown_member_prevents_a_change():
+    found = view(LEADER, member("n2"), member("n3"))
+    found["alarms"] = [{"member": "an unknown member", "type": "NOSPACE"}]
+    planned = membership_plan.plan(found, [*own("n1", "n2", "n3"), host("n4"), host("n5")], Request(), "cluster c")
+    assert any("the alarm NOSPACE is set by an unknown member" in problem for problem in planned.problems)
+
+
 def compared(verdict, *differing, hashes=None, unknown=None):
     hashes = hashes or {name: "bb" if name in differing else "aa" for name in ("n1", "n2", "n3")}
     agreeing = [name for name in hashes if name not in differing] if verdict in ("agree", "differ") else []
