@@ -54,6 +54,7 @@ ARGUMENTS: dict[str, Any] = {
     "comparison": {"type": "dict", "default": {}},
     "processes": {"type": "list", "elements": "dict", "default": []},
     "backups": {"type": "list", "elements": "dict", "default": []},
+    "unread_hosts": {"type": "dict", "default": {}},
     "budget": {"type": "raw"},
     "report": {"type": "str"},
     "output": {"type": "path"},
@@ -84,7 +85,9 @@ class ActionModule(ActionBase):
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
-        audit = Audit(measured, findings, arguments["processes"], plans, arguments["backups"])
+        audit = Audit(
+            measured, findings, arguments["processes"], plans, arguments["backups"], arguments["unread_hosts"]
+        )
         _print(["", *state_lines(measured), "", *audit.end_lines(), ""])
         for level, line in finding_lines(findings, len(measured["members"]), "member"):
             display.display(line, color=COLORS[level])
@@ -95,6 +98,7 @@ class ActionModule(ActionBase):
             "changed": changed,
             "denied": [finding.line for finding in findings if finding.denied],
             "warned": [finding.line for finding in findings if not finding.denied],
+            "unchecked": audit.unchecked(),
         }
         if outcome["denied"]:
             failure = f"the policies deny this cluster: {totals(findings)}, printed above"

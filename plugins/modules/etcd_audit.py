@@ -41,6 +41,12 @@ options:
     type: list
     elements: dict
     default: []
+  unread_hosts:
+    description:
+      - Why M(etcdops.headroom.etcd_process_info) returned no process on a host, by the host's name in the inventory.
+      - RV(unchecked) lists them.
+    type: dict
+    default: {}
   budget:
     description: Memory that a member may use, for the plan. Defaults to the smallest budget without trade-offs.
     type: raw
@@ -100,6 +106,15 @@ warned:
   type: list
   elements: str
   sample: ["version/known_defects: https://10.0.0.11:2379: etcd-1: etcd 3.7.0 has a known defect"]
+unchecked:
+  description:
+    - What could not be checked and why, one line each - hosts and processes that could not be read, processes that match no member, certificates,
+      statuses, metrics and directories of backups.
+    - O(output) has them too, in SARIF as notifications of the run.
+  returned: always
+  type: list
+  elements: str
+  sample: ["etcd with PID 1201 on master-1: its /proc/PID/environ and /proc/PID/root may not be read: run as root (become)"]
 msg:
   description: The number of denials and warnings.
   returned: always

@@ -78,15 +78,19 @@ def fetch_validity(connection: Connection, url: str) -> Validity:
 
 
 def parse_pem(text: str) -> Validity:
-    """Return the validity of the first certificate in a PEM file. Raises CertificateError."""
-    found = _PEM.search(text)
-    if found is None:
+    """Return the time in which all certificates of a PEM file are valid, and the names of the first, which is the server's in a chain.
+
+    Raises CertificateError.
+    """
+    found = []
+    for block in _PEM.findall(text):
+        try:
+            found.append(parse_der(ssl.PEM_cert_to_DER_cert(block)))
+        except ValueError as error:
+            raise CertificateError(f"its certificate {len(found) + 1} cannot be read: {error}") from error
+    if not found:
         raise CertificateError("it contains no certificate in PEM form")
-    try:
-        der = ssl.PEM_cert_to_DER_cert(found[0])
-    except ValueError as error:
-        raise CertificateError(f"it cannot be read: {error}") from error
-    return parse_der(der)
+    return Validity(max(one.not_before for one in found), min(one.not_after for one in found), found[0].names)
 
 
 def parse_der(der: bytes) -> Validity:

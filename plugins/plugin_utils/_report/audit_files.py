@@ -8,13 +8,14 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import Finding
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_page import backup_lines, page_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import MembersPlan, no_plan_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.running import state_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.unchecked import unchecked
 
 ENDINGS = ("json", "sarif", "html")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,17 +27,22 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto } .deny { color
 
 @dataclass(frozen=True)
 class Audit:
-    """The content of an audit. plans: as ``plan_members`` returns them."""
+    """The content of an audit. plans: as ``plan_members`` returns them. hosts: as ``unchecked`` takes them."""
 
     measured: Mapping[str, Any]
     findings: Sequence[Finding]
     processes: Sequence[Mapping[str, Any]]
     plans: Sequence[MembersPlan]
     backups: Sequence[Mapping[str, Any]] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict)
 
     def denials_first(self) -> list[Finding]:
         """Return the findings, those that deny first."""
         return sorted(self.findings, key=lambda finding: (not finding.denied, finding.rule, finding.line))
+
+    def unchecked(self) -> list[str]:
+        """Return what was not checked and why, one line each."""
+        return unchecked(self.measured, self.processes, self.backups, self.hosts)
 
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""
@@ -46,6 +52,7 @@ class Audit:
             *([""] if reasons else []),
             *page_lines(self.measured, self.processes, self.plans),
             *backup_lines(self.backups),
+            *(f"  not checked: {line}" for line in self.unchecked()),
         ]
 
 
@@ -61,6 +68,7 @@ def as_json(audit: Audit) -> str:
         "unknown": measured.get("unknown", []),
         "backups": list(audit.backups),
         "findings": [_entry(finding) for finding in audit.denials_first()],
+        "unchecked": audit.unchecked(),
         "plans": [_plan_entry(one) for one in audit.plans],
     }
     return json.dumps(document, indent=2) + "\n"
@@ -79,7 +87,10 @@ def _entry(finding: Finding) -> dict[str, Any]:
 
 
 def as_sarif(audit: Audit) -> str:
-    """Return the findings as SARIF 2.1.0. They have no file, so their location is the member."""
+    """Return the findings as SARIF 2.1.0. They have no file, so their location is the member.
+
+    What was not checked, and why there is no plan, are notifications of the run.
+    """
     findings = audit.denials_first()
     rules = [{"id": rule} for rule in sorted({finding.rule for finding in findings})]
     results = [
@@ -91,7 +102,17 @@ def as_sarif(audit: Audit) -> str:
         }
         for finding in findings
     ]
-    run = {"tool": {"driver": {"name": "headroom-audit", "rules": rules}}, "results": results}
+    notes = [*no_plan_lines(audit.plans), *(f"not checked: {line}" for line in audit.unchecked())]
+    run = {
+        "tool": {"driver": {"name": "headroom-audit", "rules": rules}},
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [{"level": "warning", "message": {"text": note}} for note in notes],
+            }
+        ],
+        "results": results,
+    }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 

@@ -68,21 +68,10 @@ def page_lines(measured: Mapping[str, Any], processes: Sequence[Process], plans:
     """Return the end of the audit's text."""
     title = "measured and planned memory" if has_plan(plans) else "measured memory"
     lines = [f"  {title}", *table_lines(memory_rows(measured, processes, plans))]
-    lines += setting_lines(measured, processes, plans)
-    return lines + problem_lines(processes)
+    return lines + setting_lines(measured, processes, plans)
 
 
 def backup_lines(backups: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the newest backup on any host, and which directories could not be read."""
+    """Return the newest backup on any host."""
     found = sorted((one["age"], one["path"], one["hostname"]) for one in backups if one["age"] is not None)
-    lines = [f"  newest backup: {path} on {host}, {age // 3600} hours old" for age, path, host in found[:1]]
-    return lines + [f"  not read on {one['hostname']}: {one['problem']}" for one in backups if one["problem"]]
-
-
-def problem_lines(processes: Sequence[Process]) -> list[str]:
-    """Return which processes could not be read, and why."""
-    return [
-        f"  not read: etcd with PID {process['pid']} on {process['hostname']}: {process['problem']}"
-        for process in processes
-        if process["problem"]
-    ]
+    return [f"  newest backup: {path} on {host}, {age // 3600} hours old" for age, path, host in found[:1]]

@@ -43,10 +43,19 @@ def test_expiry_and_names_are_those_of_the_certificate(days: int) -> None:
     assert found.names == ["etcd-1", "10.0.0.11", "fd00::1"]
 
 
-def test_the_first_certificate_of_a_file_counts() -> None:
-    text = "".join(certificate(days).public_bytes(Encoding.PEM).decode() for days in (5, 500))
+@pytest.mark.parametrize("order", [(5, 500), (500, 5), (500, 900, 5)])
+def test_of_a_bundle_the_certificate_that_expires_first_counts(order: tuple[int, ...]) -> None:
+    first, *others = (
+        certificate(days, *([] if number else [x509.DNSName("etcd-1")])) for number, days in enumerate(order)
+    )
+    text = "".join(one.public_bytes(Encoding.PEM).decode() for one in (first, *others))
     found = parse_pem("bag attributes\n" + text)
-    assert (found.date(), found.names) == ("2026-01-06", [])
+    assert (found.date(), found.names) == ("2026-01-06", ["etcd-1"])
+    with pytest.raises(CertificateError, match="its certificate 2 cannot be read"):
+        parse_pem(
+            first.public_bytes(Encoding.PEM).decode()
+            + "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----"
+        )
 
 
 @pytest.mark.parametrize(

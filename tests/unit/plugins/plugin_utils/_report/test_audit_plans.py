@@ -25,6 +25,7 @@ def a_member(name: str, version: str | None = "3.6.16", **changed: Any) -> dict[
         "name": name,
         "id": f"1{name}",
         "version": version,
+        "healthy": True,
         "client_urls": [f"https://{name}:2379"],
         "db_size": 4_300_000_000,
         "db_size_in_use": 4_000_000_000,

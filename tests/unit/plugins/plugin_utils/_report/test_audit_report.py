@@ -37,6 +37,7 @@ MEMBER = {
     "db_size_in_use": 1 << 20,
     "db_quota": 2 << 30,
     "resident_memory": 50 << 20,
+    "problem": "",
 }
 MEASURED = {"members": [MEMBER, {**MEMBER, "name": "b"}], "leader": "a", "alarms": [], "etcd_workload": {"keys": 5}}
 DENIAL = Finding(True, "live/alarm", ("a",), "live/alarm: a: <NOSPACE> is set")
@@ -53,6 +54,7 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
         "environment": {},
         "config_file": "",
         "problem": "",
+        "certificates": [],
         "pid": 9,
         "hostname": "host",
         "supervisor": {"kind": kind, "unit": "etcd.service", "container": "1f", "engine": "docker"},
@@ -102,24 +104,19 @@ def test_measured_memory_stands_beside_the_plan() -> None:
     assert "  planned settings for a" in lines and not any("for b" in line for line in lines)
 
 
-def test_a_process_that_could_not_be_read_is_named() -> None:
-    lines = page_lines(MEASURED, [a_process(problem="run as root")], PLANS)
-    assert lines[-1] == "  not read: etcd with PID 9 on host: run as root"
-
-
 def test_without_a_plan_the_rest_is_reported() -> None:
     backup = {"hostname": "a", "directory": "/b", "path": "/b/1.db", "age": 7300, "problem": ""}
-    processes = [a_process(), a_process(name="c", problem="run as root")]
+    processes = [a_process(), a_process(problem="run as root", name="b")]
     lines = Audit(MEASURED, [], processes, NO_PLAN, [backup]).end_lines()
     assert lines[:3] == ["  no plan: the budget is too small", "", "  measured memory"]
     assert [line.split() for line in lines[3:6]] == [
         ["member", "RssAnon", "peak", "RSS", "limit"],
         ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"],
-        ["b", "-", "50.0", "MiB", "-"],
+        ["b", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"],
     ]
     assert lines[6:] == [
-        "  not read: etcd with PID 9 on host: run as root",
         "  newest backup: /b/1.db on a, 2 hours old",
+        "  not checked: etcd with PID 9 on host: run as root",
     ]
 
 
@@ -130,7 +127,7 @@ def test_the_newest_backup_is_named() -> None:
         {**old, "path": None, "age": None, "problem": "/b cannot be read"},
     )
     audit = Audit(MEASURED, [], [a_process()], PLANS, backups=[old, new, unread])
-    expected = ["  newest backup: /b/1.db on b, 2 hours old", "  not read on a: /b cannot be read"]
+    expected = ["  newest backup: /b/1.db on b, 2 hours old", "  not checked: a: /b cannot be read"]
     assert audit.end_lines()[-2:] == expected
     assert json.loads(as_json(audit))["backups"][1]["age"] == 7300
 
