@@ -6,25 +6,28 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.config_text import (
+    HIDDEN,
+    SECRET,
+    config_settings,
+    hide,
+    hide_secrets,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import (
     read_text,
     read_text_below,
     resolve_below,
 )
 
-HIDDEN = "***"
 # Read only the beginning, because the file may be of any size.
 MAX_FILE = 1 << 20
 _GO = ("GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS")
-_SECRET = re.compile(r"passw|secret", re.IGNORECASE)
-# User and password in a URL.
-_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
-_LINE = re.compile(r"^(\s*)([A-Za-z][\w-]*)\s*:[ \t]*(.*?)\s*$")
-# Sections of the config file → what precedes the flag's name.
-_SECTIONS = {"client-transport-security": "", "peer-transport-security": "peer-"}
+# Without any of these, the config file was not understood: no member runs without them.
+_IDENTITY = (
+    "name", "advertise-client-urls", "listen-client-urls", "initial-advertise-peer-urls", "listen-peer-urls", "initial-cluster",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def read_process_settings(folder: str) -> ProcessSettings:
     for entry in read_text(f"{folder}/environ", MAX_FILE).split("\0"):
         name, _equals, value = entry.partition("=")
         if name.startswith("ETCD_") or name in _GO:
-            environment[name] = HIDDEN if _SECRET.search(name) else hide(value)
+            environment[name] = HIDDEN if SECRET.search(name) else hide(value)
     try:
         cwd = os.readlink(f"{folder}/cwd")
     except OSError:
@@ -79,8 +82,19 @@ def read_process_settings(folder: str) -> ProcessSettings:
     if not config:
         return settings
     text = settings.read(config)
-    problem = "" if text else f"its config file {config} cannot be read"
-    return ProcessSettings(folder, words, environment, cwd, readable, config, hide_lines(text), problem)
+    return ProcessSettings(
+        folder, words, environment, cwd, readable, config, hide_secrets(text), _config_problem(config, text)
+    )
+
+
+def _config_problem(path: str, text: str) -> str:
+    """Return why the settings of a config file are not known, empty if they are."""
+    if not text:
+        return f"its config file {path} cannot be read"
+    found = config_settings(text)
+    if any(flag in found for flag in _IDENTITY):
+        return ""
+    return f"its config file {path} has no name and no URL that the audit can read: write them as plain YAML, one setting a line, or as JSON"
 
 
 def flag_value(words: list[str], flag: str) -> str:
@@ -95,52 +109,15 @@ def flag_value(words: list[str], flag: str) -> str:
     return value
 
 
-def config_settings(text: str) -> dict[str, str]:
-    """Return the plain settings of a config file by the names of their flags. Lists and unknown sections are left out."""
-    found = {}
-    section: str | None = ""
-    for line in text.splitlines():
-        matched = _LINE.match(line)
-        if matched is None:
-            continue
-        indent, key, value = matched.groups()
-        value = re.sub(r"\s+#.*$", "", value).strip("'\"")
-        if not indent:
-            section = _SECTIONS.get(key) if not value else ""
-            prefix: str | None = ""
-        else:
-            prefix = section
-        if value and prefix is not None:
-            found[prefix + key] = value
-    return found
-
-
-def hide(text: str) -> str:
-    """Replace user and password of a URL."""
-    return _LOGIN.sub(f"{HIDDEN}@", text)
-
-
-def hide_lines(text: str) -> str:
-    """Replace the passwords of a config file. Quoted, because YAML reads a plain asterisk as an alias."""
-    return "\n".join(
-        re.sub(r":.*", f': "{HIDDEN}"', line, count=1) if _is_secret(line) else hide(line) for line in text.splitlines()
-    )
-
-
-def _is_secret(line: str) -> bool:
-    matched = _LINE.match(line)
-    return bool(matched and matched[3] and _SECRET.search(matched[2]))
-
-
 def _hide_values(words: list[str]) -> list[str]:
     """Replace the values of flags such as --discovery-password."""
     found: list[str] = []
     for word in words:
         name, equals, _value = word.partition("=")
         before = found[-1] if found else ""
-        if name.startswith("-") and _SECRET.search(name) and equals:
+        if name.startswith("-") and SECRET.search(name) and equals:
             found.append(f"{name}={HIDDEN}")
-        elif before.startswith("-") and "=" not in before and _SECRET.search(before):
+        elif before.startswith("-") and "=" not in before and SECRET.search(before):
             found.append(HIDDEN)
         else:
             found.append(word)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.process_settings import (
-    config_settings,
     flag_value,
     read_process_settings,
 )
@@ -72,6 +71,23 @@ def test_a_config_file_that_is_gone_is_a_problem(folder: Path) -> None:
     assert read_process_settings(str(folder)).problem == "its config file /etc/etcd.yml cannot be read"
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"name": "m1"}', ""),
+        ("listen-peer-urls: http://a:2380\n", ""),
+        ("# only a comment\n", "has no name and no URL"),
+        ("- name: m1\n", "has no name and no URL"),
+        ("{name: m1,\n data-dir: /d}\n", "has no name and no URL"),
+    ],
+)
+def test_a_config_file_that_is_not_understood_is_a_problem(folder: Path, text: str, problem: str) -> None:
+    (folder / "root" / "etc" / "etcd.yml").write_text(text)
+    start(folder, ["etcd", "--config-file=/etc/etcd.yml"], {})
+    found = read_process_settings(str(folder))
+    assert problem in found.problem and bool(problem) == bool(found.problem)
+
+
 def test_a_process_that_is_gone_is_empty(tmp_path: Path) -> None:
     found = read_process_settings(str(tmp_path / "nothing"))
     assert (found.words, found.environment, found.readable) == ([], {}, False)
@@ -90,11 +106,6 @@ def test_a_process_that_is_gone_is_empty(tmp_path: Path) -> None:
 )
 def test_the_last_value_of_a_flag_counts(words: list[str], value: str) -> None:
     assert flag_value(words, "name") == value
-
-
-@pytest.mark.parametrize("text", ["", "- a\n- b\n", "\0\0", "name:\n", "{json: 1}"])
-def test_text_that_has_no_settings_gives_none(text: str) -> None:
-    assert config_settings(text) == {}
 
 
 def test_links_of_a_container_lead_nowhere_outside_it(folder: Path) -> None:
