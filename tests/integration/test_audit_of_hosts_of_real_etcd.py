@@ -79,7 +79,8 @@ def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: 
     assert "planned settings for m0" in done.stdout and "etcd's command line in" in done.stdout, done.stdout
     written = json.loads((tmp_path / "audit.json").read_text())
     assert "durability/unsafe_no_fsync" in {finding["rule"] for finding in written["findings"]}
-    assert written["plan"]["settings"]["snapshot_count"] > 0
+    assert written["plans"][0]["settings"]["snapshot_count"] > 0
+    assert any(line.startswith("gone: ") for line in written["unchecked"]) and "  not checked: gone: " in done.stdout
 
 
 def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path, inventory: Path) -> None:

@@ -216,10 +216,13 @@ def test_a_cluster_without_a_plan_is_judged(tmp_path: Path) -> None:
         wait_for_leader(members[:2])
         done = audit(members[0].endpoint, etcd_memory_budget="50MB", report=str(report), output=str(output))
     assert done.returncode == 2 and "live/unhealthy" in rules(done), done.stdout + done.stderr
-    assert re.search(r"no plan: .*50\.0 MiB", done.stdout), done.stdout
+    assert re.search(r"no plan for m0, m1: .*50\.0 MiB", done.stdout), done.stdout
+    assert re.search(r"no plan for m2: the release could not be read", done.stdout), done.stdout
     assert "etcd cluster: 2 of 3 members healthy" in done.stdout and "measured memory" in done.stdout
     assert f"report: {report}, not written" in done.stdout and not report.exists()
-    assert json.loads(output.read_text())["plan"] is None
+    plan, unknown = json.loads(output.read_text())["plans"]
+    assert plan["settings"] is None and "50.0 MiB" in plan["problem"]
+    assert (unknown["members"], unknown["settings"]) == (["m2"], None)
 
 
 @pytest.mark.parametrize(
