@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.process_settings import ProcessSettings
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
+    CONSTANTS_HIGH,
     ESTIMATE_SETTINGS,
     SETTINGS,
     WORKLOAD,
@@ -34,7 +35,7 @@ class KeptSettings:
 def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence[Mapping[str, Any]]) -> KeptSettings:
     """Return the settings that a plan for running members keeps.
 
-    max_request_bytes is the largest of the members' processes. If the measured values are larger, which proves that etcd accepts
+    max_request_bytes is the largest of the members' processes. If the measured puts are larger, which proves that etcd accepts
     them, the plan assumes the measured size and leaves the setting out. processes: of the members, as etcd_process_info returns them.
     """
     read = [_settings(process) for process in processes if not process["problem"]]
@@ -42,17 +43,24 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
     sizes = [size for settings in read for size in _request_sizes(settings)]
     if sizes:
         kept[_REQUEST] = max(sizes)
-    value_size = workload.get("value_size", WORKLOAD["value_size"]["default"])
+    put = _put_size(workload)
     limit = max(sizes) if sizes else _default(version)
-    if value_size <= limit:
+    if put <= limit:
         return KeptSettings(kept)
-    measured, known = format_sizes_distinctly(value_size, limit)
+    measured, known = format_sizes_distinctly(put, limit)
     origin = "that the members' processes have" if sizes else "of etcd's default"
     note = (
-        f"the measured values have {measured} in the mean, above the max-request-bytes {origin} ({known}): the plan "
+        f"the measured puts have {measured} in the mean, above the max-request-bytes {origin} ({known}): the plan "
         f"leaves max-request-bytes out; keep what accepted them"
     )
-    return KeptSettings({**kept, _REQUEST: min(value_size, ESTIMATE_SETTINGS[_REQUEST]["max"])}, (_REQUEST,), [note])
+    return KeptSettings({**kept, _REQUEST: min(put, ESTIMATE_SETTINGS[_REQUEST]["max"])}, (_REQUEST,), [note])
+
+
+def _put_size(workload: Mapping[str, Any]) -> int:
+    """Return the bytes of a put that etcd compares with its limit; see largest_value of the model."""
+    value, key = (workload.get(name, WORKLOAD[name]["default"]) for name in ("value_size", "key_size"))
+    framing: int = max(constants.raft_entry_overhead for constants in CONSTANTS_HIGH.values())
+    return int(value) + int(key) + framing
 
 
 def _default(version: str) -> int:
