@@ -21,6 +21,7 @@ SETTINGS = (
     "scheduler",
     "fsync_p99_max_ms",
     "check_seconds",
+    "check_enabled",
 )
 
 

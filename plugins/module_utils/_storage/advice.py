@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, verdict
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, verdict, wal_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import (
     capacity_findings,
     filesystem_or_device,
@@ -88,7 +88,7 @@ def advise(
 
     ``planned`` is the result of volumes.plan_volumes; its problems are included. ``settings`` may have quota (bytes, or with a
     unit; negative or 0: etcd's default), snapshot_count and entry_size (bytes), which give the size of the log, erase,
-    scheduler, fsync_p99_max_ms and check_seconds.
+    scheduler, fsync_p99_max_ms, check_seconds and check_enabled.
     """
     problems, warnings, notes = list(setting_problems(settings)), [], []
     plans = {volume["name"]: volume for volume in planned["volumes"]}
@@ -119,10 +119,14 @@ def advise(
     move = planned["wal_move"]
     if move.get("pending"):
         notes.append(f"the write-ahead log moves from {move['source']} to {move['target']} during the rolling update.")
+    unused, unmeasured = ("", None) if problems or planned["problems"] else wal_plan.unused_volume(host, volumes, move)
+    if unmeasured and settings.get("check_enabled", True):
+        warnings.append(unmeasured)
     notes += virtual_disk_notes(usable, host)
     return {
         "problems": [*planned["problems"], *problems, *scheduler["problems"]],
         "warnings": warnings,
         "notes": [*notes, *scheduler["notes"]],
+        "unused_volume": unused,
         "scheduler": {"rules": scheduler["rules"], "pending": scheduler["pending"]},
     }

@@ -9,8 +9,10 @@ may have written to the new folder since, and the old log is outdated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import filesystem_or_device
 
 
 def _target(data_dir: str, wal_dir: str) -> str:
@@ -38,6 +40,30 @@ def pending_wal_move(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> di
     unlinked = left[0] != target and left[0] not in links
     # The link is missing if the move was interrupted before its last step; a running member shows that it was not.
     return {"source": left[0], "target": target, "pending": unlinked and not _runs(host)}
+
+
+def unused_volume(
+    host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]], move: Mapping[str, Any]
+) -> tuple[str, str | None]:
+    """Return the name of the volume to which the member's log has yet to move, and whose disk nothing of the member uses; else empty.
+
+    ``move`` is the result of pending_wal_move. The second value is a warning if the volume's disk may be one that the member uses: to measure
+    it would load the member's disk, on all hosts at once. A disk that the kernel does not show counts as used.
+    """
+    known = {volume["name"]: {**filesystem_or_device(volume, host), **volume} for volume in volumes}
+    if not move.get("pending") or "wal" not in known or move["target"] in host["member"]["wal_dirs"]:
+        return "", None
+    data, new = known["data"], known["wal"]
+    used, own = ({disk["name"] for disk in facts.get("disks", [])} for facts in (data, new))
+    # The disk of a log that is elsewhere is not known.
+    separate = used and own and not used & own and move["source"].startswith(f"{data['directory']}/")
+    if separate and data["number"] != new["number"]:
+        return "wal", None
+    shared = f"it is on the same disk as {data['mount']}, {', '.join(sorted(used & own))}"
+    return "", (
+        f"{new['mount']} was not measured, because {shared if used & own else 'the member may already use its disk'}: the load "
+        "could cost the member its leadership. etcd_disk_live_info reads the latencies of the member's own writes."
+    )
 
 
 def _runs(host: Mapping[str, Any]) -> bool:

@@ -28,14 +28,14 @@ def measured(
     data: dict[str, Any] | None,
     wal: dict[str, Any] | None,
     accepted: bool = False,
-    **plan: Any,
+    unused: str = "",
 ) -> tuple[list[str], list[bool]]:
     """Return the volumes that the role passes to etcd_disk_check, and of each whether the module may only use its record."""
     loader = DataLoader()
     given = {
         **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
         "etcd_storage_accept_slow_disk": accepted,
-        "etcd_storage_plan": {"wal_move": {}, **plan},
+        "etcd_storage_plan": {"unused_volume": unused},
         "etcd_host_wal_dir": f"{WAL}/member/wal",
         "etcd_host_facts": {
             "member": {"present": present},
@@ -83,3 +83,8 @@ def test_volumes_without_a_member_are_measured_every_30_days(
     data: dict[str, Any] | None, wal: dict[str, Any] | None, names: list[str]
 ) -> None:
     assert measured(False, "inactive", data, wal) == (names, [False] * len(names))
+
+
+def test_a_new_volume_on_a_disk_of_its_own_is_measured_while_the_member_runs() -> None:
+    assert measured(True, "active", None, None, unused="wal") == (["wal"], [False])
+    assert measured(True, "active", record(1, "fail"), record(1), unused="wal") == (["data"], [True])

@@ -29,6 +29,7 @@ def test_it_passes_on_what_the_core_decides() -> None:
         "wal_move": {},
         "warnings": [],
         "notes": [],
+        "unused_volume": "",
         "scheduler": {"rules": "", "pending": []},
     }
 

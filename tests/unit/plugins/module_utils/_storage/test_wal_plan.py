@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes, wal_plan
 
 DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
 
@@ -95,3 +95,70 @@ def test_running_member_does_not_stop_for_a_missing_link() -> None:
     member = {"present": True, "db_size": 1, "wal_dirs": [OWN_LOG], "wal_asides": [DATA_LOG]}
     host = {"member": member, "unit": {"active_state": "active"}}
     assert volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["wal_move"] == MOVED
+
+
+def a_filesystem(number: str, *disks: str) -> dict[str, Any]:
+    return {"number": number, "disks": [{"name": name} for name in disks]}
+
+
+def volumes_on(data: dict[str, Any], wal: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a host whose log is below its data, and the volumes: the data without a device, and a new device for the log."""
+    host = {
+        "member": {"wal_dirs": [DATA_LOG]},
+        "devices": {"/dev/vdc": wal},
+        "mounts": {"/var/lib/etcd": data, "/var/lib/etcd-wal": wal},
+    }
+    asked = [
+        {"name": "data", "device": "", "mount": "/var/lib/etcd", "directory": "/var/lib/etcd/data"},
+        {"name": "wal", "device": "/dev/vdc", "mount": "/var/lib/etcd-wal", "directory": "/var/lib/etcd-wal/member"},
+    ]
+    return host, asked
+
+
+MOVES = {"source": DATA_LOG, "target": OWN_LOG, "pending": True}
+
+
+@pytest.mark.parametrize(
+    ("data", "wal", "warning"),
+    [
+        (a_filesystem("254:16", "vdb"), a_filesystem("254:32", "vdc"), None),
+        (a_filesystem("253:0", "vda", "vdb"), a_filesystem("254:32", "vdc"), None),
+        # Two partitions of one disk, and two logical volumes that share a disk.
+        (a_filesystem("254:17", "vdb"), a_filesystem("254:18", "vdb"), "on the same disk as /var/lib/etcd, vdb"),
+        (a_filesystem("253:0", "vda", "vdb"), a_filesystem("253:1", "vdb"), "on the same disk as /var/lib/etcd, vdb"),
+        # btrfs, ZFS and network filesystems.
+        (a_filesystem("0:31"), a_filesystem("0:31"), "the member may already use its disk"),
+        (a_filesystem("0:31"), a_filesystem("254:32", "vdc"), "the member may already use its disk"),
+    ],
+)
+def test_new_volume_is_unused_only_on_a_disk_of_its_own(
+    data: dict[str, Any], wal: dict[str, Any], warning: str | None
+) -> None:
+    host, asked = volumes_on(data, wal)
+    name, found = wal_plan.unused_volume(host, asked, MOVES)
+    assert name == ("" if warning else "wal")
+    assert (found is None) if warning is None else (warning in str(found))
+    # A log dir on the member's own filesystem.
+    asked[1]["device"] = ""
+    assert (
+        wal_plan.unused_volume({**host, "mounts": {"/var/lib/etcd": data, "/var/lib/etcd-wal": data}}, asked, MOVES)[0]
+        == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("move", "logs"),
+    [
+        ({}, [OWN_LOG]),
+        (MOVED, [OWN_LOG]),
+        # Interrupted after the log arrived: it is in use as soon as the member starts.
+        (MOVES, [OWN_LOG]),
+        # The log moves from a third disk, which is not known.
+        ({**MOVES, "source": "/srv/log/wal"}, ["/srv/log/wal"]),
+    ],
+)
+def test_volume_that_is_in_use(move: dict[str, Any], logs: list[str]) -> None:
+    host, asked = volumes_on(a_filesystem("254:16", "vdb"), a_filesystem("254:32", "vdc"))
+    host["member"]["wal_dirs"] = logs
+    assert wal_plan.unused_volume(host, asked, move)[0] == ""
+    assert wal_plan.unused_volume(host, asked[:1], move)[0] == ""
