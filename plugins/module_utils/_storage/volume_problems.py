@@ -134,6 +134,11 @@ def mount_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], number: s
 
 def setting_problem(volume: Mapping[str, Any]) -> str | None:
     """Return which setting is invalid for any device, None if none is."""
+    if not volume["directory"]:
+        return (
+            f"etcd_storage_{volume['name']}_device is {volume['device']}, but etcd_{volume['name']}_dir is empty: remove "
+            f"etcd_{volume['name']}_dir, so that the log is on that device, or remove etcd_storage_{volume['name']}_device."
+        )
     if not _is_below(volume["directory"], volume["mount"]):
         return (
             f"{volume['directory']}, etcd's own directory, is not below the mount point {volume['mount']}: etcd could write "

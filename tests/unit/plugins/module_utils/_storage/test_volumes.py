@@ -220,6 +220,10 @@ def test_one_device_under_two_names_is_refused() -> None:
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
         ({"options": ["noatime", "nobarrier"]}, "acknowledged writes would be lost in a power failure"),
         ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
+        (
+            {"name": "wal", "directory": ""},
+            "etcd_storage_wal_device is /dev/vdb, but etcd_wal_dir is empty: remove etcd_wal_dir, so that the log is on that",
+        ),
         ({"min_size": "much"}, "etcd_storage_data_min_size is 'much', which is not a valid size"),
     ],
 )
