@@ -10,6 +10,7 @@ Pure: ``device`` and ``mount`` are what etcd_host_info returned, ``volume`` is a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,16 @@ REFUSED_OPTIONS = {
     "norecovery": "a filesystem that was not unmounted would be mounted without recovery",
     "noload": "a filesystem that was not unmounted would be mounted without recovery",
 }
+
+
+def mount_options(given: object) -> list[str]:
+    """Return mount options as a list of single options: from a text as in fstab, or from a list, whose items may also be such texts.
+
+    Without any, ``defaults``, because fstab needs a word in that column.
+    """
+    items = given if isinstance(given, (list, tuple)) else [given or ""]
+    words = [option for item in items for option in re.split(r"[,\s]+", str(item)) if option]
+    return words or ["defaults"]
 
 
 def _is_below(path: str, folder: str) -> bool:

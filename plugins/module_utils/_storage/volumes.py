@@ -78,7 +78,7 @@ def plan_volumes(
     """Plan the volumes and return all problems that forbid the plan.
 
     ``host`` is the result of etcd_host_info for each volume's device and mount point. Each volume has name, device (empty:
-    format and mount nothing), mount, directory, label, fstype, options (list) and min_size (bytes, or with a unit). ``erase``
+    format and mount nothing), mount, directory, label, fstype, options (list, or a text as in fstab) and min_size (bytes, or with a unit). ``erase``
     names devices whose content may be destroyed. With ``restoring``, the member's log does not matter, because a restore replaces it.
     Returns ``problems`` (sentences); ``volumes``, those with a device and without problems, with format, grow, attach and
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
@@ -88,7 +88,8 @@ def plan_volumes(
     planned = []
     devices: dict[str, str] = {}
     points: dict[str, str] = {}
-    for volume in volumes:
+    for given in volumes:
+        volume = {**given, "options": volume_problems.mount_options(given["options"])}
         name, point = volume["name"], volume["mount"]
         problem = volume_problems.setting_problem(volume)
         if point in points:

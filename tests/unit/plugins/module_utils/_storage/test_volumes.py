@@ -219,6 +219,9 @@ def test_one_device_under_two_names_is_refused() -> None:
         ),
         ({"directory": "/var/lib/etcd-data"}, "is not below the mount point"),
         ({"options": ["noatime", "nobarrier"]}, "acknowledged writes would be lost in a power failure"),
+        ({"options": ["noatime,nobarrier"]}, "etcd_storage_mount_options has nobarrier"),
+        ({"options": ["noatime, noauto"]}, "etcd_storage_mount_options has noauto"),
+        ({"options": "noatime,ro"}, "etcd_storage_mount_options has ro"),
         ({"options": ["ro"]}, "etcd_storage_mount_options has ro: etcd could not write"),
         (
             {"name": "wal", "directory": ""},
@@ -344,3 +347,27 @@ def test_device_name_in_fstab(device: str, uuid: str | None, entry: str | None, 
 def test_xfs_options() -> None:
     (volume,) = plan_for(a_device(), a_mount(), fstype="xfs")["volumes"]
     assert (volume["mkfs_options"], volume["passno"]) == ("-L etcd-data", "0")
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        (["noatime", "nofail"], ["noatime", "nofail"]),
+        ("noatime,nofail", ["noatime", "nofail"]),
+        ("noatime, nofail", ["noatime", "nofail"]),
+        (["noatime,nofail", " discard "], ["noatime", "nofail", "discard"]),
+        # An empty column of fstab would shift the ones after it.
+        ([], ["defaults"]),
+        ("", ["defaults"]),
+        (None, ["defaults"]),
+        ([""], ["defaults"]),
+    ],
+)
+def test_mount_options_as_fstab_has_them(given: Any, options: list[str]) -> None:
+    (volume,) = plan_for(a_device(), a_mount(), options=given)["volumes"]
+    assert volume["options"] == options
+    # The next run finds what the role wrote.
+    entry = {"source": "UUID=5c14", "fstype": "ext4", "options": ",".join(options), "passno": "2"}
+    found = ours(mounted_at=["/var/lib/etcd"], busy=True)
+    (volume,) = plan_for(found, mounted(fstab=entry), options=given)["volumes"]
+    assert volume["attach"] is False
