@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import ERASED_MARK
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, volume_problems, wal_plan
 
 # mkfs.xfs refuses less than 300 MiB since xfsprogs 5.19.
@@ -53,7 +52,6 @@ def _volume_plan(
     return {
         **volume,
         "erase": erase_list.permitting_entry(device, erase) if has_other_content else None,
-        "erased_mark": ERASED_MARK,
         "format": has_other_content or erase_list.content_of(device) is None,
         "grow": not has_other_content and size is not None and device["size"] - size >= MIN_GROWTH_BYTES,
         "gain": max(0, device["size"] - size) if size is not None and not has_other_content else 0,

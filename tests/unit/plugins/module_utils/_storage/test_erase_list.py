@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import device_content
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, volumes
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, erasure, volumes
 
-PROJECT = Path(__file__).resolve().parents[5]
 BYTES = 64 << 20
 BY_ID = "/dev/disk/by-id/virtio-x"
 CRC_OF_NIBBLES = [
@@ -114,15 +112,6 @@ def plan_with(device: dict[str, Any], erase: list[str]) -> dict[str, Any]:
     )
 
 
-def erase_as_the_role(path: Path) -> None:
-    """Run the role's command on a device."""
-    tasks = yaml.safe_load((PROJECT / "roles/etcd_storage/tasks/volumes.yml").read_text(encoding="utf-8"))
-    (command,) = [
-        task["ansible.builtin.command"]["argv"] for task in tasks if task["name"].startswith("Erase the devices")
-    ]
-    subprocess.run([*command[:4], path, device_content.ERASED_MARK], check=True, stdout=subprocess.DEVNULL)
-
-
 CONTENTS = [
     (luks(), "crypto_LUKS encrypted volume", "UUID=0d7e4f3a-0000-4000-8000-000000000001 crypto_LUKS"),
     (
@@ -179,7 +168,7 @@ def test_interrupted_erasure_is_finished_without_an_entry(tmp_path: Path) -> Non
     facts = {**device, **device_content.content_facts(str(path), host_facts.run)}
     entry = f"UUID={facts['uuid']}"
     assert plan_with(facts, [entry])["volumes"][0]["erase"] == entry
-    erase_as_the_role(path)
+    assert erasure.erase_device(str(path), entry) == "ext4"
     after = {**device, **device_content.content_facts(str(path), host_facts.run)}
     assert after["nonzero_at"] == 0 and after["has_erased_mark"]
     (volume,) = plan_with(after, [entry])["volumes"]
@@ -236,7 +225,8 @@ def test_unsafe_entries_are_refused(tmp_path: Path, entry: str, message: str) ->
 @pytest.mark.parametrize("content", [case[0] for case in CONTENTS])
 def test_erased_device_is_blank_for_the_next_run(tmp_path: Path, content: dict[int, bytes]) -> None:
     path = Path(device_with(tmp_path, content)["resolved"])
-    erase_as_the_role(path)
+    kind = erase_list.content_of(device_content.content_facts(str(path), host_facts.run))
+    assert erasure.erase_device(str(path), f"{BY_ID} {kind}", links=[BY_ID]) == kind
     assert path.stat().st_size == BYTES
     facts = device_content.content_facts(str(path), host_facts.run)
     assert facts["signature"] is None and erase_list.content_of(facts) is None
