@@ -8,10 +8,8 @@ fio's file is always removed; if a run was killed with SIGKILL, the next run rem
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
-import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes i
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals, restore_handlers
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.file_locks import locked_file
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio as storage_fio
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import verdict as storage_verdict
 
@@ -48,9 +47,6 @@ LOCKED_FILES = (
     *("*.wal", "*/*.wal", "member/wal/*.wal", "*/member/wal/*.wal"),
     *("db", "snap/db", "member/snap/db", "*/member/snap/db"),
 )
-
-# Device (hexadecimal) and inode in a line of /proc/locks. etcd's locks have no process id there (-1).
-_LOCK = re.compile(r" ([0-9a-f]+):([0-9a-f]+):(\d+) ")
 
 
 class Volume:
@@ -92,30 +88,6 @@ class Volume:
         }
 
 
-def parse_locks(text: str) -> set[tuple[str, int]]:
-    """Return device number (as in mountinfo: "254:16") and inode of each file locked in /proc/locks."""
-    found = (_LOCK.search(line) for line in text.splitlines())
-    return {(f"{int(lock[1], 16)}:{int(lock[2], 16)}", int(lock[3])) for lock in found if lock}
-
-
-def locked_member_file(path: str, volume: Volume, locks: str = "/proc/locks") -> str | None:
-    """Return a file below the directory that a running member has locked, None if there is none.
-
-    /proc/locks shows the locks of all processes to every user, including those in containers.
-    """
-    locked = parse_locks(read_text(locks))
-    if not locked:
-        return None
-    for pattern in LOCKED_FILES:
-        for name in glob.iglob(os.path.join(glob.escape(path), pattern)):
-            try:
-                if (volume.mount.device_number, os.stat(name).st_ino) in locked:
-                    return name
-            except OSError:
-                continue
-    return None
-
-
 def measurement_problem(
     path: str, volume: Volume, profile: storage_fio.Profile, *, allow_running_member: bool
 ) -> str | None:
@@ -128,7 +100,7 @@ def measurement_problem(
         )
     if "ro" in volume.mount.options:
         return f"{path} is mounted read-only, and etcd has to write there: remount it read-write."
-    busy = None if allow_running_member else locked_member_file(path, volume)
+    busy = None if allow_running_member else locked_file(path, LOCKED_FILES)
     if busy:
         return (
             f"{path} is the directory of a running member, which has {busy} locked. The load could cost the member its "

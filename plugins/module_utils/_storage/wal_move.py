@@ -17,7 +17,6 @@ disk).
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import shutil
@@ -26,15 +25,14 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import (
     drop_page_cache,
-    read_text,
     sha256_of_file,
     sync_path,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import wal
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import file_locks
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copies import (
     copy_paths,
     remove_path,
@@ -220,12 +218,7 @@ def move_problem(source: str, target: str, step: Step) -> str | None:
 
 def locked_file(folder: str) -> str | None:
     """Return a file of the log that a running etcd has locked, None if there is none."""
-    locked = disk_check.parse_locks(read_text("/proc/locks"))
-    for name in glob.iglob(os.path.join(glob.escape(folder), "*.wal")):
-        status = os.stat(name)
-        if (f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}", status.st_ino) in locked:
-            return name
-    return None
+    return file_locks.locked_file(folder, ["*.wal"])
 
 
 def move_log(source: str, target: str, step: Step) -> None:

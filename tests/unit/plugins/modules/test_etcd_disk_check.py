@@ -302,16 +302,6 @@ def test_fio_itself(capsys: pytest.CaptureFixture[str], disk: Path, state: str) 
     assert list(disk.iterdir()) == []
 
 
-def test_locks_of_open_files_and_of_processes() -> None:
-    text = (
-        "1: OFDLCK ADVISORY  WRITE -1 fe:00:10357098 0 EOF\n"
-        "2: FLOCK  ADVISORY  WRITE 10748 fd:10:97 0 EOF\n"
-        "2: -> FLOCK  ADVISORY  WRITE 10749 fd:10:97 0 EOF\n"
-        "noise\n"
-    )
-    assert disk_check.parse_locks(text) == {("254:0", 10357098), ("253:16", 97)}
-
-
 def test_interrupted_run_leaves_no_files(fio: Path, disk: Path, tmp_path: Path) -> None:
     fio.write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 60\n", encoding="utf-8")
     arguments = json.dumps({"ANSIBLE_MODULE_ARGS": {"path": str(disk), "state_dir": str(tmp_path / "state")}})
