@@ -489,7 +489,8 @@ mounts:
       RV(ignore:fstype) and RV(ignore:options) describe that mount, or else the mount that contains the path.
     - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as currently visible;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
-    - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno - all strings) or none.
+    - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno, and the whole line - all strings) or
+      none.
     - RV(ignore:unmounted) are the entries of fstab for this mount point or a folder above it that are not mounted, as RV(ignore:fstab). Files that
       seem to be missing may be there.
     - RV(ignore:disks) and RV(ignore:neighbours) are as with RV(devices).
@@ -510,7 +511,14 @@ mounts:
       available: 9910452224
       mode: "0755"
       uid: 0
-      fstab: {source: UUID=5c1416fc-6481-420b-8ee5-26b1001477a8, mount_point: /var/lib/etcd, fstype: ext4, options: noatime, dump: "0", passno: "2"}
+      fstab:
+        source: UUID=5c1416fc-6481-420b-8ee5-26b1001477a8
+        mount_point: /var/lib/etcd
+        fstype: ext4
+        options: noatime
+        dump: "0"
+        passno: "2"
+        line: UUID=5c1416fc-6481-420b-8ee5-26b1001477a8 /var/lib/etcd ext4 noatime 0 2
       unmounted: []
       disks:
         - {name: vdb, links: [/dev/disk/by-id/virtio-etcd-data], rotational: false, scheduler: none, schedulers: [none, mq-deadline]}

@@ -17,7 +17,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.device_content import Runner, content_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry, unmounted_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import (
+    FstabEntry,
+    entry_of,
+    unmounted_entries,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, mounted_at, unescape
 
 
@@ -115,7 +119,7 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
     # The mount table has resolved paths; fstab may have unresolved ones.
     point = os.path.realpath(path)
     here, under = mounted_at(point, mounts), mount_of(point, mounts)
-    entry = next((item for item in fstab if (item.mount_point.rstrip("/") or "/") in (path.rstrip("/"), point)), None)
+    entry = entry_of(path, fstab)
     facts: dict[str, Any] = {
         "path": path,
         "exists": os.path.isdir(point),

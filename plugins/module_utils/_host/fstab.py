@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, unescape
@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts impo
 
 @dataclass(frozen=True)
 class FstabEntry:
-    """One line of /etc/fstab (fstab(5))."""
+    """One line of /etc/fstab (fstab(5)), parsed, and as it is written there."""
 
     source: str
     mount_point: str
@@ -23,6 +23,7 @@ class FstabEntry:
     options: str
     dump: str
     passno: str
+    line: str = field(default="", compare=False)
 
 
 def parse_fstab(text: str) -> list[FstabEntry]:
@@ -34,13 +35,31 @@ def parse_fstab(text: str) -> list[FstabEntry]:
             continue
         fields += ["defaults", "0", "0"][len(fields) - 3 :]
         source, mount_point, fstype, options, dump, passno = (unescape(field) for field in fields[:6])
-        entries.append(FstabEntry(source, mount_point, fstype, options, dump, passno))
+        entries.append(FstabEntry(source, mount_point, fstype, options, dump, passno, line.strip()))
     return entries
 
 
 def read_fstab(path: str = "/etc/fstab") -> list[FstabEntry]:
     """Return the entries of the machine's fstab; empty if there is none."""
     return parse_fstab(read_text(path))
+
+
+def line_problem(line: str, mount_point: str) -> str | None:
+    """Return why module ansible.posix.mount would not change a line, but add a second one for the mount point; None if it would change it."""
+    fields = line.split("#")[0].split()
+    if not 4 <= len(fields) <= 6:
+        return f"it has {len(fields)} fields instead of 4 to 6"
+    written = unescape(fields[1])
+    return None if written == mount_point else f"it writes the mount point as {written}"
+
+
+def entry_of(path: str, entries: Sequence[FstabEntry]) -> FstabEntry | None:
+    """Return the entry for a mount point, however it is written; if there are several, the first one that is written as the path is."""
+    point = os.path.realpath(path)
+    found = [
+        entry for entry in entries if entry.mount_point.startswith("/") and os.path.realpath(entry.mount_point) == point
+    ]
+    return min(found, key=lambda entry: line_problem(entry.line, path) is not None, default=None)
 
 
 def unmounted_entries(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> list[FstabEntry]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import line_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list
 
 FILESYSTEMS = ("ext4", "xfs")
@@ -141,6 +142,18 @@ def mount_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], number: s
             "Move them away, or onto the volume."
         )
     return None
+
+
+def fstab_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], source: str) -> str | None:
+    """Return why the entry of fstab for this mount point cannot be changed, None if it can, or if there is none."""
+    line = (mount["fstab"] or {}).get("line", "")
+    problem = line_problem(line, volume["mount"]) if line else None
+    if problem is None:
+        return None
+    return (
+        f"/etc/fstab has the line '{line}' for {volume['mount']}, but {problem}, so the role would add a second line. Remove it: the "
+        f"role adds '{source} {volume['mount']} {volume['fstype']} {','.join(volume['options'])}'."
+    )
 
 
 def setting_problem(volume: Mapping[str, Any]) -> str | None:

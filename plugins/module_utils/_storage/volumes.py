@@ -107,7 +107,9 @@ def plan_volumes(
             elif number:
                 devices[number] = name
             if not problem:
-                planned.append(_volume_plan(volume, device, mount, erase))
+                plan = _volume_plan(volume, device, mount, erase)
+                problem = volume_problems.fstab_problem(volume, mount, plan["source"]) if plan["attach"] else None
+                planned += [] if problem else [plan]
         problems.append(problem)
     if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
         problems.append(wal_plan.wal_problem(host, data_dir, wal_dir))

@@ -58,3 +58,32 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "volume")
     entries = fstab.parse_fstab(f"/dev/vdb {tmp_path}/volume ext4")
     assert fstab.unmounted_volume(f"{tmp_path}/link", entries, []) == f"{tmp_path}/volume"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("/dev/vdb /srv/etcd ext4 noatime 0 2", None),
+        ("/dev/vdb /srv/etcd ext4 noatime # for etcd", None),
+        ("/dev/vdb /srv/etcd/ ext4 noatime 0 2", "it writes the mount point as /srv/etcd/"),
+        ("/dev/vdb /link ext4 noatime 0 2", "it writes the mount point as /link"),
+        ("/dev/vdb /srv/etcd ext4", "it has 3 fields instead of 4 to 6"),
+        ("/dev/vdb /srv/etcd ext4 noatime 0 2 for etcd", "it has 8 fields instead of 4 to 6"),
+    ],
+)
+def test_lines_that_are_changed_in_place(line: str, problem: str | None) -> None:
+    assert fstab.line_problem(line, "/srv/etcd") == problem
+
+
+def test_entry_of_a_mount_point_however_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "volume").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "volume")
+    lines = [
+        f"/dev/vdb {tmp_path}/link ext4 a",
+        f"/dev/vdc {tmp_path}/volume/ ext4 b",
+        f"/dev/vdd {tmp_path}/volume ext4 c",
+    ]
+    for last, options in ((1, "a"), (2, "a"), (3, "c")):
+        found = fstab.entry_of(f"{tmp_path}/volume", fstab.parse_fstab("\n".join(lines[:last])))
+        assert found is not None and found.options == options
+    assert fstab.entry_of(str(tmp_path), fstab.parse_fstab("\n".join(lines))) is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import parse_fstab
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes
 
 GIB = 1024**3
@@ -371,3 +372,40 @@ def test_mount_options_as_fstab_has_them(given: Any, options: list[str]) -> None
     found = ours(mounted_at=["/var/lib/etcd"], busy=True)
     (volume,) = plan_for(found, mounted(fstab=entry), options=given)["volumes"]
     assert volume["attach"] is False
+
+
+def in_fstab(line: str) -> dict[str, Any]:
+    """The entry of a line, as etcd_host_info describes it."""
+    (entry,) = parse_fstab(line)
+    return vars(entry)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "UUID=5c14 /var/lib/etcd/ ext4 noatime 0 2",
+            "but it writes the mount point as /var/lib/etcd/, so the role would add",
+        ),
+        ("UUID=5c14 /srv/link ext4 noatime 0 2", "but it writes the mount point as /srv/link"),
+        ("UUID=5c14 /var/lib/etcd ext4", "but it has 3 fields instead of 4 to 6"),
+    ],
+)
+@pytest.mark.parametrize("here", [True, False])
+def test_entry_of_fstab_that_cannot_be_changed(line: str, message: str, here: bool) -> None:
+    """A second line for the mount point would leave the first one in effect, so that every run would change fstab again."""
+    entry = in_fstab(line)
+    device = ours(mounted_at=["/var/lib/etcd"], busy=True) if here else ours()
+    result = plan_for(device, mounted(fstab=entry) if here else a_mount(fstab=entry))
+    (problem,) = result["problems"]
+    assert (
+        problem.startswith(f"/etc/fstab has the line '{line}' for /var/lib/etcd, {message}") and result["volumes"] == []
+    )
+    assert problem.endswith("the role adds 'UUID=5c14 /var/lib/etcd ext4 noatime,nofail'.")
+
+
+def test_entry_of_fstab_that_need_not_be_changed() -> None:
+    """A host that works already is not refused."""
+    entry = in_fstab("UUID=5c14 /var/lib/etcd/ ext4 noatime,nofail 0 2")
+    result = plan_for(ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(fstab=entry))
+    assert result["problems"] == [] and result["volumes"][0]["attach"] is False
