@@ -487,6 +487,7 @@ mounts:
     - For each of O(mounts), by the name given, a description.
     - RV(ignore:mounted) is true if something is mounted exactly there. RV(ignore:covered_by), RV(ignore:number), RV(ignore:source),
       RV(ignore:fstype) and RV(ignore:options) describe that mount, or else the mount that contains the path.
+    - RV(ignore:resolved) is the path without symbolic links, as the kernel lists a mount there.
     - RV(ignore:exists), RV(ignore:entries) (number of names in the folder), RV(ignore:mode), RV(ignore:uid) of the folder as currently visible;
       RV(ignore:size) and RV(ignore:available) of its filesystem, in bytes.
     - RV(ignore:fstab) is the entry for this mount point (source, mount_point, fstype, options, dump, passno, and the whole line - all strings) or
@@ -499,6 +500,7 @@ mounts:
   sample:
     /var/lib/etcd:
       path: /var/lib/etcd
+      resolved: /var/lib/etcd
       exists: true
       mounted: true
       entries: 2

@@ -122,6 +122,7 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
     entry = entry_of(path, fstab)
     facts: dict[str, Any] = {
         "path": path,
+        "resolved": point,
         "exists": os.path.isdir(point),
         "mounted": here is not None,
         "entries": len(_names(point)),

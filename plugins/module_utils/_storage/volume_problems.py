@@ -129,6 +129,18 @@ def _size_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str |
     return None
 
 
+def mount_point_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> str | None:
+    """Return why the kernel and systemd would know the mount point by another name, None if they would not."""
+    resolved = mount.get("resolved", volume["mount"])
+    if resolved == volume["mount"]:
+        return None
+    name = volume["name"]
+    return (
+        f"etcd_storage_{name}_mount is {volume['mount']}, but a volume there would be mounted at {resolved}, because the path has a "
+        f"slash too many or a symbolic link: write {resolved}, and etcd_{name}_dir below it."
+    )
+
+
 def mount_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], number: str | None) -> str | None:
     """Return why the mount point cannot be used, None if it can."""
     if mount["mounted"] and mount["number"] != number:

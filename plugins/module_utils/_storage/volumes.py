@@ -96,8 +96,10 @@ def plan_volumes(
         if volume["device"] and not problem:
             device, mount = host["devices"][volume["device"]], host["mounts"][point]
             number = device.get("number")
-            problem = volume_problems.device_problem(volume, device, erase) or volume_problems.mount_problem(
-                volume, mount, number
+            problem = (
+                volume_problems.mount_point_problem(volume, mount)
+                or volume_problems.device_problem(volume, device, erase)
+                or volume_problems.mount_problem(volume, mount, number)
             )
             if number in devices:
                 problem = (

@@ -120,6 +120,15 @@ def test_mount_facts_name_the_filesystems_that_may_hold_a_missing_folder() -> No
     assert not block_devices.mount_facts("/var", mounts, fstab)["unmounted"]
 
 
+@pytest.mark.parametrize("written", ["volume/", "link", "./volume", "link/../volume"])
+def test_mount_point_is_resolved(tmp_path: Path, written: str) -> None:
+    """The mount table has resolved paths alone."""
+    (tmp_path / "volume").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "volume")
+    facts = block_devices.mount_facts(f"{tmp_path}/{written}", [], [])
+    assert facts["resolved"] == f"{tmp_path}/volume" != facts["path"]
+
+
 def test_mount_facts_of_a_folder_that_does_not_exist() -> None:
     facts = block_devices.mount_facts("/no/such/folder", host_mounts.read_mounts(), [])
     assert not facts["exists"] and facts["mode"] is None and facts["size"] is None and facts["fstab"] is None

@@ -181,6 +181,10 @@ def test_refused_devices(device: dict[str, Any], message: str) -> None:
     ("mount", "message"),
     [
         (
+            a_mount(resolved="/srv/etcd"),
+            "etcd_storage_data_mount is /var/lib/etcd, but a volume there would be mounted at /srv/etcd",
+        ),
+        (
             a_mount(mounted=True, entries=3, number="254:32", source="/dev/vdc"),
             "/dev/vdc is mounted at /var/lib/etcd, not /dev/vdb",
         ),
@@ -409,3 +413,10 @@ def test_entry_of_fstab_that_need_not_be_changed() -> None:
     entry = in_fstab("UUID=5c14 /var/lib/etcd/ ext4 noatime,nofail 0 2")
     result = plan_for(ours(mounted_at=["/var/lib/etcd"], busy=True), mounted(fstab=entry))
     assert result["problems"] == [] and result["volumes"][0]["attach"] is False
+
+
+def test_mount_point_with_a_slash_at_its_end_is_refused_before_the_device_is_formatted() -> None:
+    host = {"devices": {"/dev/vdb": a_device()}, "mounts": {"/var/lib/etcd/": a_mount(resolved="/var/lib/etcd")}}
+    result = volumes.plan_volumes(host, [a_volume(mount="/var/lib/etcd/")], "/var/lib/etcd/data")
+    assert "write /var/lib/etcd, and etcd_data_dir below it" in result["problems"][0] and result["volumes"] == []
+    assert plan_for(a_device(), a_mount(resolved="/var/lib/etcd"))["problems"] == []
