@@ -19,7 +19,9 @@ description:
   - O(unit), O(pid) or O(name) identifies the process.
 options:
   unit:
-    description: The systemd unit of the process.
+    description:
+      - The systemd unit of the process. Its main process must be called O(name), or have a database or log of etcd open; otherwise etcd is another
+        process, for example in a container that the unit starts.
     type: str
   pid:
     description: The process ID.
@@ -194,6 +196,7 @@ def find(params: dict[str, Any]) -> int:
         if unit.pid is None:
             state = "is unknown to systemd" if unit.load_state == "not-found" else f"is {unit.active_state}"
             raise PriorityError(f"{params['unit']} {state}, so it has no process: start it first, or name pid.")
+        verify_process(unit.pid, params["unit"], params["name"])
         return unit.pid
     found = owners.find_by_name(params["name"])
     if not found:
@@ -204,6 +207,20 @@ def find(params: dict[str, Any]) -> int:
             f"{len(found)} processes are called {params['name']}: select one with unit or pid: {several}."
         )
     return found[0].pid
+
+
+def verify_process(pid: int, unit: str, name: str) -> None:
+    """Raise PriorityError unless the main process of a unit is etcd, by its name or by its open database or log.
+
+    Of a unit that starts a container or a script, the main process is the engine's client or a shell, and etcd is another process.
+    """
+    found = owners.process_name(pid)
+    if found == name[:15] or owners.etcd_disks(pid):
+        return
+    raise PriorityError(
+        f"The main process of {unit} is {found or 'unknown'} (process {pid}), not {name}, and has no database or log of etcd open: "
+        f"leave unit out, so that the module finds the process called {name}, or name pid."
+    )
 
 
 def owner_of(pid: int) -> owners.Owner:

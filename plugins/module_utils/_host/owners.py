@@ -56,10 +56,15 @@ def find_by_name(name: str, proc: str = "/proc") -> list[Candidate]:
     """Return the processes with this name (/proc/PID/comm, at most 15 characters), sorted by PID."""
     found = []
     for entry in os.listdir(proc):
-        if entry.isdigit() and read_text(f"{proc}/{entry}/comm").strip() == name[:15]:
+        if entry.isdigit() and process_name(int(entry), proc) == name[:15]:
             words = read_text(f"{proc}/{entry}/cmdline").split("\0")
             found.append(Candidate(int(entry), " ".join(words).strip(), read_owner(int(entry), proc)))
     return sorted(found, key=lambda candidate: candidate.pid)
+
+
+def process_name(pid: int, proc: str = "/proc") -> str:
+    """Return the name of a process, at most 15 characters; empty if it has ended."""
+    return read_text(f"{proc}/{pid}/comm").strip()
 
 
 def read_owner(pid: int, proc: str = "/proc") -> Owner:

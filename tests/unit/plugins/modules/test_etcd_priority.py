@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import owners, systemd
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_priority
 
 NAME = f"threads-{os.getpid()}"  # tests may run beside one another
@@ -123,3 +124,26 @@ def test_bad_input_changes_nothing(
 def test_no_process(capsys: pytest.CaptureFixture[str], arguments: dict[str, Any], text: str) -> None:
     found = run(capsys, io_class="idle", **arguments)
     assert found["failed"] and text in found["msg"]
+
+
+def unit_with(monkeypatch: pytest.MonkeyPatch, pid: int) -> None:
+    """Let systemd name a main process for every unit."""
+    found = systemd.parse_show("my-etcd.service", f"LoadState=loaded\nActiveState=active\nMainPID={pid}\n")
+    monkeypatch.setattr(systemd, "show", lambda name, timeout: found)
+
+
+def test_main_process_of_a_unit_that_is_not_etcd_is_refused(
+    capsys: pytest.CaptureFixture[str], process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A unit that runs docker or a shell: etcd is another process."""
+    unit_with(monkeypatch, process.pid)
+    before = run(capsys, pid=process.pid)["threads"]
+    found = run(capsys, unit="my-etcd.service", io_class="idle")
+    assert found["failed"] and found["msg"].startswith(
+        f"The main process of my-etcd.service is {NAME[:15]} (process {process.pid}), not etcd, and has no database or log of etcd open"
+    )
+    assert run(capsys, pid=process.pid)["threads"] == before
+    # By the name that the user gives, and by what it has open.
+    assert "failed" not in run(capsys, unit="my-etcd.service", name=NAME)
+    monkeypatch.setattr(owners, "etcd_disks", lambda pid: [{"volume": "wal", "disk": "sda", "scheduler": "none"}])
+    assert "failed" not in run(capsys, unit="my-etcd.service")
