@@ -30,6 +30,9 @@ REFUSED_OPTIONS = {
     "noload": "a filesystem that was not unmounted would be mounted without recovery",
 }
 
+# Mount options of a filesystem that cannot be written. Since Linux 6.15, ext4 shows the second one after an error.
+READ_ONLY = {"ro", "emergency_ro"}
+
 
 def mount_options(given: object) -> list[str]:
     """Return mount options as a list of single options: from a text as in fstab, or from a list, whose items may also be such texts.
@@ -139,6 +142,25 @@ def mount_point_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> 
         f"etcd_storage_{name}_mount is {volume['mount']}, but a volume there would be mounted at {resolved}, because the path has a "
         f"slash too many or a symbolic link: write {resolved}, and etcd_{name}_dir below it."
     )
+
+
+def filesystem_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> str | None:
+    """Return why etcd cannot use the filesystem that is at the mount point now, None if it can. ``mount`` may be empty (unknown)."""
+    point = volume["mount"]
+    unmounted = [] if volume["device"] else mount.get("unmounted", [])
+    if unmounted:
+        entry = unmounted[-1]
+        return (
+            f"/etc/fstab names {entry['source']} for {entry['mount_point']}, but it is not mounted: etcd would write into the mount point. "
+            f"Mount it (mount {entry['mount_point']}), or remove the entry."
+        )
+    here = mount.get("mounted") or not volume["device"]
+    if here and READ_ONLY.intersection(mount.get("options", [])):
+        return (
+            f"the filesystem of {point} ({mount['source']}) is read-only, perhaps because the kernel found an error: look for the "
+            "reason in the kernel's log (journalctl -k), check the disk, and remount the filesystem read-write."
+        )
+    return None
 
 
 def mount_problem(volume: Mapping[str, Any], mount: Mapping[str, Any], number: str | None) -> str | None:

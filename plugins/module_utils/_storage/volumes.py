@@ -112,7 +112,7 @@ def plan_volumes(
                 plan = _volume_plan(volume, device, mount, erase)
                 problem = volume_problems.fstab_problem(volume, mount, plan["source"]) if plan["attach"] else None
                 planned += [] if problem else [plan]
-        problems.append(problem)
+        problems.append(problem or volume_problems.filesystem_problem(volume, host.get("mounts", {}).get(point, {})))
     if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
         problems.append(wal_plan.wal_problem(host, data_dir, wal_dir))
     return {

@@ -420,3 +420,32 @@ def test_mount_point_with_a_slash_at_its_end_is_refused_before_the_device_is_for
     result = volumes.plan_volumes(host, [a_volume(mount="/var/lib/etcd/")], "/var/lib/etcd/data")
     assert "write /var/lib/etcd, and etcd_data_dir below it" in result["problems"][0] and result["volumes"] == []
     assert plan_for(a_device(), a_mount(resolved="/var/lib/etcd"))["problems"] == []
+
+
+@pytest.mark.parametrize(("options", "writable"), [(["rw"], True), (["ro"], False), (["rw", "emergency_ro"], False)])
+@pytest.mark.parametrize("device", ["/dev/vdb", ""])
+def test_filesystem_that_became_read_only(device: str, options: list[str], writable: bool) -> None:
+    """The kernel does so after an error; etcd could not write."""
+    host = {
+        "devices": {"/dev/vdb": ours(mounted_at=["/var/lib/etcd"], busy=True)},
+        "mounts": {"/var/lib/etcd": mounted(options=options)},
+    }
+    problems = volumes.plan_volumes(host, [a_volume(device=device)], "/var/lib/etcd/data")["problems"]
+    if writable:
+        assert problems == []
+    else:
+        assert problems[0].startswith("the filesystem of /var/lib/etcd (/dev/vdb) is read-only")
+
+
+def test_read_only_filesystem_below_a_volume_that_is_not_mounted_yet() -> None:
+    assert plan_for(ours(), a_mount(options=["ro"]))["problems"] == []
+
+
+def test_volume_that_only_fstab_names() -> None:
+    """Without a device, the role does not mount it, and etcd would write below its mount point."""
+    entry = in_fstab("UUID=5c14 /var/lib/etcd ext4 noatime 0 2")
+    host = {"devices": {"/dev/vdb": ours()}, "mounts": {"/var/lib/etcd": a_mount(fstab=None, unmounted=[entry])}}
+    asked = a_volume(device="")
+    (problem,) = volumes.plan_volumes(host, [asked], "/var/lib/etcd/data")["problems"]
+    assert problem.startswith("/etc/fstab names UUID=5c14 for /var/lib/etcd, but it is not mounted")
+    assert volumes.plan_volumes(host, [a_volume()], "/var/lib/etcd/data")["problems"] == []
