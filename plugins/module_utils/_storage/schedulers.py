@@ -18,6 +18,10 @@ SCHEDULERS = {
     "bfq": "honours I/O class, level and weight",
 }
 
+# Names below by-id that only later rules of udev create (63-md-raid-arrays, 65-gce-disk-naming, 69-dm-lvm), so that the role's rule,
+# 61-headroom-etcd, does not find them. Those of 60-persistent-storage and of earlier files are there.
+LATE_LINKS = ("/dev/disk/by-id/google-", "/dev/disk/by-id/lvm-pv-uuid-", "/dev/disk/by-id/md-")
+
 RULES_HEADER = "# Managed by etcdops.headroom: changes here are overwritten."
 
 
@@ -39,25 +43,31 @@ def scheduler_plan(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]
             if disk["scheduler"]
         ]
         return {"rules": "", "pending": [], "problems": [], "notes": list(dict.fromkeys(notes))}
-    unnamed = [disk["name"] for disk in disks.values() if not disk["links"]]
+    links = {name: _early_link(disk["links"]) for name, disk in disks.items()}
+    unnamed = [name for name, link in links.items() if not link]
     lines = [
-        f'ACTION=="add|change", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk", {_match(disk["links"][0])}, '
+        f'ACTION=="add|change", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk", {_match(link)}, '
         f'ATTR{{queue/scheduler}}="{wanted}"'
-        for disk in disks.values()
-        if disk["links"]
+        for link in links.values()
+        if link
     ]
     problems = [
-        f"etcd_storage_scheduler is {wanted}, but disk {name} has no stable name below /dev/disk, which a udev rule "
-        "needs to find it at boot: leave etcd_storage_scheduler empty."
+        f"etcd_storage_scheduler is {wanted}, but disk {name} has no stable name below /dev/disk that exists "
+        "when the role's udev rule runs at boot: leave etcd_storage_scheduler empty."
         for name in unnamed
     ]
     chosen = [f"I/O scheduler {wanted}, set by etcd_storage_scheduler: it {SCHEDULERS.get(wanted)}."] if disks else []
     return {
         "rules": "\n".join([RULES_HEADER, *lines, ""]) if lines else "",
-        "pending": [name for name, disk in disks.items() if disk["scheduler"] != wanted and disk["links"]],
+        "pending": [name for name, disk in disks.items() if disk["scheduler"] != wanted and links[name]],
         "problems": problems,
         "notes": chosen,
     }
+
+
+def _early_link(links: Sequence[str]) -> str | None:
+    """Return the preferred name of a disk among those that exist when the role's rule is applied."""
+    return next((link for link in links if not link.startswith(LATE_LINKS)), None)
 
 
 def _match(link: str) -> str:

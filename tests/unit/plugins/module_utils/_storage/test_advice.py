@@ -170,6 +170,12 @@ def test_current_scheduler_is_explained(scheduler: str, text: str) -> None:
         (["/dev/disk/by-id/virtio-etcd-data"], 'SYMLINK=="disk/by-id/virtio-etcd-data"'),
         (["/dev/disk/by-path/pci-0"], 'SYMLINK=="disk/by-path/pci-0"'),
         (["/dev/disk/by-uuid/5c14"], 'ENV{ID_FS_UUID}=="5c14"'),
+        # Created by rules that run after the role's.
+        (
+            ["/dev/disk/by-id/google-etcd-data", "/dev/disk/by-id/scsi-0Google_PersistentDisk_etcd-data"],
+            'SYMLINK=="disk/by-id/scsi-0Google_PersistentDisk_etcd-data"',
+        ),
+        (["/dev/disk/by-id/lvm-pv-uuid-Zy9a", "/dev/disk/by-path/pci-0"], 'SYMLINK=="disk/by-path/pci-0"'),
     ],
 )
 def test_udev_rule_for_a_scheduler(links: list[str], match: str) -> None:
@@ -181,8 +187,9 @@ def test_udev_rule_for_a_scheduler(links: list[str], match: str) -> None:
     assert done["scheduler"]["rules"] == found["scheduler"]["rules"] and done["scheduler"]["pending"] == []
 
 
-def test_disk_without_a_stable_name_has_no_rule() -> None:
-    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=[])]}), scheduler="bfq")
+@pytest.mark.parametrize("links", [[], ["/dev/disk/by-id/google-etcd-data"]])
+def test_disk_without_a_stable_name_has_no_rule(links: list[str]) -> None:
+    found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links)]}), scheduler="bfq")
     assert found["scheduler"] == {"rules": "", "pending": []}
     assert "disk sdb has no stable name below /dev/disk" in found["problems"][0]
 
