@@ -116,6 +116,7 @@ def advise(
     usable = [volume for volume in volumes if not volume["device"] or volume["name"] in plans]
     warnings += list(dict.fromkeys(disk_warnings(usable, host)))
     scheduler = scheduler_plan(usable, host, settings.get("scheduler") or "")
+    warnings += scheduler["warnings"]
     move = planned["wal_move"]
     if move.get("pending"):
         notes.append(f"the write-ahead log moves from {move['source']} to {move['target']} during the rolling update.")

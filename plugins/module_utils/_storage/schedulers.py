@@ -28,7 +28,7 @@ RULES_HEADER = "# Managed by etcdops.headroom: changes here are overwritten."
 def scheduler_plan(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any], wanted: str) -> dict[str, Any]:
     """Return the udev rule that sets the I/O scheduler, and the disks that it still has to change.
 
-    The keys are ``rules`` (the file's text, empty: no file), ``pending`` (disks with another scheduler), ``problems`` and
+    The keys are ``rules`` (the file's text, empty: no file), ``pending`` (disks with another scheduler), ``problems``, ``warnings`` and
     ``notes``. Without ``wanted`` the schedulers stay as they are, and the notes explain them.
     """
     disks: dict[str, Mapping[str, Any]] = {}
@@ -42,7 +42,7 @@ def scheduler_plan(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]
             for disk in disks.values()
             if disk["scheduler"]
         ]
-        return {"rules": "", "pending": [], "problems": [], "notes": list(dict.fromkeys(notes))}
+        return {"rules": "", "pending": [], "problems": [], "warnings": [], "notes": list(dict.fromkeys(notes))}
     links = {name: _early_link(disk["links"]) for name, disk in disks.items()}
     unnamed = [name for name, link in links.items() if not link]
     lines = [
@@ -61,8 +61,18 @@ def scheduler_plan(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]
         "rules": "\n".join([RULES_HEADER, *lines, ""]) if lines else "",
         "pending": [name for name, disk in disks.items() if disk["scheduler"] != wanted and links[name]],
         "problems": problems,
+        "warnings": [_unnamed_volume(volume, wanted) for volume in volumes if not volume["device"]],
         "notes": chosen,
     }
+
+
+def _unnamed_volume(volume: Mapping[str, Any], wanted: str) -> str:
+    """Return the warning about a volume whose disk may belong to others, since no variable names it."""
+    name = f"etcd_storage_{volume['name']}_device"
+    return (
+        f"etcd_storage_scheduler is {wanted}, but the scheduler below {volume['mount']} stays unchanged, because {name} is empty: name "
+        "the device there, or leave etcd_storage_scheduler empty."
+    )
 
 
 def _early_link(links: Sequence[str]) -> str | None:

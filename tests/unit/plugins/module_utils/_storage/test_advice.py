@@ -187,6 +187,20 @@ def test_udev_rule_for_a_scheduler(links: list[str], match: str) -> None:
     assert done["scheduler"]["rules"] == found["scheduler"]["rules"] and done["scheduler"]["pending"] == []
 
 
+def test_scheduler_without_a_device_has_no_effect() -> None:
+    """The disk below may be that of the operating system."""
+    host = a_host(16 * GIB, 15 * GIB)
+    host["mounts"]["/var/lib/etcd"]["disks"] = [a_disk()]
+    unnamed = {**DATA, "device": ""}
+    decided = volumes.plan_volumes(host, [unnamed], "/var/lib/etcd/data")
+    found = advise(host, [unnamed], decided, {"scheduler": "bfq"})
+    assert found["scheduler"] == {"rules": "", "pending": []} and found["problems"] == []
+    assert found["warnings"][-1].startswith(
+        "etcd_storage_scheduler is bfq, but the scheduler below /var/lib/etcd stays unchanged, because etcd_storage_data_device is empty"
+    )
+    assert not any("etcd_storage_scheduler" in warning for warning in advise(host, [unnamed], decided, {})["warnings"])
+
+
 @pytest.mark.parametrize("links", [[], ["/dev/disk/by-id/google-etcd-data"]])
 def test_disk_without_a_stable_name_has_no_rule(links: list[str]) -> None:
     found = advice_on(a_host(16 * GIB, 15 * GIB, {"disks": [a_disk(links=links)]}), scheduler="bfq")
