@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, verdict, wal_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, fio, verdict, wal_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import (
     capacity_findings,
     filesystem_or_device,
@@ -46,6 +46,20 @@ def setting_problems(settings: Mapping[str, Any]) -> Iterator[str]:
         )
     if not str(seconds).isdigit() or not SECONDS[0] <= int(seconds) <= SECONDS[1]:
         yield f"etcd_storage_check_seconds is {seconds!r}, but must be {SECONDS[0]} to {SECONDS[1]}, for example 10."
+
+
+def unmeasurable_problems(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]) -> Iterator[str]:
+    """Return the filesystems that cannot be measured, as in a container without a volume. Those of a member that has data are not measured."""
+    for volume in volumes:
+        fstype = host.get("mounts", {}).get(volume["mount"], {}).get("fstype")
+        if volume["device"] or fstype not in fio.REFUSED_FILESYSTEMS or host.get("member", {}).get("present"):
+            continue
+        name = f"etcd_storage_{volume['name']}"
+        yield (
+            f"{volume['mount']} is on {fstype}, which is {fio.REFUSED_FILESYSTEMS[fstype]}: an fdatasync there does not reach a disk, so it "
+            f"cannot be measured. Name a device in {name}_device, set {name}_mount to the mount point of a volume, or set "
+            "etcd_storage_check_enabled: false."
+        )
 
 
 def disk_warnings(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]) -> Iterator[str]:
@@ -113,6 +127,8 @@ def advise(
                 f"etcd_storage_erase_devices still names {name}, which is etcd's device now: remove it, so that it cannot "
                 "erase anything again."
             )
+    if settings.get("check_enabled", True):
+        problems += unmeasurable_problems(volumes, host)
     usable = [volume for volume in volumes if not volume["device"] or volume["name"] in plans]
     warnings += list(dict.fromkeys(disk_warnings(usable, host)))
     scheduler = scheduler_plan(usable, host, settings.get("scheduler") or "")

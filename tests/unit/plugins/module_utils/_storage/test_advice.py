@@ -234,3 +234,36 @@ def test_pending_wal_move_is_announced() -> None:
     decided = volumes.plan_volumes(host, [DATA], "/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
     found = advise(host, [DATA], decided, {})
     assert "moves from /var/lib/etcd/data/member/wal to /var/lib/etcd-wal/member/wal" in found["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("fstype", "device", "present", "enabled", "refused"),
+    [
+        ("overlay", "", False, True, True),
+        ("tmpfs", "", False, True, True),
+        ("overlay", "", False, False, False),
+        # It is not measured again.
+        ("overlay", "", True, True, False),
+        # The volume is not mounted yet.
+        ("overlay", "/dev/sdb", False, True, False),
+        ("ext4", "", False, True, False),
+        (None, "", False, True, False),
+    ],
+)
+def test_container_without_a_volume_is_refused_before_it_is_changed(
+    fstype: str | None, device: str, present: bool, enabled: bool, refused: bool
+) -> None:
+    host = a_host(16 * GIB, 15 * GIB)
+    host["mounts"]["/var/lib/etcd"]["fstype"] = fstype
+    host["member"]["present"] = present
+    asked = {**DATA, "device": device}
+    decided = volumes.plan_volumes(host, [asked], "/var/lib/etcd/data")
+    problems = advise(host, [asked], decided, {"check_enabled": enabled})["problems"]
+    if refused:
+        (problem,) = problems
+        assert problem.startswith(f"/var/lib/etcd is on {fstype}, which is ") and problem.endswith(
+            "Name a device in etcd_storage_data_device, set etcd_storage_data_mount to the mount point of a volume, or set "
+            "etcd_storage_check_enabled: false."
+        )
+    else:
+        assert problems == []
