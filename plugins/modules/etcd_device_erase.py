@@ -22,7 +22,7 @@ options:
     required: true
   entry:
     description:
-      - The entry of O(etcdops.headroom.etcd_storage#role:etcd_storage_erase_devices) that permits it - C(UUID=…) of the content, or a name of
+      - The entry of O(etcdops.headroom.etcd_storage#role:main:etcd_storage_erase_devices) that permits it - C(UUID=…) of the content, or a name of
         the device below C(/dev/disk/by-id). For anything but a filesystem, a second word names the content, for example C(UUID=… LVM2_member).
     type: str
     required: true
