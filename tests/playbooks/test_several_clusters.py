@@ -92,10 +92,14 @@ def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path
     assert "the play goes on" not in output
 
 
-def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[str]]]:
-    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host."""
+def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[str, dict[str, list[str]]]:
+    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host.
+
+    joins: n1 and s1 are not updated, but join their clusters in the place of dead members.
+    """
     (folder / "failing.json").write_text(json.dumps(failing))
-    files = [("etcd", "update_step"), ("etcd", "update_member"), ("etcd", "release_lock"), ("etcd_storage", "move_wal")]
+    files = [("etcd", name) for name in ("update_step", "update_member", "join_member", "release_lock")]
+    files += [("etcd_storage", "move_wal")]
     for role, name in files:
         text = (ROLES / role / "tasks" / f"{name}.yml").read_text()
         text = re.sub(
@@ -118,17 +122,23 @@ def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[s
         "_etcd_step_failures": yaml.safe_load((ROLES / "etcd" / "vars" / "main.yml").read_text())[
             "_etcd_step_failures"
         ],
-        "_etcd_joins": False,
+        "_etcd_joins": "{{ inventory_hostname in joining }}",
+        "joining": ["n1", "s1"] if joins else [],
+        "_etcd_membership": {"joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")}},
         "_etcd_needs_restart": True,
         "clusters": {
             cluster: {
                 "state": "existing",
-                "members": {name: {"host": name, "name": name, "moves": False} for name in names},
+                "members": {name: {"host": name, "name": name, "moves": False, "peer_url": "x"} for name in names},
             }
             for cluster, names in {"n": ["n1", "n2"], "s": ["s1"]}.items()
         },
         "etcd_cluster": "{{ clusters[inventory_hostname[0]] }}",
-        "etcd_host_facts": {"unit": {"load_state": "loaded"}, "files": {"/forming": {"exists": False}}},
+        "etcd_host_facts": {
+            "unit": {"load_state": "loaded"},
+            "files": {"/forming": {"exists": False}},
+            "member": {"wal_files": 0},
+        },
         "etcd_host_forming_file": "/forming",
         "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
         "etcd_name": "{{ inventory_hostname }}",
@@ -143,8 +153,11 @@ def update(folder: Path, failing: dict[str, str]) -> tuple[str, dict[str, list[s
             ),
             "x",
         ),
-        **dict.fromkeys(("_etcd_config_text", "_etcd_unit_text", "_etcd_digest", "_etcd_settings"), "x"),
-        **dict.fromkeys(("etcd_start_timeout", "_etcd_lock_seconds", "etcd_journal_lines"), 1),
+        **dict.fromkeys(("_etcd_config_text", "_etcd_join_config_text", "_etcd_unit_text", "_etcd_digest"), "x"),
+        **dict.fromkeys(("etcd_data_dir", "etcd_user"), "x"),
+        "_etcd_settings": {},
+        "etcd_membership_request": {},
+        **dict.fromkeys(("etcd_start_timeout", "etcd_join_timeout", "_etcd_lock_seconds", "etcd_journal_lines"), 1),
     }
     step = {
         "ansible.builtin.include_tasks": str(folder / "roles" / "etcd" / "tasks" / "update_step.yml"),
@@ -180,6 +193,15 @@ def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, fail
     assert "s1: " not in output.split("PLAY RECAP")[0].replace("[s1]: ", ""), output
     if "etcd_wal_move" in failing.values():
         assert output.count('"msg": "n1: no space The member was started again with its old log."') == 1, output
+
+
+def test_other_clusters_start_the_members_that_join(tmp_path: Path) -> None:
+    output, calls = update(tmp_path, {"n1": "copy"}, joins=True)
+    assert calls["n1"][-1] == "copy" and "etcd_membership learner" in calls["n1"], output
+    assert calls["s1"][-1] == "etcd_member serving", output
+    assert calls["n2"] == ["etcd_member unlocked"], "the lock of n1 blocks its repair and the timers"
+    assert "the play goes on" not in output, output
+    assert "The update ends here, because it failed on n1 (see above)" in output
 
 
 def test_a_lock_that_cannot_be_released_does_not_hide_the_failure(tmp_path: Path) -> None:
