@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import grp
 import hashlib
+import itertools
 import json
 import os
 import pwd
@@ -23,6 +24,9 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+
+from tests.playbooks.tls_host import Host, make_authority, openssl
+from tests.playbooks.variables import evaluate
 
 PROJECT = Path(__file__).resolve().parents[2]
 ROLE = PROJECT / "roles" / "etcd_restore"
@@ -393,6 +397,52 @@ def test_data_without_its_log_is_not_left_out(tmp_path: Path) -> None:
     said = rescue(tmp_path)
     assert re.search(r"/h1/data/member/wal/\*\.wal does not exist on this host: mount the volume", said), said
     assert "failed=1" in said and "Would use the data" not in said, said
+
+
+def preflights(playbook: str) -> list[tuple[str, str, Any]]:
+    """Return the checks with which a playbook begins: role, entry point and condition of each."""
+    plays = yaml.safe_load((PROJECT / "playbooks" / f"{playbook}.yml").read_text(encoding="utf-8"))
+    tasks = [task for one in plays for task in one.get("tasks", [])]
+    entries = [(task.get("ansible.builtin.import_role", {}), task.get("when")) for task in tasks]
+    found = [(role.get("name", ""), role.get("tasks_from", "main"), when) for role, when in entries]
+    return list(itertools.takewhile(lambda entry: entry[1] == "preflight", found))
+
+
+def test_a_rescue_makes_the_checks_of_a_restore_before_etcd_stops() -> None:
+    """Otherwise the restore that follows could refuse, and etcd would stay stopped."""
+    assert preflights("restore_lost_quorum") == preflights("restore")
+    assert len(preflights("restore")) == 4
+
+
+# The members stop before anything is changed, so they cannot lose the trust in each other.
+def test_the_middle_of_a_rotation_does_not_prevent_a_rescue(tmp_path: Path) -> None:
+    info = {"ca": {"installed": False, "replaces": False, "problems": []}}
+    half = {
+        "etcd_host_facts": {"unit": {"active_state": "activating"}},
+        "etcd_tls_ca_dir": "/x",
+        "_etcd_tls_info": info,
+        "_etcd_tls_signers": {"ca": {"text": "", "file": "ca.crt"}},
+        "_etcd_tls_partings": {"ca": ["the installed certificate of peer is not signed by a CA that would be trusted"]},
+        "_etcd_tls_key_problems": {"ca": ""},
+    }
+    cases = {"site": half, "rescue": {**half, "etcd_restore_from_survivors": True}}
+    found = evaluate(tmp_path, "etcd_tls", "_etcd_tls_ca_problems", cases)
+    assert len(found["site"]) == 1 and "the installed certificate of peer" in found["site"][0]
+    assert found["rescue"] == []
+
+
+def test_expired_certificates_do_not_prevent_a_rescue(tmp_path: Path) -> None:
+    host = Host(tmp_path)
+    make_authority(host.authority)
+    assert host.issue() > 0
+    server, authority = host.installed / "server", host.authority / "ca"
+    request = tmp_path / "server.csr"
+    openssl("req", "-new", "-key", f"{server}.key", "-subj", "/CN=n1", "-out", request)
+    signer = ("-CA", f"{authority}.crt", "-CAkey", f"{authority}.key")
+    openssl("x509", "-req", "-in", request, *signer, "-days", "0", "-out", f"{server}.crt")
+    rescue = {"etcd_restore_active": True, "etcd_restore_from_survivors": True}
+    assert host.issue("preflight", **rescue) == 0
+    assert host.issue(**rescue) > 0
 
 
 def test_etcd_is_not_stopped_if_no_snapshot_can_be_taken(tmp_path: Path) -> None:
