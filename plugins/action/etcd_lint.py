@@ -125,7 +125,10 @@ def _walk(folder: str) -> list[str]:
 
 
 def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
-    """Return the inventory in the format of `ansible-inventory --list`, templates and vaults resolved where possible."""
+    """Return the inventory in the format of `ansible-inventory --list`, templates and vaults resolved where possible.
+
+    ``hostvars`` lacks variables of plays, and the playbooks upgrade and downgrade set etcd_version for a play: they pass the release as a fact.
+    """
     hostvars = task_vars["hostvars"]
     hosts = {}
     for name in task_vars["groups"]["all"]:
@@ -134,6 +137,8 @@ def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
             lambda variable, name=name: hostvars[name][variable],  # type: ignore[misc]
             constants.INTERNAL_STATIC_VARS,
         )
+        if "etcd_lint_release" in hosts[name]:
+            hosts[name]["etcd_version"] = hosts[name].pop("etcd_lint_release")
     return inventory_document(hosts, task_vars["groups"])
 
 

@@ -31,11 +31,11 @@ def conftest(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=REPOSITORY)
 
 
-def playbook(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`ansible-playbook playbooks/lint.yml -i PATH` in the repository."""
+def playbook(path: Path, *arguments: str, name: str = "playbooks/lint.yml") -> subprocess.CompletedProcess[str]:
+    """`ansible-playbook playbooks/lint.yml -i PATH` in the repository; name: another playbook."""
     command = [
         str(BIN / "ansible-playbook"),
-        "playbooks/lint.yml",
+        name,
         "-i",
         str(path),
         "-e",
@@ -168,6 +168,42 @@ def test_the_gate_of_site_knows_the_role(tmp_path: Path) -> None:
     write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n"})
     assert "WARN durability/no_backup" in lines(playbook(tmp_path / "inventory", "-e", "etcd_lint_gate=true").stdout)
     assert "WARN durability/no_backup" not in lines(playbook(tmp_path / "inventory").stdout)
+
+
+def test_an_upgrade_is_judged_by_its_target(tmp_path: Path) -> None:
+    """The playbooks upgrade and downgrade set etcd_version for a play, which hostvars does not show."""
+    files = {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n", "group_vars/etcd.yml": "etcd_version: 3.5.18\n"}
+    write(tmp_path / "inventory", files)
+    assert "DENY version/data_corruption" in lines(playbook(tmp_path / "inventory").stdout)
+    assert "DENY version/data_corruption" not in lines(planned(tmp_path, "3.5.35").stdout)
+    files["group_vars/etcd.yml"] = "etcd_version: 3.5.35\n"
+    write(tmp_path / "inventory", files)
+    assert "DENY version/data_corruption" in lines(planned(tmp_path, "3.5.18").stdout)
+
+
+def planned(folder: Path, release: str) -> subprocess.CompletedProcess[str]:
+    """Lint after the plan of an upgrade to a release, which only sets a fact here."""
+    fact = {"name": "Plan", "ansible.builtin.set_fact": {"etcd_lint_release": release}}
+    plays = [
+        {"name": "Plan the upgrade", "hosts": "etcd", "gather_facts": False, "tasks": [fact]},
+        {"name": "Lint", "ansible.builtin.import_playbook": str(REPOSITORY / "playbooks" / "lint.yml")},
+    ]
+    (folder / "plan.yml").write_text(json.dumps(plays), encoding="utf-8")
+    return playbook(folder / "inventory", "-e", "etcd_lint_gate=true", name=str(folder / "plan.yml"))
+
+
+@pytest.mark.parametrize("name", ["upgrade", "downgrade"])
+def test_the_plan_of_a_release_tells_the_linter(name: str) -> None:
+    tasks = (REPOSITORY / "roles" / "etcd" / "tasks" / f"plan_{name}.yml").read_text(encoding="utf-8")
+    assert "    etcd_lint_release: " in tasks
+
+
+def test_a_downgrade_is_cancelled_after_the_lint() -> None:
+    """A denial would otherwise leave members of both releases, and no downgrade that permits them."""
+    text = (REPOSITORY / "playbooks" / "downgrade.yml").read_text(encoding="utf-8")
+    order = ["tasks_from: plan_downgrade", "import_playbook: lint.yml", "tasks_from: cancel_downgrade", "site.yml"]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+    assert "state: cancelled" not in (REPOSITORY / "roles/etcd/tasks/plan_downgrade.yml").read_text(encoding="utf-8")
 
 
 def test_suggestions_are_a_diff_and_change_nothing(tmp_path: Path) -> None:
