@@ -27,7 +27,10 @@ options:
     elements: path
     default: []
   gate:
-    description: If conftest or the policies are missing, print a message and continue instead of failing.
+    description:
+      - Lint at the start of a playbook that deploys.
+      - If conftest or the policies are missing, print a message and continue instead of failing.
+      - With C(--limit), a denial that names only hosts outside the run is printed, and does not fail.
     type: bool
     default: false
   suggest:

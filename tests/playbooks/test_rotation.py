@@ -108,6 +108,7 @@ def test_only_clusters_that_can_start_take_the_first_step(tmp_path: Path, expire
         "ansible.builtin.debug": {"msg": "site of {{ ansible_play_hosts_all | sort | join(',') }}"},
     }
     play = {"name": "Deploy", "hosts": "{{ etcd_deploy_hosts | default('etcd_targets') }}", "gather_facts": False}
+    (tmp_path / "lint.yml").write_text(yaml.safe_dump([{"name": "Lint", "hosts": "localhost", "gather_facts": False}]))
     (tmp_path / "site.yml").write_text(yaml.safe_dump([{**play, "tasks": [{**task, "run_once": True}]}]))
     (tmp_path / "hosts.yml").write_text(yaml.safe_dump({"etcd": {"hosts": hosts, "vars": common}}))
     extra = {

@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from .inventories import Files, write
 from .tools import REPOSITORY, tool
@@ -168,6 +169,40 @@ def test_the_gate_of_site_knows_the_role(tmp_path: Path) -> None:
     write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: , n2: , n3: }}\n"})
     assert "WARN durability/no_backup" in lines(playbook(tmp_path / "inventory", "-e", "etcd_lint_gate=true").stdout)
     assert "WARN durability/no_backup" not in lines(playbook(tmp_path / "inventory").stdout)
+
+
+def test_a_limited_run_is_not_refused_for_another_cluster(tmp_path: Path) -> None:
+    copy = tmp_path / "inventory"
+    shutil.copytree(EXAMPLE, copy)
+    other = "etcd: {hosts: {other-1: {etcd_cluster_name: other, etcd_version: 3.5.2}}}\n"
+    (copy / "other.yml").write_text(other, encoding="utf-8")
+    gate = ("-e", "etcd_lint_gate=true")
+    done = playbook(copy, *gate, "--limit", "etcd-1,etcd-2,etcd-3")
+    assert done.returncode == 0, done.stdout
+    assert "DENY version/data_corruption: other-1: " in done.stdout
+    assert "the denials are of hosts outside --limit (etcd-1,etcd-2,etcd-3), so the run continues" in done.stdout
+    for arguments in ((*gate, "--limit", "other-1"), gate, ("--limit", "etcd-1")):
+        assert playbook(copy, *arguments).returncode == 2, arguments
+
+
+def test_a_denial_says_how_to_deploy_in_spite_of_it() -> None:
+    bad = ("-e", "etcd_version=3.5.2")
+    way_on = "printed above. Nothing was deployed; --skip-tags lint continues"
+    done = playbook(EXAMPLE, *bad, name="playbooks/site.yml")
+    assert done.returncode == 2 and way_on in done.stdout + done.stderr, done.stdout
+    assert "--skip-tags" not in playbook(EXAMPLE, *bad, "-e", "etcd_lint_gate=true").stdout
+
+
+@pytest.mark.parametrize("name", ["site", "_members", "downgrade", "rotate_ca"])
+def test_the_tag_of_the_linter(name: str) -> None:
+    """--skip-tags lint skips it in each playbook, and nothing was deployed before it."""
+    plays = yaml.safe_load((REPOSITORY / "playbooks" / f"{name}.yml").read_text(encoding="utf-8"))
+    imported = [play.get("ansible.builtin.import_playbook") for play in plays]
+    at = imported.index("lint.yml")
+    assert plays[at]["tags"] == ["lint", "always"]
+    assert name == "downgrade" or set(imported[:at]) <= {"_targets.yml"}
+    later = [play for play in plays[at + 1 :] if play.get("ansible.builtin.import_playbook") == "site.yml"]
+    assert all(play["vars"]["etcd_lint_enabled"] is False for play in later)
 
 
 def test_an_upgrade_is_judged_by_its_target(tmp_path: Path) -> None:
