@@ -32,6 +32,18 @@ def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, 
     assert {path: path.read_bytes() for path in (tmp_path / "ca").iterdir()} == before and not host.installed.exists()
 
 
+def test_a_certificate_of_a_ca_that_is_being_replaced(host: Host, tmp_path: Path) -> None:
+    """The members trust both CAs, but the old one still issues: the certificate is worth nothing after the rotation."""
+    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path)}
+    shop |= {"etcd_client_certificate_days": 90}
+    warning = "this certificate is of the old CA, which the members will not trust at the end. Run rotate_ca with -e etcd_rotate_ca_until=issue"
+    (host.authority / "ca-next.key").touch()
+    assert warning in " ".join(host.run("client_certificate", **shop).stdout.split())
+    (host.authority / "ca-next.key").unlink()  # the new key is ca.key now
+    said = " ".join(host.run("client_certificate", **shop).stdout.split())
+    assert "shop.crt and .key are on the controller" in said and "the old CA" not in said, said
+
+
 @pytest.mark.parametrize(
     ("days", "problem"),
     [(2, "A new certificate would be valid from 20"), (-70, "A new certificate would be due for renewal from 20")],
