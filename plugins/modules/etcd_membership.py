@@ -55,9 +55,17 @@ options:
     description:
       - Lifetime of the cluster's lock, which O(state=learner) and O(state=moved) acquire or renew. O(state=promoted) renews it while it waits, and
         M(etcdops.headroom.etcd_member) with C(state=serving) releases it. 0 takes no lock.
-      - With O(state=absent), the lock is held only during the removal.
+      - With O(state=absent), the lock is held only during the removal, unless O(keep_lock) is set.
     type: int
     default: 0
+  keep_lock:
+    description:
+      - With O(state=absent), keep the lock after the removal, for the task that adds the new member. Otherwise a backup or a defragmentation could start in
+        between, and the new member would have to wait for it.
+      - Without effect if the removal fails, which releases the lock.
+    type: bool
+    default: false
+    version_added: 0.3.0
   journal_lines:
     description: Number of lines of the unit's journal to show if the learner does not start.
     type: int
@@ -281,12 +289,13 @@ class Change:
             )
         if params["state"] == "absent":
             result["moved_to"] = self.moved_to or verdict.move_to
-            self.lock.release()
+            if not params["keep_lock"]:
+                self.lock.release()
         try:
             self.disarm()
         except ValueError as error:  # the members were changed, which a failure would hide
             self.module.warn(f"An alarm of a removed member stays set: {error}.")
-        self.keeps_lock = params["state"] != "absent"
+        self.keeps_lock = params["state"] != "absent" or params["keep_lock"]
         self.module.exit_json(changed=self.changed or not verdict.done, **result)
 
     def disarm(self) -> None:
@@ -319,6 +328,7 @@ def main() -> None:
             "member_id": {"type": "str"},
             "timeout": {"type": "int", "default": 120},
             "max_lag": {"type": "int", "default": 500},
+            "keep_lock": {"type": "bool", "default": False},
             "journal_lines": {"type": "int", "default": 30},
         },
         required_if=[("state", state, ["peer_url"]) for state in ("learner", "promoted", "moved")],

@@ -266,6 +266,19 @@ def test_the_lock_is_held_from_the_learner_on_and_released_after_a_removal(three
     assert removed["changed"] and lock.read_lock(link, three.endpoints()) is None
 
 
+def test_the_lock_is_kept_between_the_removal_and_the_new_member(three: Cluster) -> None:
+    """Otherwise a backup could take it in between, and the cluster would wait for it with one member less."""
+    link = connection(three.version)
+    mine = {"lock_seconds": LOCK_SECONDS, "play": "a play"}
+    three.members["m3"].stop()
+    removed = three.module("m3", "absent", keep_lock=True, **mine)
+    held = lock.read_lock(link, three.endpoints())
+    assert removed["changed"] and held and (held.holder.member, held.holder.play) == ("m3", "a play"), removed
+    added = three.module("m3", "learner", **mine)
+    again = lock.read_lock(link, three.endpoints())
+    assert added["changed"] and again and again.holder == held.holder, added
+
+
 def faulty_etcdctl(cluster: Cluster, *, readable: bool = False) -> str:
     path = cluster.folder / "faulty-etcdctl"
     text = FAULTY.format(folder=cluster.folder, etcdctl=binary(cluster.version, "etcdctl"))
