@@ -204,6 +204,38 @@ def test_other_clusters_start_the_members_that_join(tmp_path: Path) -> None:
     assert "The update ends here, because it failed on n1 (see above)" in output
 
 
+@pytest.mark.parametrize(
+    ("reporting", "reported"), [(["a1", "b1"], "a1 b1"), (["b1"], "b1"), ([], None)], ids=["both", "one", "none"]
+)
+def test_the_first_host_does_not_decide_on_the_report_of_others(
+    tmp_path: Path, reporting: list[str], reported: str | None
+) -> None:
+    text = (ROLES / "etcd" / "tasks" / "report.yml").read_text()
+    text = text.replace("etcdops.headroom.etcd_report:", "ansible.builtin.debug:")
+    text = text.replace(
+        'members: "{{ _etcd_report_members }}"',
+        "msg: report of {{ _etcd_report_members | map(attribute='host') | join(' ') }}.",
+    )
+    (tmp_path / "report.yml").write_text(text)
+    hosts = {
+        name: {
+            "ansible_connection": "local",
+            "etcd_member": {"cluster": name[0], "name": name, "reports": name in reporting},
+            "etcd_host_facts": {},
+            "etcd_plan": {},
+        }
+        for name in ("a1", "b1")
+    }
+    tasks = [
+        {"ansible.builtin.include_tasks": str(tmp_path / "report.yml")},
+        {"ansible.builtin.fail": {"msg": "the end"}},
+    ]
+    output = play(tmp_path, hosts, {}, tasks)
+    assert re.findall(r"report of ([^.]*)\.", output) == ([reported] if reported else []) and "the end" in output, (
+        output
+    )
+
+
 def test_a_lock_that_cannot_be_released_does_not_hide_the_failure(tmp_path: Path) -> None:
     output, calls = update(tmp_path, {"n1": "copy", "n2": "etcd_member unlocked"})
     assert calls["n2"] == ["etcd_member unlocked"], output
