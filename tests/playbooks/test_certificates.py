@@ -384,7 +384,7 @@ def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
         done = host.run(**offline)
         assert done.returncode == 2, done.stdout
         text = " ".join(done.stdout.split())
-        return text[text.index("requests need") - 2 :].partition(" and run site.yml again")[0]
+        return text[text.index("requests need") - 2 :].partition(" and run the playbook again")[0]
 
     first = waits()
     assert first.startswith(
