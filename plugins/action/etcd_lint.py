@@ -75,7 +75,7 @@ class ActionModule(ActionBase):
         try:
             findings = linter.run(handed, arguments["data"], arguments["timeout"])
         except LintError as error:
-            raise AnsibleActionFail(str(error)) from error
+            raise AnsibleActionFail(f"{error}{self._way_on(arguments, ' without it')}") from error
         for level, line in finding_lines(findings, len(document["_meta"]["hostvars"])):
             display.display(line, color=COLORS[level])
         summary = totals(findings)
@@ -98,13 +98,11 @@ class ActionModule(ActionBase):
             display.display(f"lint: the denials are of hosts outside --limit ({limit}), so the run continues")
         return {**result, "changed": False, "linted": True, "msg": summary, "warned": warnings}
 
-    def _way_on(self, arguments: dict[str, Any]) -> str:
+    def _way_on(self, arguments: dict[str, Any], manner: str = "") -> str:
         """Return how to continue in spite of the linter, for the playbooks that lint before they deploy; empty for others."""
-        return (
-            ". Nothing was deployed; --skip-tags lint continues"
-            if arguments["gate"] and "lint" in self._task.tags
-            else ""
-        )
+        if not arguments["gate"] or "lint" not in self._task.tags:
+            return ""
+        return f". Nothing was deployed; --skip-tags lint continues{manner}"
 
 
 def _of_this_run(denials: list[Finding], task_vars: dict[str, Any]) -> list[Finding]:

@@ -285,6 +285,19 @@ def test_old_conftest(tmp_path: Path) -> None:
     assert "it has OPA 0.62.1, and the policies need OPA 1.0 or newer" in done.stdout + done.stderr
 
 
+def test_a_broken_conftest_is_not_passed_over(tmp_path: Path) -> None:
+    """Unlike a missing one. The message names the way on where the linter is only the first step."""
+    broken = tmp_path / "conftest"
+    broken.write_bytes(b"\x7fELF of another machine")
+    broken.chmod(0o755)
+    path = ("-e", f"etcd_lint_conftest={broken}")
+    for name, way_on in (("site", ". Nothing was deployed; --skip-tags lint continues without it"), ("lint", "")):
+        done = playbook(EXAMPLE, *path, name=f"playbooks/{name}.yml")
+        said = done.stdout + done.stderr
+        assert done.returncode == 2 and f"{broken} could not be run: Exec format error{way_on}" in said, said
+    assert "--skip-tags" not in said
+
+
 def test_own_thresholds(tmp_path: Path) -> None:
     own = tmp_path / "own.yml"
     own.write_text("headroom: {thresholds: {large_value_bytes: 1024}}\n", encoding="utf-8")

@@ -83,6 +83,8 @@ class Linter:
             raise LintError(
                 f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
             ) from error
+        except OSError as error:
+            raise LintError(f"{self.conftest} could not be run: {error.strerror}") from error
         except ReportError as error:
             reason = version_problem(self._version()) or done.stderr.strip() or error
             raise LintError(f"{self.conftest} could not lint: {reason}") from error
