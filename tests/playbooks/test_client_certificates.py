@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.playbooks.tls_host import Host, openssl
+from tests.playbooks.tls_host import Host, make_authority, openssl
 
 
 def test_an_application_gets_a_certificate_and_nothing_else_changes(host: Host, tmp_path: Path) -> None:
@@ -77,6 +77,21 @@ def test_a_client_of_the_gateway_gets_a_certificate_without_a_common_name(host: 
     subject = openssl("x509", "-noout", "-subject", "-in", certificate)
     assert re.search(r"CN ?= ?shop", subject) and "O" not in subject.replace("CN", "")
     assert key.read_bytes() == before
+
+
+def test_a_certificate_of_another_cluster_is_kept(host: Host, tmp_path: Path) -> None:
+    """Both clusters have an application of this name, and the playbook was run in the same directory."""
+    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path)}
+    shop |= {"etcd_client_certificate_days": 90}
+    assert host.issue("client_certificate", **shop) == 2
+    before = (tmp_path / "shop.crt").read_text()
+    for path in host.authority.iterdir():
+        path.unlink()
+    make_authority(host.authority, "etcd other")
+    said = " ".join(host.run("client_certificate", **shop).stdout.split())
+    [kept] = tmp_path.glob("shop.crt.*~")
+    assert kept.read_text() == before != (tmp_path / "shop.crt").read_text()
+    assert f"The former certificate is kept as {kept}." in said, said
 
 
 def test_a_certificate_for_an_application_that_cannot_be(host: Host) -> None:
