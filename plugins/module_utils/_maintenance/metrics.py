@@ -26,8 +26,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
     next_runs,
 )
 
-# A week of daily runs, for calendars that leave out some days.
-_RUNS = 8
+# More than a week of hourly runs, for calendars that leave out some days.
+_RUNS = 200
 
 
 def metrics_path(directory: str) -> str:
