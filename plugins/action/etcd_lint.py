@@ -106,11 +106,14 @@ class ActionModule(ActionBase):
 
 
 def _of_this_run(denials: list[Finding], task_vars: dict[str, Any]) -> list[Finding]:
-    """Return the denials of hosts of this run, and those of no host. With --limit, another cluster must not prevent the repair of this one."""
+    """Return the denials without those of other hosts of the inventory. With --limit, another cluster must not prevent the repair of this one.
+
+    A finding in a file may name members that the inventory does not contain.
+    """
     if not task_vars.get("ansible_limit"):
         return denials
-    hosts = set(task_vars["ansible_play_hosts_all"])
-    return [finding for finding in denials if not finding.hosts or hosts & set(finding.hosts)]
+    others = set(task_vars["groups"]["all"]) - set(task_vars["ansible_play_hosts_all"])
+    return [finding for finding in denials if not finding.hosts or not others.issuperset(finding.hosts)]
 
 
 def _print_suggestions(findings: list[Finding], document: dict[str, Any], sources: list[str]) -> str:

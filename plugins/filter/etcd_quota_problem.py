@@ -18,7 +18,9 @@ def etcd_quota_problem(info: Mapping[str, Any], quota: int) -> str:
 
     members = (info.get("cluster") or {}).get("members") or []
     own = ((info.get("process") or {}).get("settings") or {}).get(QUOTA)
-    running = next((member["db_quota"] for member in members if member.get("db_quota")), own)
+    # Of this host's member only: members may have different quotas, and each host is checked.
+    status = next((member.get("db_quota") for member in members if member["name"] == info.get("member")), None)
+    running = status if own is None else own
     sizes = {member["name"]: member["db_size"] for member in members if member.get("db_size")}
     return database_space.lowered_quota_problem(quota, running, sizes)
 

@@ -37,11 +37,13 @@ def etcd_join_problem(
     data_dir: str,
     wal_dir: str = "",
     volume: int | None = None,
+    quota: int | None = None,
 ) -> str:
     """Check the space of a host that joins; documented in the YAML file of its name."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
 
-    return space.join_problem(member, join, int(database), data_dir, wal_dir, None if volume is None else int(volume))
+    size = None if volume is None else int(volume)
+    return space.join_problem(member, join, int(database), data_dir, wal_dir, size, quota)
 
 
 class FilterModule:

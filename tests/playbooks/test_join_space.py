@@ -21,6 +21,12 @@ CASES: dict[str, tuple[dict[str, Any], int, str]] = {
         2 * GIB,
         "/var/lib/etcd/data is on a volume of 1.0 GiB, but a new member needs 1.3 GiB there",
     ),
+    "quota": (
+        {"etcd_plan": {"settings": {"quota_backend_bytes": GIB}}},
+        2 * GIB,
+        "it would get a quota of 1.0 GiB, and the cluster's",
+    ),
+    "large quota": ({"etcd_plan": {"settings": {"quota_backend_bytes": 2 * GIB}}}, 2 * GIB, ""),
     "not managed": ({"etcd_storage_ready": False, "etcd_host_data_device": {}}, 2 * GIB, ""),
 }
 

@@ -19,6 +19,8 @@ SECRET = re.compile(r"passw|secret", re.IGNORECASE)
 # User and password in a URL.
 _LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
 _LINE = re.compile(r"""^(?P<indent>\s*)(?P<quote>["']?)(?P<key>[A-Za-z][\w-]*)(?P=quote)\s*:[ \t]*(?P<value>.*?)\s*$""")
+# One value in braces, behind comments and the beginning of the document.
+_FLOW = re.compile(r"(?:[ \t]*(?:#.*|---.*)?\n)*[ \t]*\{")
 _QUOTED = re.compile(r"""^(?P<quote>["'])(?P<value>.*?)(?P=quote)\s*(?:#.*)?$""")
 _PAIR = re.compile(r"""["']?([A-Za-z][\w-]*)["']?\s*:\s*("[^"]*"|'[^']*'|[^,}\s]+)""")
 # A key at the beginning of a line, a quoted key anywhere, or a key within braces.
@@ -76,6 +78,8 @@ def _json_text(value: Any) -> str:
 
 def _yaml_settings(text: str) -> Iterator[tuple[str, str]]:
     section: str | None = ""
+    if _FLOW.match(text):
+        return
     for line in text.splitlines():
         matched = _LINE.match(line)
         if matched is None:

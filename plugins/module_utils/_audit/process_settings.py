@@ -24,10 +24,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 # Read only the beginning, because the file may be of any size.
 MAX_FILE = 1 << 20
 _GO = ("GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS")
-# Without any of these, the config file was not understood: no member runs without them.
-_IDENTITY = (
-    "name", "advertise-client-urls", "listen-client-urls", "initial-advertise-peer-urls", "listen-peer-urls", "initial-cluster",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,9 @@ def _config_problem(path: str, text: str) -> str:
     """Return why the settings of a config file are not known, empty if they are."""
     if not text:
         return f"its config file {path} cannot be read"
-    found = config_settings(text)
-    if any(flag in found for flag in _IDENTITY):
+    if config_settings(text):
         return ""
-    return f"its config file {path} has no name and no URL that the audit can read: write them as plain YAML, one setting a line, or as JSON"
+    return f"its config file {path} has no setting that the audit can read: write them as plain YAML, one setting a line, or as JSON"
 
 
 def flag_value(words: list[str], flag: str) -> str:

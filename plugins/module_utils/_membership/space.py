@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check whether a host that joins has space for the cluster's database. Pure.
+"""Check whether a host that joins has space, and a large enough quota, for the cluster's database. Pure.
 
 A new member receives the leader's database as a file in its snap folder and renames it to its own database, so it needs one copy. Source:
 SaveDBFrom in server/etcdserver/api/snap/db.go, and openSnapshotBackend in server/storage/backend.go.
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
 
 # The current segment, and the one that etcd allocates ahead.
@@ -28,13 +29,25 @@ def largest_database(members: Iterable[Mapping[str, Any]], going: Collection[str
 
 
 def join_problem(
-    member: Mapping[str, Any], join: Mapping[str, Any], database: int, data_dir: str, wal_dir: str, volume: int | None
+    member: Mapping[str, Any],
+    join: Mapping[str, Any],
+    database: int,
+    data_dir: str,
+    wal_dir: str,
+    volume: int | None,
+    quota: int | None = None,
 ) -> str:
     """Return why a host has too little space to join, empty if it has enough.
 
     member: what etcd_host_info found on the host. join: of the plan. database: what ``largest_database`` returned. volume: the size of the
-    data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space.
+    data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space. quota: in
+    bytes; 0 means etcd's default, a negative one limits nothing, and None is unknown.
     """
+    if quota is not None and 0 <= quota and (quota or DEFAULT_QUOTA) <= database:
+        return (
+            f"it would get a quota of {format_size(quota or DEFAULT_QUOTA)}, and the cluster's database has {format_size(database)}: "
+            "etcd would refuse all writes of the cluster. State the workload as it is today, or set etcd_quota_backend_bytes"
+        )
     held = 0 if join["aside"] else member["used"]
     if held and (member["db_size"] or 0) >= database:
         return ""

@@ -148,8 +148,10 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
         quota = case.volume_room if quota < 0 else quota
         what = f"a volume of {format_size(case.volume)} has room for"
     if 0 <= quota <= case.db_size:
+        if what == "the quota is" and "quota_backend_bytes" not in case.pinned:
+            what = "the largest quota of a plan is"
         file, limit = format_sizes_distinctly(case.db_size, quota)
-        return f"the database file has {file} today, {what} {limit}, and etcd refuses puts from there on"
+        return f"the database file has {file} today, {what} {limit}, and etcd would refuse puts from there on"
     if quota < 0 or size <= quota:
         return None
     data = f"live keys and the history of {settings.auto_compaction_retention}"

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
@@ -17,6 +19,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage import n
 
 def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
     """Return the facts of block devices and mount points, and which other services write to their disks."""
+    for path in paths:
+        with suppress(OSError):
+            os.listdir(path)  # systemd mounts an automount point at its first access
     mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), read_fstab()
     found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
     found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}

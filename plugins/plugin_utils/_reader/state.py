@@ -17,6 +17,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 # Also in PowerShell ($env:NAME) and in cmd.exe (%NAME%).
 _EXPANDED = re.compile(r"(?:\$(?:env:)?[({]?|%)(ETCD_\w+)")
+# NAME=${NAME:-default}
+_OWN_VALUE = re.compile(r"(ETCD_\w+)([\"']?\s*[:=]\s*[\"']?)\$[({]?\1\b")
 
 
 class State:
@@ -49,7 +51,9 @@ class State:
             "lines": self.lines,
             "unparsed": self.unparsed,
             "translated": self.translated,
-            "expanded": sorted({name for text in self.texts.values() for name in _EXPANDED.findall(text)}),
+            "expanded": sorted(
+                {name for text in self.texts.values() for name in _EXPANDED.findall(_OWN_VALUE.sub(r"\1\2", text))}
+            ),
         }
 
     def _state_release(self, path: str, contents: Any) -> None:

@@ -135,7 +135,8 @@ def _plan(
 
 def _smallest_volume(processes: Sequence[Process]) -> int | None:
     """Return the bytes of the smallest volume of the data among the inspected members, None if none is known."""
-    return min((process["disks"]["data"]["size"] for process in processes if "data" in process["disks"]), default=None)
+    sizes = [process["disks"].get("data", {}).get("size") for process in processes]
+    return min((size for size in sizes if size), default=None)  # some network filesystems report 0
 
 
 def _defragment_first(prepared: Callable[..., Report], members: Sequence[Member], file: int) -> list[str]:

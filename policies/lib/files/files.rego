@@ -25,8 +25,17 @@ paths := [entry.path | some entry in entries]
 expanded contains name if some name in object.get(reader, "expanded", [])
 
 expanded contains name if {
-	some [_, name] in regex.find_all_string_submatch_n(`\$[({]?(ETCD_\w+)`, json.marshal(entries), -1)
+	some entry in entries
+	walk(entry.contents, [path, value])
+	is_string(value)
+	some [_, name] in regex.find_all_string_submatch_n(`\$[({]?(ETCD_\w+)`, value, -1)
+	regex.match(sprintf(`\$[({]?%s\b`, [name]), _without_assignment(value, name))
+
+	# A variable that gets its own value, or a default, as in NAME: ${NAME:-default}.
+	array.slice(path, count(path) - 1, count(path)) != [name]
 }
+
+_without_assignment(value, name) := strings.replace_n({sprintf("%s=%s%s", [name, before, name]): "" | some before in ["$", "${", `"$`, `"${`]}, value)
 
 # All grouping in this library has the form of _indices. "Pitfalls of Rego" in docs/policies/adding.md says why.
 _repeated := {path |

@@ -76,9 +76,11 @@ def test_a_config_file_that_is_gone_is_a_problem(folder: Path) -> None:
     [
         ('{"name": "m1"}', ""),
         ("listen-peer-urls: http://a:2380\n", ""),
-        ("# only a comment\n", "has no name and no URL"),
-        ("- name: m1\n", "has no name and no URL"),
-        ("{name: m1,\n data-dir: /d}\n", "has no name and no URL"),
+        ("# only a comment\n", "has no setting"),
+        ("- name: m1\n", "has no setting"),
+        ('---\n# etcd reads it as YAML\n{\n"name": "m1",\n}\n', "has no setting"),
+        ("data-dir: /d\n", ""),
+        ("{name: m1,\n data-dir: /d}\n", "has no setting"),
     ],
 )
 def test_a_config_file_that_is_not_understood_is_a_problem(folder: Path, text: str, problem: str) -> None:

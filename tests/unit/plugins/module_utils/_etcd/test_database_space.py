@@ -49,7 +49,16 @@ def test_a_quota_below_the_database_is_refused(planned: int, running: int | None
         assert "quota of 2.0 GiB" in problem and "the database of b has" in problem
         # The status of 3.6 and later names the quota.
         members[0]["db_quota"] = quota
-        assert etcd_quota_problem({"cluster": {"members": members}, "process": None}, planned * MIB) == problem
+        info = {"member": "a", "cluster": {"members": members}, "process": None}
+        assert etcd_quota_problem(info, planned * MIB) == problem
+
+
+def test_the_quotas_of_other_members_do_not_count() -> None:
+    members = [
+        {"name": name, "db_size": 4 << 30, "db_quota": quota} for name, quota in (("a", 2 << 30), ("b", 8 << 30))
+    ]
+    assert etcd_quota_problem({"member": "a", "cluster": {"members": members}}, 2 << 30) == ""
+    assert "now 8.0 GiB" in etcd_quota_problem({"member": "b", "cluster": {"members": members}}, 2 << 30)
 
 
 def test_no_answer_refuses_no_quota() -> None:

@@ -338,8 +338,13 @@ def test_the_quota_stays_above_the_database_file(size: int, volume: str | None, 
 @pytest.mark.parametrize(
     ("size", "pinned", "volume", "text"),
     [
-        (8 << 30, {}, None, "the database file has 8.0 GiB today, the quota is 8.0 GiB"),
-        (8 << 30, {}, "50GB", "the database file has 8.0 GiB today, the quota is 8.0 GiB"),
+        (
+            8 << 30,
+            {},
+            None,
+            "the database file has 8.0 GiB today, the largest quota of a plan is 8.0 GiB, and etcd would",
+        ),
+        (8 << 30, {}, "50GB", "the database file has 8.0 GiB today, the largest quota of a plan is 8.0 GiB"),
         (3 << 30, {}, "3GB", "the database file has 3.0 GiB today, a volume of 3.0 GiB has room for 2.7 GiB"),
         (3 << 30, {"quota_backend_bytes": "2GB"}, None, "What would fit: leave quota_backend_bytes (2.0 GiB)"),
     ],

@@ -320,6 +320,7 @@ def test_expanded_variables() -> None:
         "b.ps1": 'etcd --name "$env:ETCD_HOSTNAME"\n',
         "c.cmd": "etcd --name %ETCD_COMPUTER%\n",
         "d.yml": "command: [etcd, --name, $(ETCD_POD)]\n",
+        "e.sh": 'export ETCD_QUOTA="${ETCD_QUOTA:-5}" ETCD_SIZE=$ETCD_SIZE\n',
     }
     expected = ["ETCD_COMPUTER", "ETCD_HOST", "ETCD_HOSTNAME", "ETCD_POD", "ETCD_PORT"]
     assert read(texts).document["expanded"] == expected
