@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import pickle
 import select
@@ -67,6 +68,7 @@ def _answer(function: Callable[[], object], writer: int) -> NoReturn:
     """Write what the function returns or raises, as the child."""
     status = 1
     try:
+        gc.freeze()  # a finalizer of the parent's garbage would close a descriptor that this process has opened since
         writer = _close_inherited_files(writer)
         exit_on_signals()
         try:

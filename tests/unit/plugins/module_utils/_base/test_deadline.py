@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import gc
 import os
 import signal
 import time
@@ -118,3 +120,30 @@ def test_a_signal_to_this_process_ends_the_child(tmp_path: Path, monkeypatch: py
     with pytest.raises(SystemExit):
         call_with_deadline(slow, 60)
     assert (tmp_path / "ended").exists()
+
+
+def test_garbage_of_the_parent_closes_no_file_of_the_child() -> None:
+    class Holder:
+        def __init__(self) -> None:
+            self.handle, self.cycle = os.open(os.devnull, os.O_RDONLY), self
+
+        def __del__(self) -> None:
+            with contextlib.suppress(OSError):
+                os.close(self.handle)
+
+    def reopen(handle: int) -> bool:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), handle)
+        gc.collect()
+        os.fstat(handle)
+        return True
+
+    gc.collect()
+    gc.disable()
+    try:
+        holder = Holder()
+        handle = holder.handle
+        del holder
+        assert call_with_deadline(lambda: reopen(handle), 60)
+    finally:
+        gc.enable()
+        gc.collect()
