@@ -108,21 +108,29 @@ def _read_answer(reader: int, deadline: float) -> bytes | None:
         found += chunk
 
 
-def _end(child: int, *, finished: bool) -> int | None:
+def _end(child: int, *, finished: bool) -> int | str | None:
     """End the child. Returns its exit status; None if it does not end, because a system call cannot be interrupted."""
     if not finished:
-        os.kill(child, signal.SIGTERM)
+        _signal(child, signal.SIGTERM)
     status = _wait(child, _CLEANUP_SECONDS)
     if status is None:
-        os.kill(child, signal.SIGKILL)
+        _signal(child, signal.SIGKILL)
         status = _wait(child, _KILL_SECONDS)
     return status
 
 
-def _wait(child: int, seconds: float) -> int | None:
+def _signal(child: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # as in _wait
+        os.kill(child, number)
+
+
+def _wait(child: int, seconds: float) -> int | str | None:
     deadline = time.monotonic() + seconds
     while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        try:
+            ended, status = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:
+            return "unknown"  # this process was started with SIGCHLD ignored, so the kernel reaps the child
         if ended:
             return os.waitstatus_to_exitcode(status)
         if time.monotonic() >= deadline:

@@ -11,7 +11,7 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -147,3 +147,36 @@ def test_garbage_of_the_parent_closes_no_file_of_the_child() -> None:
     finally:
         gc.enable()
         gc.collect()
+
+
+@pytest.fixture
+def without_children() -> Iterator[None]:
+    """Ignore SIGCHLD, so that the kernel reaps each child."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.usefixtures("without_children")
+def test_the_kernel_may_reap_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "_CLEANUP_SECONDS", 0.1)
+    assert call_with_deadline(lambda: "result", 60) == "result"
+    with pytest.raises(FileNotFoundError):
+        call_with_deadline(lambda: os.stat("/no/such/file"), 60)
+    with pytest.raises(DeadlineError):
+        call_with_deadline(stuck, 0.5)
+    with pytest.raises(ChildProcessError) as found:
+        call_with_deadline(lambda: os.kill(os.getpid(), signal.SIGKILL), 60)
+    assert found.value.strerror == "the process ended without a result (status unknown)"
+
+
+@pytest.mark.usefixtures("without_children")
+def test_a_child_that_ends_at_the_deadline_needs_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(reader: int, _deadline: float) -> None:
+        while os.read(reader, 1):
+            pass
+        time.sleep(0.5)
+
+    monkeypatch.setattr(deadline, "_read_answer", late)
+    with pytest.raises(DeadlineError):
+        call_with_deadline(lambda: None, 1)
