@@ -119,7 +119,7 @@ def mount_facts(path: str, mounts: Sequence[Mount], fstab: Sequence[FstabEntry])
     # The mount table has resolved paths; fstab may have unresolved ones.
     point = os.path.realpath(path)
     here, under = mounted_at(point, mounts), mount_of(point, mounts)
-    entry = entry_of(path, fstab)
+    entry = entry_of(path, fstab, mounts)
     facts: dict[str, Any] = {
         "path": path,
         "resolved": point,

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, unescape
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, unescape
+
+# The kernel's own limit.
+_MAX_LINKS = 40
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,10 @@ def line_problem(line: str, mount_point: str) -> str | None:
     return None if written == mount_point else f"it writes the mount point as {written}"
 
 
-def entry_of(path: str, entries: Sequence[FstabEntry]) -> FstabEntry | None:
+def entry_of(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> FstabEntry | None:
     """Return the entry for a mount point, however it is written; if there are several, the first one that is written as the path is."""
     point = os.path.realpath(path)
-    found = [
-        entry for entry in entries if entry.mount_point.startswith("/") and os.path.realpath(entry.mount_point) == point
-    ]
+    found = [entry for entry, resolved in _resolved_entries(point, entries, mounts) if resolved == point]
     return min(found, key=lambda entry: line_problem(entry.line, path) is not None, default=None)
 
 
@@ -67,17 +68,54 @@ def unmounted_entries(path: str, entries: Sequence[FstabEntry], mounts: Sequence
 
     An automount that has not mounted its volume does not count as mounted.
     """
-    inside = os.path.realpath(path).rstrip("/") + "/"
-    mounted = [mount.mountpoint for mount in mounts if mount.fstype != "autofs"]
-    around = {point.rstrip("/") + "/" for point in mounted if inside.startswith(point.rstrip("/") + "/")}
-    visible = max(around, key=len, default="/")
-    points = [
-        (os.path.realpath(entry.mount_point) + "/", entry) for entry in entries if entry.mount_point.startswith("/")
-    ]
-    return [entry for point, entry in points if inside.startswith(point) and len(point) > len(visible)]
+    return [entry for entry, _point in _unmounted(path, entries, mounts)]
 
 
 def unmounted_volume(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> str:
     """Return the deepest mount point of ``unmounted_entries``, or an empty text. Files below it would be hidden as soon as it is mounted."""
-    points = [os.path.realpath(entry.mount_point) for entry in unmounted_entries(path, entries, mounts)]
-    return max(points, key=len, default="")
+    return max((point for _entry, point in _unmounted(path, entries, mounts)), key=len, default="")
+
+
+def _unmounted(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> list[tuple[FstabEntry, str]]:
+    """Return the entries of ``unmounted_entries``, each with its resolved mount point."""
+    target = os.path.realpath(path)
+    mounted = [mount.mountpoint for mount in mounts if mount.fstype != "autofs"]
+    visible = max((point for point in mounted if _is_inside(target, point)), key=len, default="/")
+    return [
+        (entry, point)
+        for entry, point in _resolved_entries(target, entries, mounts)
+        if _is_inside(target, point) and len(point) > len(visible)
+    ]
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return (path.rstrip("/") + "/").startswith(folder.rstrip("/") + "/")
+
+
+def _resolved_entries(
+    target: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]
+) -> list[tuple[FstabEntry, str]]:
+    """Return the entries that have a mount point, each with that as ``_resolve`` returns it."""
+    absolute = [entry for entry in entries if entry.mount_point.startswith("/")]
+    return [(entry, _resolve(entry.mount_point, target, mounts)) for entry in absolute]
+
+
+def _resolve(path: str, target: str, mounts: Sequence[Mount]) -> str:
+    """Return a path without links, as far as they are on the volumes that contain ``target``, itself a resolved path.
+
+    Any look at another mounted volume, even at its mount point, waits if its server does not answer. A mount point is not a link.
+    """
+    pending, found, links = path.split("/"), "/", 0
+    while pending:
+        name = pending.pop(0)
+        step = os.path.normpath(os.path.join(found, name))
+        mount = mount_of(step, mounts)
+        visited = mount is None or (mount.mountpoint != step and _is_inside(target, mount.mountpoint))
+        if name in ("", ".", "..") or not visited or links == _MAX_LINKS or not os.path.islink(step):
+            found = step
+            continue
+        links += 1
+        link = os.readlink(step)
+        pending = link.split("/") + pending
+        found = "/" if link.startswith("/") else found
+    return found
