@@ -9,6 +9,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts as host_mounts
@@ -25,10 +26,20 @@ def storage_facts(devices: list[str], paths: list[str]) -> dict[str, Any]:
     mounts, swaps, fstab = host_mounts.read_mounts(), block_devices.read_swaps(), read_fstab()
     found_devices = {path: block_devices.device_facts(path, mounts, swaps, host_facts.run) for path in devices}
     found_mounts = {path: block_devices.mount_facts(path, mounts, fstab) for path in paths}
-    neighbours = storage_neighbours.find_neighbours(storage_devices.whole_disks) if devices or paths else []
+    neighbours = _neighbours() if devices or paths else []
     for device in found_devices.values():
         if device["is_block"]:
             device.update(storage_devices.filesystem_and_disks(device, mounts, neighbours))
     for mount in found_mounts.values():
         mount.update(storage_devices.disks_and_neighbours(mount["number"], neighbours))
     return {"devices": found_devices, "mounts": found_mounts}
+
+
+def _neighbours() -> list[storage_neighbours.Neighbour]:
+    """Return the other services that write to disks; none if a folder or file of theirs is on a share whose server does not answer."""
+    try:
+        return deadline.call_with_deadline(
+            lambda: storage_neighbours.find_neighbours(storage_devices.whole_disks), deadline.ANSWER_SECONDS
+        )
+    except deadline.DeadlineError:
+        return []
