@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,6 +32,7 @@ _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_f
 _SIZES = ("free_size", "reserve", "memory_max")
 # systemd splits lists of paths at whitespace, and interprets the other characters.
 _SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
+_COPY_DIR = "etcd_maintenance_backup_copy_dir"
 
 
 class ConfigError(ValueError):
@@ -232,7 +233,7 @@ def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
     """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories.
 
     known_copy_dir: a directory to which backups are copied already. The copy itself reports it, so that a share that is down does not prevent
-    the replacement of a member.
+    the replacement of a member. Only the place that it leads to is checked.
     """
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
@@ -246,38 +247,69 @@ def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
     if config.snapshot.enabled:
         directories.append(("etcd_maintenance_backup_dir", config.snapshot.directory))
         if config.snapshot.copy_dir:
-            directories.append(("etcd_maintenance_backup_copy_dir", config.snapshot.copy_dir))
+            directories.append((_COPY_DIR, config.snapshot.copy_dir))
     if config.metrics_dir:
         directories.append(("etcd_maintenance_metrics_dir", config.metrics_dir))
     # The role creates the scratch folder.
     created = [("etcd_maintenance_drill_scratch_dir", config.drill.scratch_dir)] if config.drill.enabled else []
     for name, path in [*directories, *created]:
-        if not os.path.isabs(path):
-            found.append(f"{name} is {path!r}, but must be an absolute path")
-        elif _SPECIAL_IN_UNITS.search(path):
-            found.append(
-                f"{name} is {path!r}, but systemd units cannot list a path with whitespace, quotes, % or backslashes: "
-                "choose another directory"
-            )
-        elif (name, path) not in [*created, ("etcd_maintenance_backup_copy_dir", known_copy_dir)]:
-            problem = _directory_problem(path)
+        invalid_path = _path_problem(path)
+        if invalid_path:
+            found.append(f"{name} is {path!r}, but {invalid_path}")
+        elif (name, path) not in created:
+            known = (name, path) == (_COPY_DIR, known_copy_dir)
+            problem = _copy_dir_problem(path, known=known) if name == _COPY_DIR else _directory_problem(path)
             found += [f"{name}: {path} {problem}"] if problem else []
     return found
 
 
+def copy_root(copy_dir: str) -> str:
+    """Return the folder that the unit of backups may write to for copies, as _etcd_maintenance_copy_root in role etcd_maintenance."""
+    return re.sub(r"^(?!/+(?:home|root)/)(/+[^/]+)/.*$", r"\1", copy_dir)
+
+
+def _path_problem(path: str) -> str:
+    """Return why a unit cannot list a path; empty if it can."""
+    if not os.path.isabs(path):
+        return "must be an absolute path"
+    if _SPECIAL_IN_UNITS.search(path):
+        return "systemd units cannot list a path with whitespace, quotes, % or backslashes: choose another directory"
+    return ""
+
+
+def _copy_dir_problem(path: str, *, known: bool) -> str:
+    """Return why backups cannot be copied to a directory; empty if they can. known: the copy itself reports that it cannot be used."""
+
+    def look() -> str:
+        root, real = os.path.realpath(copy_root(path)), os.path.realpath(path)
+        if not f"{real}/".startswith(f"{root.rstrip('/')}/"):
+            return f"leads to {real}: set that path"
+        return "" if known else _look_at(path)
+
+    return _limited(look, must_answer=not known)
+
+
 def _directory_problem(path: str) -> str:
-    """Return why files cannot be written to a directory; empty if they can. Takes little time, even if the server of its volume does not answer."""
+    """Return why files cannot be written to a directory; empty if they can."""
+    return _limited(lambda: _look_at(path))
+
+
+def _limited(look: Callable[[], str], *, must_answer: bool = True) -> str:
+    """Return what ``look`` returns. Takes little time, even if the server of a volume does not answer."""
     try:
-        is_dir, writable = deadline.call_with_deadline(
-            lambda: (os.path.isdir(path), os.path.isdir(path) and _writable(path)), deadline.ANSWER_SECONDS
-        )
+        return deadline.call_with_deadline(look, deadline.ANSWER_SECONDS)
     except deadline.DeadlineError:
+        if not must_answer:
+            return ""
         return f"does not answer within {deadline.ANSWER_SECONDS:g} s: check the server of its volume, or set another directory"
     except OSError as error:
         return f"cannot be used: {error.strerror}: mount its volume again, or set another directory"
-    if not is_dir:
+
+
+def _look_at(path: str) -> str:
+    if not os.path.isdir(path):
         return "is not a directory on this host: create it, or mount its volume, first"
-    return "" if writable else "is not writable: its filesystem is mounted read-only, or owned by another system"
+    return "" if _writable(path) else "is not writable: its filesystem is mounted read-only, or owned by another system"
 
 
 def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True) -> list[str]:

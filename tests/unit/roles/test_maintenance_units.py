@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd_maintenance"
@@ -63,6 +63,7 @@ def test_systemd_looks_at_no_share_before_it_starts_the_backup(copy_dir: str, wr
     """It would wait for a server that does not answer."""
     found = settings_of("snapshot", etcd_maintenance_backup_copy_dir=copy_dir)
     assert found["ReadWritePaths"].split() == ["-/var/backups", "-/srv/metrics", *written]
+    assert [f"-{configuration.copy_root(copy_dir)}"] == (written or ["-"])
 
 
 def test_a_job_without_folders() -> None:

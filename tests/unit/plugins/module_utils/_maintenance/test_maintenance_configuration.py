@@ -166,6 +166,30 @@ def test_directories_whose_server_does_not_answer_are_problems(tmp_path: Path, m
     assert configuration.host_problems(replace(config, metrics_dir=""), known_copy_dir=known) == []
 
 
+def copy_dir_problems(path: str, known: str = "") -> list[str]:
+    """Return the problems of a configuration that copies backups to a directory."""
+    config = configuration.parse_config(changed("snapshot", enabled=True, directory="/tmp", copy_dir=path))
+    return configuration.host_problems(replace(config, metrics_dir=""), known_copy_dir=known)
+
+
+def test_a_copy_directory_that_a_link_leads_out_of_its_first_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """systemd would leave its target read-only, so that each copy would fail."""
+    for name in ("srv", "data", "data/backups"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "srv/backups").symlink_to(tmp_path / "data/backups")
+    (tmp_path / "data/same").symlink_to("backups")
+    (tmp_path / "root").symlink_to("data")
+    monkeypatch.setattr(configuration, "copy_root", lambda path: path[: path.index("/", len(f"{tmp_path}/"))])
+    path = f"{tmp_path}/srv/backups"
+    problem = f"etcd_maintenance_backup_copy_dir: {path} leads to {tmp_path}/data/backups: set that path"
+    assert copy_dir_problems(path) == copy_dir_problems(path, known=path) == [problem]
+    # systemd follows a link in the path that the unit lists.
+    for path in ("data/backups", "data/backups/", "data/same", "root/backups"):
+        assert copy_dir_problems(f"{tmp_path}/{path}") == [], path
+
+
 @pytest.mark.parametrize("name", ["etcd backups", "it's", 'a"b', "a%b", "a\\b", "a\tb"])
 def test_host_problems_names_directories_that_a_unit_cannot_list(tmp_path: Path, name: str) -> None:
     """systemd would split or expand them, and the job would end before the program starts."""
