@@ -253,7 +253,7 @@ def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
     # The role creates the scratch folder.
     created = [("etcd_maintenance_drill_scratch_dir", config.drill.scratch_dir)] if config.drill.enabled else []
     for name, path in [*directories, *created]:
-        invalid_path = _path_problem(path)
+        invalid_path = _path_problem(path, normalized=name == _COPY_DIR)
         if invalid_path:
             found.append(f"{name} is {path!r}, but {invalid_path}")
         elif (name, path) not in created:
@@ -268,12 +268,14 @@ def copy_root(copy_dir: str) -> str:
     return re.sub(r"^(?!/+(?:home|root)/)(/+[^/]+)/.*$", r"\1", copy_dir)
 
 
-def _path_problem(path: str) -> str:
-    """Return why a unit cannot list a path; empty if it can."""
+def _path_problem(path: str, *, normalized: bool) -> str:
+    """Return why a unit cannot list a path; empty if it can. normalized: it may list the first folder of the path instead."""
     if not os.path.isabs(path):
         return "must be an absolute path"
     if _SPECIAL_IN_UNITS.search(path):
         return "systemd units cannot list a path with whitespace, quotes, % or backslashes: choose another directory"
+    if normalized and (path.removesuffix("/") != os.path.normpath(path) or not path.strip("/")):
+        return "must be a normalized path below /"
     return ""
 
 

@@ -172,6 +172,13 @@ def copy_dir_problems(path: str, known: str = "") -> list[str]:
     return configuration.host_problems(replace(config, metrics_dir=""), known_copy_dir=known)
 
 
+@pytest.mark.parametrize("path", ["/", "//", "/./mnt/x", "/../mnt/x", "/mnt/../x", "/mnt//x", "/mnt/x/.", "/mnt/x//"])
+def test_a_copy_directory_that_opens_the_sandbox_is_refused(path: str) -> None:
+    """The backup may write to the first folder of the path."""
+    problem = f"etcd_maintenance_backup_copy_dir is {path!r}, but must be a normalized path below /"
+    assert copy_dir_problems(path) == copy_dir_problems(path, known=path) == [problem]
+
+
 def test_a_copy_directory_that_a_link_leads_out_of_its_first_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
