@@ -273,6 +273,10 @@ options:
         description: See M(etcdops.headroom.etcd_maintenance).
         type: path
         default: /etc/systemd/system
+      joining:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: bool
+        default: false
 attributes:
   check_mode:
     description: Reads only, so check mode makes no difference.

@@ -61,6 +61,13 @@ options:
     description: Directory for the units.
     type: path
     default: /etc/systemd/system
+  joining:
+    description:
+      - Whether the host gets a new member of an existing cluster. If it has no O(config_file) yet, its bucket is not contacted, and its directory for
+        copies need not answer, because a member must be replaced also while the store or the share is down.
+    type: bool
+    default: false
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Validates the configuration on the host, and returns the files that would be written.

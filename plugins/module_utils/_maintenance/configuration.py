@@ -229,11 +229,12 @@ def _validate_ranges(config: Config) -> None:
             )
 
 
-def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
+def host_problems(config: Config, known_copy_dir: str = "", *, joining: bool = False) -> list[str]:
     """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories.
 
     known_copy_dir: a directory to which backups are copied already. The copy itself reports it, so that a share that is down does not prevent
     the replacement of a member. Only the place that it leads to is checked.
+    joining: this host gets a new member, so the directory for copies may be one whose server does not answer.
     """
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
@@ -258,7 +259,9 @@ def host_problems(config: Config, known_copy_dir: str = "") -> list[str]:
             found.append(f"{name} is {path!r}, but {invalid_path}")
         elif (name, path) not in created:
             known = (name, path) == (_COPY_DIR, known_copy_dir)
-            problem = _copy_dir_problem(path, known=known) if name == _COPY_DIR else _directory_problem(path)
+            problem = (
+                _copy_dir_problem(path, known=known, joining=joining) if name == _COPY_DIR else _directory_problem(path)
+            )
             found += [f"{name}: {path} {problem}"] if problem else []
     return found
 
@@ -279,8 +282,11 @@ def _path_problem(path: str, *, normalized: bool) -> str:
     return ""
 
 
-def _copy_dir_problem(path: str, *, known: bool) -> str:
-    """Return why backups cannot be copied to a directory; empty if they can. known: the copy itself reports that it cannot be used."""
+def _copy_dir_problem(path: str, *, known: bool, joining: bool) -> str:
+    """Return why backups cannot be copied to a directory; empty if they can.
+
+    known: the copy itself reports that it cannot be used; joining: that its server does not answer.
+    """
 
     def look() -> str:
         root, real = os.path.realpath(copy_root(path)), os.path.realpath(path)
@@ -288,7 +294,7 @@ def _copy_dir_problem(path: str, *, known: bool) -> str:
             return f"leads to {real}: set that path"
         return "" if known else _look_at(path)
 
-    return _limited(look, must_answer=not known)
+    return _limited(look, must_answer=not (known or joining))
 
 
 def _directory_problem(path: str) -> str:

@@ -54,6 +54,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "config_file": {"type": "path", "default": "/etc/etcd/maintenance.json"},
     "credentials_file": {"type": "path", "default": "/etc/etcd/backup-bucket.credentials"},
     "unit_dir": {"type": "path", "default": "/etc/systemd/system"},
+    "joining": {"type": "bool", "default": False},
 }
 
 # The timers' Python if the module's own is in a virtual environment that other users can write to.
@@ -127,10 +128,12 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
         config = parse_config(params["config"])
     except ValueError as error:
         return None, [str(error)]
-    # A share or a store that is down must not prevent the replacement of a member; the record of the last backup reports it.
-    found = host_problems(config, known_copy_dir=_installed_snapshot(params).get("copy_dir", ""))
+    # A share or a store that is down must not prevent the replacement of a member; the record of the last backup reports it. A host that replaces
+    # a lost one has no configuration yet.
+    joining = bool(params.get("joining")) and not _installed_config(params)
+    found = host_problems(config, known_copy_dir=_installed_snapshot(params).get("copy_dir", ""), joining=joining)
     if config.snapshot.enabled and not found:
-        bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not _has_same_bucket(params)
+        bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not (joining or _has_same_bucket(params))
         found = bucket_problems(bucket, installed=installed, contact=contact)
     return config, found
 

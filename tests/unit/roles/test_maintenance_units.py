@@ -70,6 +70,23 @@ def test_a_job_without_folders() -> None:
     assert "ReadWritePaths" not in settings_of("integrity", etcd_maintenance_metrics_dir="")
 
 
+@pytest.mark.parametrize(
+    ("request_of", "joining"), [({}, False), ({"etcd_membership_request": {"replace": "a"}}, True)]
+)
+def test_playbooks_that_add_members_say_so(request_of: dict[str, Any], joining: bool) -> None:
+    """A store or share that is down must not refuse the host that replaces a lost one: not in the checks, and not in the installation."""
+    loader = DataLoader()
+    given = loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True)
+    (install,) = (
+        task["etcdops.headroom.etcd_maintenance"]
+        for task in loader.load_from_file(str(ROLE / "tasks" / "install.yml"), trusted_as_template=True)
+        if "etcdops.headroom.etcd_maintenance" in task
+    )
+    templar = Templar(loader=loader, variables={**given, **request_of})
+    for arguments in (given["etcd_maintenance_inspection"], install):
+        assert templar.template(arguments["joining"]) is joining
+
+
 @pytest.mark.parametrize("timeout", ["1800", "60"])
 def test_a_backup_may_take_the_sum_of_its_limits(timeout: str) -> None:
     waiting = snapshot.YIELD_SECONDS + snapshot.WAIT_SECONDS

@@ -10,11 +10,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
@@ -213,6 +215,48 @@ def test_a_store_that_is_down_refuses_no_host_that_copies_to_it_already(
     config, problems = installation.validated_config(installed_copies(tmp_path), installed=installed)
     assert config is not None and config.snapshot.bucket is not None
     assert (problems, contacted) == ([], [])
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_store_that_is_down_refuses_no_host_that_joins(
+    tmp_path: Path, contacted: list[backup_bucket.Bucket], installed: bool
+) -> None:
+    """The host that replaces a lost one has no configuration yet."""
+    params = {**installed_copies(tmp_path), "joining": True}
+    (tmp_path / "maintenance.json").unlink()
+    (tmp_path / "credentials").unlink()
+    assert installation.validated_config(params, installed=installed)[1] == []
+    assert contacted == []
+    params["config"]["snapshot"]["bucket"] = {**BUCKET, "prefix": "/a"}
+    (problem,) = installation.validated_config(params, installed=installed)[1]
+    assert "prefix is '/a'" in problem
+    # A member that stays.
+    params = {**installed_copies(tmp_path, bucket=None), "joining": True}
+    assert len(installation.validated_config(params, installed=installed)[1]) == len(contacted) == 1
+
+
+def test_a_share_that_hangs_refuses_no_host_that_joins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    share, real = str(tmp_path / "share"), os.lstat
+    params = installed_copies(tmp_path)
+    params["config"]["snapshot"].update(copy_dir=share, bucket=None)
+    (tmp_path / "maintenance.json").unlink()
+
+    def problems(*, joining: bool) -> list[str]:
+        return installation.validated_config({**params, "joining": joining}, installed=False)[1]
+
+    (problem,) = problems(joining=True)
+    assert problem.startswith(f"etcd_maintenance_backup_copy_dir: {share} is not a directory on this host")
+
+    def lstat(path: str) -> os.stat_result:
+        if path == share:
+            time.sleep(600)
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    monkeypatch.setattr(deadline, "ANSWER_SECONDS", 1.0)
+    assert problems(joining=True) == []
+    (problem,) = problems(joining=False)
+    assert problem.startswith(f"etcd_maintenance_backup_copy_dir: {share} does not answer within 1 s")
 
 
 def test_settings_of_a_known_bucket_are_checked_without_the_store(
