@@ -13,7 +13,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import dead
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import host_storage, neighbours
 
 
-def test_a_service_on_a_share_that_hangs_does_not_stop_the_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_on_a_share_that_hangs_does_not_stop_the_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(neighbours, "find_neighbours", lambda _disks: time.sleep(600))
     monkeypatch.setattr(deadline, "ANSWER_SECONDS", 0.5)
     found = host_storage.storage_facts([], [str(tmp_path)])["mounts"][str(tmp_path)]
