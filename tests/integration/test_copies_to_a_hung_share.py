@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, fstab, mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration
 
 pytestmark = pytest.mark.skipif(
@@ -67,3 +68,13 @@ def test_a_copy_to_it_fails_and_leaves_its_process_behind(tmp_path: Path, share:
 def test_a_play_that_checks_it_gets_a_message(share: str) -> None:
     problem = configuration._directory_problem(share)
     assert problem == "does not answer within 1 s: check the server of its volume, or set another directory"
+
+
+def test_a_play_does_not_wait_for_it_because_fstab_lists_it(tmp_path: Path, share: str) -> None:
+    entries = fstab.parse_fstab(f"nfs:/a {share} nfs\nnfs:/b {share}/below nfs\n/dev/vdb {tmp_path}/etcd ext4")
+    with pytest.raises(deadline.DeadlineError):
+        deadline.call_with_deadline(lambda: os.path.realpath(f"{share}/below"), 1)
+    facts = deadline.call_with_deadline(
+        lambda: block_devices.mount_facts(f"{tmp_path}/etcd", mounts.read_mounts(), entries), 30
+    )
+    assert facts["fstab"]["source"] == "/dev/vdb" and [one["source"] for one in facts["unmounted"]] == ["/dev/vdb"]
