@@ -29,7 +29,6 @@ ARGUMENTS: dict[str, Any] = {
     "volume_size": {"type": "raw"},
     "unknown_version": {"type": "str", "default": "refuse", "choices": list(CHOICES)},
     "report": {"type": "str"},
-    "required": {"type": "bool", "default": True},
 }
 
 
@@ -44,19 +43,12 @@ class ActionModule(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         _validation, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         inputs: dict[str, Any] = {name: None if value == "" else value for name, value in arguments.items()}
-        path, required = inputs.pop("report"), inputs.pop("required")
+        path = inputs.pop("report")
         try:
             target = None if path is None else report_file(path)
-        except ReportFileError as error:
-            raise AnsibleActionFail(str(error)) from error
-        try:
             report = prepare(**inputs)
         except ValueError as error:
-            if required:
-                raise AnsibleActionFail(str(error)) from error
-            lines = [f"no plan: {error}", *([f"  report: {target}, not written"] if target else [])]
-            _print(lines)
-            return {**result, "changed": False, "lines": lines, "plan": None, "report": None}
+            raise AnsibleActionFail(str(error)) from error
         lines = text_lines(report)
         changed = False
         if target is not None:
@@ -65,10 +57,6 @@ class ActionModule(ActionBase):
             except ReportFileError as error:
                 raise AnsibleActionFail(str(error)) from error
             lines += ["", outcome]
-        _print(lines)
+        for line in ["", *lines, ""]:
+            display.display(line)
         return {**result, "changed": changed, "lines": lines, "plan": report.plan, "report": target}
-
-
-def _print(lines: list[str]) -> None:
-    for line in ["", *lines, ""]:
-        display.display(line)

@@ -13,7 +13,7 @@ from typing import Any
 
 def etcd_quota_problem(info: Mapping[str, Any], quota: int) -> str:
     """Return why a cluster must not get a lower quota; documented in the YAML file of its name."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import database_space
+    from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import quota as etcd_quota
     from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import QUOTA
 
     members = (info.get("cluster") or {}).get("members") or []
@@ -22,7 +22,7 @@ def etcd_quota_problem(info: Mapping[str, Any], quota: int) -> str:
     status = next((member.get("db_quota") for member in members if member["name"] == info.get("member")), None)
     running = status if own is None else own
     sizes = {member["name"]: member["db_size"] for member in members if member.get("db_size")}
-    return database_space.lowered_quota_problem(quota, running, sizes)
+    return etcd_quota.lowered_quota_problem(quota, running, sizes)
 
 
 class FilterModule:

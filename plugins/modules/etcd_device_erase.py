@@ -31,7 +31,7 @@ attributes:
     description: Reports what would be erased, and fails as a real run would.
     support: full
   diff_mode:
-    description: There is no content to compare.
+    description: An erased device has no content to show.
     support: none
   platform:
     description: Linux.

@@ -43,13 +43,6 @@ options:
       - Requires matplotlib for Ansible's Python.
       - The file of an unchanged plan is identical, and is not rewritten.
     type: str
-  required:
-    description:
-      - Whether to fail without a plan, for example if the workload does not fit into the budget.
-      - If V(false), prints the reason instead, and does not write O(report).
-    type: bool
-    default: true
-    version_added: 0.3.0
 extends_documentation_fragment:
   - etcdops.headroom.memory
 attributes:
@@ -86,7 +79,7 @@ lines:
   type: list
   elements: str
 plan:
-  description: The plan, as M(etcdops.headroom.etcd_memory_plan) returns it; null if there is none.
+  description: The plan, as M(etcdops.headroom.etcd_memory_plan) returns it.
   returned: success
   type: dict
 report:

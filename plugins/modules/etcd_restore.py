@@ -21,7 +21,7 @@ options:
       - V(inspected) changes nothing. Returns the unfinished restore, the restore that the data came from, and with O(id) what this host has of
         that restore.
       - V(checked) changes nothing. Fails if a folder cannot be renamed, or if a volume has too little space for the new data next to the old and
-        for the copies of the snapshot in O(copy_dirs).
+        for the copies of the snapshot in O(copy_dirs), or if the snapshot reaches O(quota).
       - V(admitted) changes nothing. Fails if authentication is on in the snapshot O(path), and O(client_name) is none of its users with the role
         C(root), which all operations of this collection need.
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
@@ -45,6 +45,12 @@ options:
     version_added: 0.3.0
   snapshot_size:
     description: With O(state=checked), the size of the snapshot in bytes, required. The new database has about the same size.
+    type: int
+    version_added: 0.3.0
+  quota:
+    description:
+      - With O(state=checked), the quota in bytes that the members will have. etcd refuses all writes of a database that reaches it.
+      - V(0) means the default of etcd, and a negative one limits nothing.
     type: int
     version_added: 0.3.0
   copy_dirs:
@@ -241,6 +247,7 @@ def main() -> None:
             "path": {"type": "path"},
             "client_name": {"type": "str"},
             "snapshot_size": {"type": "int"},
+            "quota": {"type": "int"},
             "copy_dirs": {"type": "list", "elements": "path", "default": []},
             "source": {"type": "dict", "options": {"host": {"type": "str"}, "path": {"type": "str"}}},
             "generation": {"type": "int", "default": 0},

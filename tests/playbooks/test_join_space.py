@@ -24,7 +24,7 @@ CASES: dict[str, tuple[dict[str, Any], int, str]] = {
     "quota": (
         {"etcd_plan": {"settings": {"quota_backend_bytes": GIB}}},
         2 * GIB,
-        "it would get a quota of 1.0 GiB, and the cluster's",
+        "the cluster's database has 1.0 GiB, and the quota would be 1.0 GiB",
     ),
     "large quota": ({"etcd_plan": {"settings": {"quota_backend_bytes": 2 * GIB}}}, 2 * GIB, ""),
     "not managed": ({"etcd_storage_ready": False, "etcd_host_data_device": {}}, 2 * GIB, ""),

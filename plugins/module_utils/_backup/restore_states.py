@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
 
 Options = Mapping[str, Any]
 Result = dict[str, Any]
@@ -73,6 +74,9 @@ def check_space(restore: Restore, options: Options, dry_run: bool) -> Result:
     """Check that the snapshot and the new data fit, before the snapshot is copied to this host."""
     reserve = parse_size(options["reserve"], "reserve")
     if not restore.is_ready:
+        problem = full_quota_problem("the snapshot", options["snapshot_size"], options["quota"])
+        if problem:
+            raise RestoreError(f"{problem}. No data was changed.")
         restore_space.check_free_space(
             restore, options["snapshot_size"], reserve, options["copy_dirs"], planned=dry_run
         )

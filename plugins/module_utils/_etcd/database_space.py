@@ -9,13 +9,11 @@ only. All three count towards the quota.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
 
 # Live data above this share of the quota (percent) leaves too little room for history: etcd would soon be full again.
 CROWDED = 80
@@ -52,27 +50,6 @@ def is_below_quota(size: int, quota: int) -> bool:
     Source: NewBackendQuota in server/storage/quota.go (3.6 and 3.7) and server/etcdserver/quota.go (3.5).
     """
     return quota < 0 or size * 100 < quota * DISARM_BELOW
-
-
-def lowered_quota_problem(planned: int, running: int | None, sizes: Mapping[str, int]) -> str:
-    """Return why members must not be started with a lower quota; empty if they may.
-
-    planned, running: quotas in bytes. 0 means etcd's default, and a negative one limits nothing. running: None if it is unknown; then
-    nothing is refused, because a member that already has the quota must stay repairable. sizes: member → bytes of its database file.
-    """
-    if planned < 0 or running is None or 0 <= (running or DEFAULT_QUOTA) <= (planned or DEFAULT_QUOTA):
-        return ""
-    quota = planned or DEFAULT_QUOTA
-    full = {member: size for member, size in sizes.items() if not is_below_quota(size, quota)}
-    if not full:
-        return ""
-    largest = max(full, key=lambda member: full[member])
-    before = "no limit" if running < 0 else format_size(running or DEFAULT_QUOTA)
-    return (
-        f"would get a quota of {format_size(quota)} (now {before}), and the database of {largest} has {format_size(full[largest])}: etcd would "
-        f"refuse writes above the quota. State the workload as it is today, or set etcd_quota_backend_bytes, or compact and defragment first. "
-        f"Nothing was changed."
-    )
 
 
 def divide_database(member: Member, metrics: MemberMetrics) -> DatabaseSpace:

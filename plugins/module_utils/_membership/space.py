@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
 
 # The current segment, and the one that etcd allocates ahead.
@@ -40,14 +40,12 @@ def join_problem(
     """Return why a host has too little space to join, empty if it has enough.
 
     member: what etcd_host_info found on the host. join: of the plan. database: what ``largest_database`` returned. volume: the size of the
-    data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space. quota: in
-    bytes; 0 means etcd's default, a negative one limits nothing, and None is unknown.
+    data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space. quota: of the
+    new member, None if it is unknown.
     """
-    if quota is not None and 0 <= quota and (quota or DEFAULT_QUOTA) <= database:
-        return (
-            f"it would get a quota of {format_size(quota or DEFAULT_QUOTA)}, and the cluster's database has {format_size(database)}: "
-            "etcd would refuse all writes of the cluster. State the workload as it is today, or set etcd_quota_backend_bytes"
-        )
+    full = full_quota_problem("the cluster's database", database, quota)
+    if full:
+        return full
     held = 0 if join["aside"] else member["used"]
     if held and (member["db_size"] or 0) >= database:
         return ""

@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
     SERIES,
     SETTINGS,
     WORKLOAD,
+    Constants,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import version_key
@@ -225,13 +226,18 @@ def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
     return problems
 
 
-def largest_value(version: str, key_size: int, max_request_bytes: int) -> int:
-    """Return the bytes of the largest value that etcd accepts with a key of this size; negative if the key alone is too large.
+def put_size(constants: Constants, value_size: int, key_size: int) -> int:
+    """Return the bytes of a put that etcd compares with max-request-bytes.
 
-    etcd 3.5 to 3.7 compares the marshalled request with the limit (processInternalRaftRequestOnce in
-    server/etcdserver/v3_server.go): key, value and the same framing that the raft log keeps.
+    etcd 3.5 to 3.7 compares the marshalled request (processInternalRaftRequestOnce in server/etcdserver/v3_server.go): key, value and the
+    same framing that the raft log keeps.
     """
-    return max_request_bytes - key_size - CONSTANTS_HIGH[series_of(version)].raft_entry_overhead
+    return value_size + key_size + constants.raft_entry_overhead
+
+
+def largest_value(version: str, key_size: int, max_request_bytes: int) -> int:
+    """Return the bytes of the largest value that etcd accepts with a key of this size; negative if the key alone is too large."""
+    return max_request_bytes - put_size(CONSTANTS_HIGH[series_of(version)], 0, key_size)
 
 
 def oversized_put(version: str, workload: Workload, max_request_bytes: int) -> list[str]:

@@ -143,13 +143,11 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
     """Return why the database does not fit its quota even with the shortest history, or None."""
     settings, size = viable[-1].settings, viable[-1].db_in_use
     quota = settings.quota_backend_bytes or case.constants.quota_default
-    what = "the quota is"
+    what = "the quota is" if "quota_backend_bytes" in case.pinned else "the largest quota of a plan is"
     if case.volume is not None and (quota < 0 or quota == case.quota_ceiling < case.constants.quota_max):
         quota = case.volume_room if quota < 0 else quota
         what = f"a volume of {format_size(case.volume)} has room for"
     if 0 <= quota <= case.db_size:
-        if what == "the quota is" and "quota_backend_bytes" not in case.pinned:
-            what = "the largest quota of a plan is"
         file, limit = format_sizes_distinctly(case.db_size, quota)
         return f"the database file has {file} today, {what} {limit}, and etcd would refuse puts from there on"
     if quota < 0 or size <= quota:

@@ -89,7 +89,7 @@ def _entry(finding: Finding) -> dict[str, Any]:
 def as_sarif(audit: Audit) -> str:
     """Return the findings as SARIF 2.1.0. They have no file, so their location is the member.
 
-    What was not checked, and why there is no plan, are notifications of the run.
+    Notifications of the run list what was not checked, and give the reason for a missing plan.
     """
     findings = audit.denials_first()
     rules = [{"id": rule} for rule in sorted({finding.rule for finding in findings})]

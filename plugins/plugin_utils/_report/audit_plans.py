@@ -78,7 +78,7 @@ def plan_lines(plans: Sequence[MembersPlan]) -> list[str]:
 
 
 def no_plan_lines(plans: Sequence[MembersPlan]) -> list[str]:
-    """Return for which members there is no plan, and why."""
+    """Return a line for each group of members without a plan, with the reason."""
     several = len(plans) > 1
     return [
         f"no plan{' for ' + ', '.join(one.members) if several else ''}: {one.problem}"

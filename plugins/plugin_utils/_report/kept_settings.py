@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.process_settings import ProcessSettings
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
@@ -17,8 +17,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
     SETTINGS,
     WORKLOAD,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import put_size
+
+_Value = TypeVar("_Value")
 
 _REQUEST, _LOCK = "max_request_bytes", "memory_mlock"
+_SIZES = ("value_size", "key_size")
 # What Go's flag package and YAML read as true.
 _TRUE = ("1", "t", "true")
 
@@ -43,8 +47,10 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
     sizes = [size for settings in read for size in _request_sizes(settings)]
     if sizes:
         kept[_REQUEST] = max(sizes)
-    put = _put_size(workload)
-    limit = max(sizes) if sizes else _default(version)
+    put = put_size(
+        _of_series(CONSTANTS_HIGH, version), *(workload.get(name, WORKLOAD[name]["default"]) for name in _SIZES)
+    )
+    limit = max(sizes) if sizes else _of_series(SETTINGS[_REQUEST], version)["default"]
     if put <= limit:
         return KeptSettings(kept)
     measured, known = format_sizes_distinctly(put, limit)
@@ -56,19 +62,9 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
     return KeptSettings({**kept, _REQUEST: min(put, ESTIMATE_SETTINGS[_REQUEST]["max"])}, (_REQUEST,), [note])
 
 
-def _put_size(workload: Mapping[str, Any]) -> int:
-    """Return the bytes of a put that etcd compares with its limit; see largest_value of the model."""
-    value, key = (workload.get(name, WORKLOAD[name]["default"]) for name in ("value_size", "key_size"))
-    framing: int = max(constants.raft_entry_overhead for constants in CONSTANTS_HIGH.values())
-    return int(value) + int(key) + framing
-
-
-def _default(version: str) -> int:
-    """Return the default of max_request_bytes; of a series that the model does not know, that of the newest."""
-    by_series = SETTINGS[_REQUEST]
-    known = by_series.get(".".join(version.split(".")[:2])) or list(by_series.values())[-1]
-    default: int = known["default"]
-    return default
+def _of_series(values: Mapping[str, _Value], version: str) -> _Value:
+    """Return the value for a release's series; that of the newest series for one that the model does not know."""
+    return values.get(".".join(version.split(".")[:2]), list(values.values())[-1])
 
 
 def _settings(process: Mapping[str, Any]) -> ProcessSettings:

@@ -115,21 +115,6 @@ def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"home", "play.yml"}
 
 
-def test_a_plan_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
-    task = {
-        "name": "Plan the memory",
-        "etcdops.headroom.etcd_plan_report": {"budget": "50MB", "report": "plan.svg", "required": False},
-        "register": "planned",
-        "failed_when": "planned.plan is not none or planned.report is not none",
-    }
-    plays = [{"name": "Plan", "hosts": "localhost", "gather_facts": False, "tasks": [task]}]
-    (tmp_path / "play.yml").write_text(json.dumps(plays))
-    done = play(tmp_path, {}, playbook="play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "no plan: " in done.stdout and f"report: {tmp_path}/plan.svg, not written" in done.stdout
-    assert not (tmp_path / "plan.svg").exists()
-
-
 def test_missing_matplotlib_names_the_fix(tmp_path: Path) -> None:
     absent = tmp_path / "absent" / "matplotlib"
     absent.mkdir(parents=True)

@@ -216,6 +216,10 @@ def test_space_is_checked_before_the_snapshot_is_copied(
     before = sorted(tmp_path.rglob("*"))
     fits = step(capsys, asked, "checked", snapshot_size=1 << 20, copy_dirs=[str(tmp_path / "staging")])
     assert (fits["changed"], fits["msg"]) == (False, "There is enough space for the new data.")
+    limited = step(capsys, asked, "checked", snapshot_size=1 << 20, quota=1 << 20)
+    assert limited["msg"].startswith(
+        "the snapshot has 1.0 MiB, and the quota would be 1.0 MiB: etcd would refuse all writes."
+    )
     full = step(capsys, asked, "checked", snapshot_size=1 << 52, copy_dirs=[str(tmp_path / "staging")])
     assert re.search(
         rf"^{tmp_path} has \S+ \SiB free, but the restore needs 8\.0 PiB there: 4\.0 PiB for a copy of the snapshot, "

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.filter.etcd_quota_problem import etcd_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import (
     divide_database,
@@ -22,48 +21,6 @@ MIB = 1 << 20
 def divided(size: int, in_use: int, keys: int, history: int, quota: int | None = 100 * MIB) -> Any:
     member = Member("m1", "1", "follower", True, "", "", [], [], db_size=size * MIB, db_size_in_use=in_use * MIB)
     return divide_database(member, MemberMetrics(0, 0, False, None, quota, keys=keys, history=history))
-
-
-@pytest.mark.parametrize(
-    ("planned", "running", "size", "refused"),
-    [
-        (2048, 8192, 4000, True),
-        (2048, 8192, 1900, True),  # above 90 %
-        (2048, 8192, 1800, False),
-        (0, 8192, 4000, True),  # etcd's default
-        (2048, -1, 4000, True),
-        (8192, 2048, 9000, False),  # the quota is raised
-        (2048, 2048, 2048, False),  # etcd refuses writes already
-        (2048, 0, 2048, False),
-        (2048, None, 4000, False),
-        (-1, 8192, 4000, False),
-    ],
-)
-def test_a_quota_below_the_database_is_refused(planned: int, running: int | None, size: int, refused: bool) -> None:
-    members = [{"name": "a", "db_size": None}, {"name": "b", "db_size": size * MIB}]
-    quota = running * MIB if running else running
-    info = {"cluster": {"members": members}, "process": {"settings": {"quota_backend_bytes": quota}}}
-    problem = etcd_quota_problem(info, planned * MIB)
-    assert bool(problem) is refused
-    if refused:
-        assert "quota of 2.0 GiB" in problem and "the database of b has" in problem
-        # The status of 3.6 and later names the quota.
-        members[0]["db_quota"] = quota
-        info = {"member": "a", "cluster": {"members": members}, "process": None}
-        assert etcd_quota_problem(info, planned * MIB) == problem
-
-
-def test_the_quotas_of_other_members_do_not_count() -> None:
-    members = [
-        {"name": name, "db_size": 4 << 30, "db_quota": quota} for name, quota in (("a", 2 << 30), ("b", 8 << 30))
-    ]
-    assert etcd_quota_problem({"member": "a", "cluster": {"members": members}}, 2 << 30) == ""
-    assert "now 8.0 GiB" in etcd_quota_problem({"member": "b", "cluster": {"members": members}}, 2 << 30)
-
-
-def test_no_answer_refuses_no_quota() -> None:
-    assert etcd_quota_problem({}, 2 << 30) == ""
-    assert etcd_quota_problem({"cluster": {"members": None}, "process": {}}, 2 << 30) == ""
 
 
 def test_live_data_and_history_are_divided_by_their_revisions() -> None:

@@ -176,7 +176,7 @@ def test_a_history_that_is_too_large_is_named() -> None:
     work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200, "revisions_per_key": 2000}
     with pytest.raises(plan_plan.PlanInfeasible) as error:
         plan_plan.plan("3.6.16", work, 3, "8GB")
-    expected = "live keys with 2,000 revisions each (workload.revisions_per_key) take 19.1 GiB of database, the quota is 8.0 GiB"
+    expected = "live keys with 2,000 revisions each (workload.revisions_per_key) take 19.1 GiB of database, the largest quota of a plan is 8.0 GiB"
     assert expected in str(error.value)
 
 
@@ -211,7 +211,7 @@ def test_a_history_that_is_too_large_is_named() -> None:
             {**LARGE, "keys": 200000},
             "4GB",
             {},
-            [" GiB of database, the quota is 8.0 GiB", "live keys."],
+            [" GiB of database, the largest quota of a plan is 8.0 GiB", "live keys."],
         ),
         (
             "3.5.35",
