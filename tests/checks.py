@@ -10,6 +10,7 @@ from dataclasses import dataclass
 SHELL_SCRIPTS = [
     "lab/demo",
     "lab/image",
+    "lab/killed",
     "lab/network",
     "lab/podman",
     "lab/processors",

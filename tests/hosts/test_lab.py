@@ -55,3 +55,23 @@ def test_a_network_begins_without_the_rules_of_killed_ones():
         for chain in (CHAIN, OTHER):
             nat("-F", chain, check=False)
             nat("-X", chain, check=False)
+
+
+def test_a_host_whose_processes_were_killed_from_outside_is_removed_and_no_other():
+    image = podman("images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", "reference=localhost/headroom-lab-*")
+    killed, running, stopped = hosts = [f"headroom-test-{state}" for state in ("killed", "running", "stopped")]
+    try:
+        for name in hosts:
+            podman("run", "--detach", "--name", name, "--network", "none", image.split()[0], "sleep", "600")
+        podman("kill", stopped)
+        # As podman itself has no say when a machine's memory ends: neither the host's process nor the one that watches it ends in good order.
+        pids = podman("inspect", "--format", "{{.State.ConmonPid}} {{.State.Pid}}", killed).split()
+        subprocess.run([*ROOT, "kill", "-KILL", *pids], check=True)
+        done = subprocess.run(
+            [PROJECT / "lab/killed", *hosts, "headroom-test-absent"], check=True, capture_output=True, text=True
+        )
+        assert done.stdout.split() == [killed]
+        left = podman("ps", "--all", "--format", "{{.Names}}").split()
+        assert (killed in left, running in left, stopped in left) == (False, True, True)
+    finally:
+        podman("rm", "--force", "--ignore", "--time", "0", *hosts, check=False)
