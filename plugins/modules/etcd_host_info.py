@@ -232,11 +232,10 @@ options:
         description: See M(etcdops.headroom.etcd_maintenance). Its endpoints are not compared; RV(maintenance) returns the installed ones.
         type: dict
         required: true
-      unit_names:
-        description: The names of the program's systemd units, which RV(maintenance) describes.
-        type: list
-        elements: str
-        default: []
+      units:
+        description: See M(etcdops.headroom.etcd_maintenance).
+        type: dict
+        default: {}
       modules_digest:
         description: The digest of the program's modules. The action on the controller sets it.
         type: str
@@ -639,8 +638,8 @@ priority:
 maintenance:
   description:
     - RV(ignore:problems) of the configuration on this host, a list of texts. If there are problems, nothing else is returned.
-    - RV(ignore:differs) is true if the program, its configuration or its directories differ from the expected ones, apart from units and endpoints.
-      RV(ignore:endpoints) are those of the installed configuration; RV(ignore:units) is the SHA-256 of each installed unit, none without it;
+    - RV(ignore:differs) is true if the program, its configuration, units or directories differ from the expected ones, apart from the endpoints.
+      RV(ignore:endpoints) are those of the installed configuration;
       RV(ignore:timers) is as M(etcdops.headroom.etcd_maintenance) returns it.
   type: dict
   returned: if O(maintenance) is given
@@ -648,7 +647,6 @@ maintenance:
   sample:
     problems: []
     differs: false
-    units: {headroom-defrag.timer: "9f86…"}
     timers: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}
     endpoints: ["https://10.0.0.11:2379"]
 """
@@ -811,9 +809,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
 def main() -> None:
     """Run the module."""
     limit = {"type": "raw", "default": 10}
-    maintenance = {name: spec for name, spec in installation.ARGUMENTS.items() if name != "units"}
-    maintenance["unit_names"] = {"type": "list", "elements": "str", "default": []}
-    maintenance["modules_digest"] = {"type": "str", "default": ""}
+    maintenance = {**installation.ARGUMENTS, "modules_digest": {"type": "str", "default": ""}}
     module = AnsibleModule(
         argument_spec={
             **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},

@@ -125,7 +125,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "_etcd_joins": "{{ inventory_hostname in joining }}",
         "joining": ["n1", "s1"] if joins else [],
         "_etcd_membership": {"joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")}},
-        "_etcd_needs_restart": True,
+        "_etcd_comparison": {"digest": "x", "unit": "x", "restarts": True, "changes": True},
         "clusters": {
             cluster: {
                 "state": "existing",
@@ -153,7 +153,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
             ),
             "x",
         ),
-        **dict.fromkeys(("_etcd_config_text", "_etcd_join_config_text", "_etcd_unit_text", "_etcd_digest"), "x"),
+        **dict.fromkeys(("_etcd_config_text", "_etcd_join_config_text"), "x"),
         **dict.fromkeys(("etcd_data_dir", "etcd_user"), "x"),
         "_etcd_settings": {},
         "etcd_membership_request": {},

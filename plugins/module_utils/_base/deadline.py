@@ -29,7 +29,7 @@ ANSWER_SECONDS = 10.0
 # Seconds in which the child may remove its unfinished files, and in which the kernel ends it.
 _CLEANUP_SECONDS = 5.0
 _KILL_SECONDS = 1.0
-_POLL_SECONDS = 0.01
+_POLL_SECONDS = 0.001, 0.05  # at first, and at most
 _CHUNK = 1 << 16
 
 
@@ -126,6 +126,7 @@ def _signal(child: int, number: int) -> None:
 
 def _wait(child: int, seconds: float) -> int | str | None:
     deadline = time.monotonic() + seconds
+    pause, longest = _POLL_SECONDS
     while True:
         try:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -135,4 +136,5 @@ def _wait(child: int, seconds: float) -> int | str | None:
             return os.waitstatus_to_exitcode(status)
         if time.monotonic() >= deadline:
             return None
-        time.sleep(_POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(2 * pause, longest)

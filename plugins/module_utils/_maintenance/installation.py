@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import file_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
     Config,
     bucket_problems,
@@ -167,28 +166,26 @@ def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str
 
 
 def inspect(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare the installed program with the expected one: problems, whether it differs, endpoints, units and timers.
+    """Compare the installed program with the expected one: problems, whether it differs, endpoints and timers.
 
-    params: as of compare, but for ``unit_names`` in place of the units, and ``modules_digest``.
+    params: as of compare, and ``modules_digest``.
     """
     config, problems = validated_config(params, installed=False)
     if config is None or problems:
         return {"problems": problems}
     endpoints = installed_endpoints(params)
     connection = {**params["config"]["connection"], "endpoints": endpoints}
-    wanted = {**params, "units": {}, "config": {**params["config"], "connection": connection}}
+    wanted = {**params, "config": {**params["config"], "connection": connection}}
     try:
         found = compare(wanted, config, None)
         differs = found.differs or modules_digest(params["lib_dir"]) != params["modules_digest"]
     except ValueError as problem:
         return {"problems": [str(problem)]}
-    units = {name: file_facts(os.path.join(params["unit_dir"], name)) for name in params["unit_names"]}
     return {
         "problems": [],
         "differs": differs,
         "endpoints": endpoints,
-        "units": {name: facts.get("sha256") for name, facts in units.items()},
-        "timers": timer_states([name for name in units if name.endswith(".timer")]),
+        "timers": timer_states([name for name in params["units"] if name.endswith(".timer")]),
     }
 
 

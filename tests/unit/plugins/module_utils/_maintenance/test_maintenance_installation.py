@@ -127,7 +127,7 @@ def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path)
         "config_file": str(tmp_path / "maintenance.json"),
         "credentials_file": str(tmp_path / "credentials"),
         "unit_dir": str(tmp_path),
-        "unit_names": ["headroom-defrag.service"],
+        "units": {"headroom-defrag.service": "[Service]\n"},
         "modules_digest": "",
     }
     invalid = installation.inspect({**params, "config": {**config, "cluster": 5}})
@@ -137,9 +137,32 @@ def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path)
         "problems": [],
         "differs": True,
         "endpoints": [],
-        "units": {"headroom-defrag.service": None},
         "timers": {},
     }
+
+
+def test_a_changed_unit_differs(tmp_path: Path) -> None:
+    config = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
+    config["snapshot"]["directory"] = str(tmp_path)
+    config["metrics_dir"] = ""
+    names = ("lib_dir", "program", "config_file", "credentials_file", "unit_dir")
+    params = {
+        **{name: str(tmp_path / name) for name in names},
+        "config": config,
+        "bucket_keys": None,
+        "units": {"headroom-defrag.service": "[Service]\n"},
+        "modules_digest": installation.modules_digest(str(tmp_path / "lib_dir")),
+    }
+    (tmp_path / "unit_dir").mkdir()
+    found = installation.compare(params, parse_config(config), None)
+    for path, _mode in found.directories:
+        Path(path).mkdir(parents=True)
+    for path, (text, mode) in found.wanted.items():
+        Path(path).write_text(text)
+        Path(path).chmod(mode)
+    assert installation.inspect(params)["differs"] is False
+    (tmp_path / "unit_dir" / "headroom-defrag.service").write_text("[Service]\nNice=5\n")
+    assert installation.inspect(params)["differs"] is True
 
 
 def test_the_launcher_names_the_python_that_stays_after_an_upgrade(
