@@ -105,7 +105,7 @@ def answers(folder: Path) -> dict[str, tuple[str, list[str]]]:
         "connection": "local",
         "gather_facts": False,
         "vars": {"role_path": str(role), "ansible_python_interpreter": "{{ ansible_playbook_python }}"},
-        "vars_files": [str(role / "defaults" / "main.yml"), str(role / "vars" / "main.yml")],
+        "vars_files": [str(role / "defaults" / "main.yml"), *map(str, sorted((role / "vars" / "main").glob("*.yml")))],
         "tasks": tasks,
     }
     (folder / "play.yml").write_text(yaml.safe_dump([play]))

@@ -57,7 +57,7 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
 ) -> None:
     loader, task = task_of_playbook()
     variables = {
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "update.yml"), trusted_as_template=True),
         "ansible_check_mode": False,
         "inventory_hostname": host,
         "etcd_retire": given,

@@ -119,7 +119,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "ansible_host": "127.0.0.1",
         "ansible_port": 1,
         "_etcd_update_order": {"n1": 0, "s1": 0, "n2": 1},
-        "_etcd_step_failures": yaml.safe_load((ROLES / "etcd" / "vars" / "main.yml").read_text())[
+        "_etcd_step_failures": yaml.safe_load((ROLES / "etcd" / "vars" / "main" / "update.yml").read_text())[
             "_etcd_step_failures"
         ],
         "_etcd_joins": "{{ inventory_hostname in joining }}",

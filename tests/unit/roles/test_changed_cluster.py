@@ -35,7 +35,8 @@ def test_a_run_that_only_removes_members_changes_the_cluster(
 ) -> None:
     loader = DataLoader()
     given = {
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "cluster.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "update.yml"), trusted_as_template=True),
         "etcd_cluster_name": "c",
         "etcd_clusters": {"c": {"members": {"n1": {}, "n2": {}}, "membership": membership}},
         "_etcd_update_order": order,

@@ -27,7 +27,7 @@ def rendered(version: str, wanted: Any, installed: list[str] | None, extra: dict
     loader = DataLoader()
     given = {
         **loader.load_from_file(str(ROLE / "defaults" / "main.yml"), trusted_as_template=True),
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "settings.yml"), trusted_as_template=True),
         "etcd_version": version,
         "etcd_extra_config": extra,
         "etcd_host_facts": {"member": {"present": installed is not None, "corruption_checks": installed or []}},
@@ -104,7 +104,7 @@ def test_checks(version: str, wanted: Any, installed: list[str] | None, extra: d
 
 
 def test_the_role_and_the_module_know_the_same_checks() -> None:
-    given = DataLoader().load_from_file(str(ROLE / "vars" / "main.yml"))
+    given = DataLoader().load_from_file(str(ROLE / "vars" / "main" / "settings.yml"))
     assert given["_etcd_corruption_flags"] == CORRUPTION_CHECKS
 
 

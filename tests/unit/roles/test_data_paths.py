@@ -20,7 +20,7 @@ IN_UNIT = "must be a path without whitespace, quotes, % or backslashes, because 
 def problems_of(**paths: str) -> list[str]:
     loader = DataLoader()
     given = {
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "obstacles.yml"), trusted_as_template=True),
         "etcd_data_dir": "/var/lib/etcd/data",
         "etcd_wal_dir": "",
         "etcd_install_dir": "/opt/etcd",

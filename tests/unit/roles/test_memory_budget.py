@@ -23,7 +23,7 @@ def budget(given: dict[str, Any], total: int = 8 * GIB, limit: int | None = None
     loader = DataLoader()
     variables = {
         **loader.load_from_file(str(ROLE / "defaults" / "main.yml"), trusted_as_template=True),
-        **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "settings.yml"), trusted_as_template=True),
         "etcd_host_facts": {"memory_total": total, "memory_limit": limit},
         **given,
     }
