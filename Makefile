@@ -1,9 +1,12 @@
 # `make demo` and `make test` do everything; each target first sets up what it needs and is missing. `make help` lists the targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-# Do not pass on ANSIBLE_INVENTORY and the like from the user's environment: they belong to other projects.
+# Do not pass on ANSIBLE_INVENTORY and the like from the user's environment: they belong to other projects. So does a VERSION there.
 unexport $(filter ANSIBLE_%,$(.VARIABLES))
-RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH=$(CURDIR)/.collections &&
+ifneq ($(origin VERSION),command line)
+override VERSION :=
+endif
+RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH="$(CURDIR)/.collections" &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
   bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lifecycle-kills bench-lint bench-maintenance bench-maintenance-quick \

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -34,10 +35,11 @@ def inventory(name: str) -> dict[str, object]:
     except FileNotFoundError:
         return {"_meta": {"hostvars": {}}}
     (CACHE / "ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
+    known_hosts = shlex.quote(f'UserKnownHostsFile="{state}/known_hosts"')  # for Ansible, and within it for SSH
     common = {
         "ansible_user": "lab",
         "ansible_ssh_private_key_file": str(state / "id_ed25519"),
-        "ansible_ssh_common_args": f"-o UserKnownHostsFile={state}/known_hosts -o StrictHostKeyChecking=accept-new",
+        "ansible_ssh_common_args": f"-o {known_hosts} -o StrictHostKeyChecking=accept-new",
         "ansible_control_path": control_path(hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
         # Lab hosts share one disk and measure it at the same time: a slow result is reported and does not stop the play.

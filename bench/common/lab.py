@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def ssh_command(host: str) -> list[str]:
     listed = subprocess.run([PROJECT / "lab/inventory.py"], capture_output=True, text=True, check=True).stdout
     facts = json.loads(listed)["_meta"]["hostvars"][host]
     control = facts["ansible_control_path"].replace("%%", "%")
-    ssh = ["ssh", "-i", facts["ansible_ssh_private_key_file"], *facts["ansible_ssh_common_args"].split()]
+    ssh = ["ssh", "-i", facts["ansible_ssh_private_key_file"], *shlex.split(facts["ansible_ssh_common_args"])]
     ssh += ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", f"ControlPath={control}"]
     return [*ssh, f"lab@{facts['ansible_host']}"]
 

@@ -167,7 +167,9 @@ def test_listing_keys_reads_few_values_at_once(tmp_path: Path, scratch_dir: Path
         etcdctl(member, "compaction", str(revision))
         recording, log = tmp_path / "etcdctl", tmp_path / "requests"
         etcdctl_path = connection(version).etcdctl_path
-        recording.write_text(RECORDING.format(python=sys.executable, log=str(log), etcdctl=etcdctl_path))
+        recording.write_text(
+            RECORDING.format(python=os.path.realpath(sys.executable), log=str(log), etcdctl=etcdctl_path)
+        )
         recording.chmod(0o755)
         programs = replace(tools(version), connection=replace(connection(version), etcdctl_path=str(recording)))
         request = asked(tmp_path / "backups", scratch_dir)

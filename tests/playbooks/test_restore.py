@@ -256,7 +256,7 @@ else:
 def real_snapshot(folder: Path) -> dict[str, Any]:
     """Save a snapshot with its record, and a program that restores it; return the variables."""
     (folder / "3.6.16").mkdir()
-    (folder / "3.6.16" / "etcdutl").write_text(ETCDUTL.format(python=sys.executable))
+    (folder / "3.6.16" / "etcdutl").write_text(ETCDUTL.format(python=os.path.realpath(sys.executable)))
     (folder / "3.6.16" / "etcdutl").chmod(0o755)
     content = b"page" * 2048
     body = content + hashlib.sha256(content).digest()

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +40,36 @@ def test_a_target_ignores_what_the_shell_tells_ansible() -> None:
     command = ["make", "--eval=print-environment: ; @env", "print-environment"]
     done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, check=True)
     assert "elsewhere" not in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), [([], ""), (["VERSION=3.6.16"], "etcd-3.6")])
+def test_the_release_of_the_demo_is_named_on_the_command_line(arguments: list[str], wanted: str) -> None:
+    given = os.environ | {"VERSION": "1.4.2"}
+    command = ["make", "--dry-run", "demo", *arguments]
+    done = subprocess.run(command, cwd=PROJECT, env=given, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"python3 -m tools.setup demo {wanted}\n")
+
+
+def test_the_project_may_be_in_a_folder_with_a_space_in_its_name(tmp_path: Path) -> None:
+    """Make passes the folder on to the shell, and lab/inventory.py to Ansible and SSH."""
+    folder = tmp_path / "a folder"
+    state = folder / ".headroom" / "labs" / "demo"
+    state.mkdir(parents=True)
+    (folder / ".headroom" / "activate").write_text("")
+    (folder / "Makefile").write_text(MAKEFILE)
+    command = ["make", '--eval=print-path: ; @$(RUN) echo "$$PYTHONPATH"', "print-path"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{folder}/.collections\n"
+    (folder / "lab").mkdir()
+    shutil.copy(PROJECT / "lab" / "inventory.py", folder / "lab")
+    (state / "hosts.json").write_text('{"etcd-1": "10.89.0.2"}')
+    environment = {**os.environ, "LAB_NAME": "demo", "XDG_CACHE_HOME": str(tmp_path)}
+    listed = subprocess.run(
+        [sys.executable, folder / "lab" / "inventory.py"], env=environment, capture_output=True, text=True, check=True
+    )
+    options = shlex.split(json.loads(listed.stdout)["_meta"]["hostvars"]["etcd-1"]["ansible_ssh_common_args"])
+    ssh = subprocess.run(["ssh", "-G", *options, "10.89.0.2"], capture_output=True, text=True, check=True)
+    assert f"userknownhostsfile {state}/known_hosts\n" in ssh.stdout
 
 
 @pytest.mark.parametrize(("name", "prerequisites"), [rule for rule in RULES if "setup-" in rule[1]])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def cluster(tmp_path: Path) -> Any:
     servers = [socket.create_server(("127.0.0.1", 0), backlog=64) for _number in range(3)]
     urls = [f"http://127.0.0.1:{server.getsockname()[1]}" for server in servers]
     path = tmp_path / "etcdctl"
-    path.write_text(ETCDCTL.format(python=sys.executable, urls=urls))
+    path.write_text(ETCDCTL.format(python=os.path.realpath(sys.executable), urls=urls))
     path.chmod(0o755)
     (tmp_path / "leader").write_text("1")
     yield {"etcdctl_path": str(path), "endpoints": urls[:1]}

@@ -51,7 +51,7 @@ def run(capsys: pytest.CaptureFixture[str], module: ModuleType, **arguments: Any
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The arguments for a member with old data, and a snapshot."""
     monkeypatch.setattr(start_guard, "PERMISSION", str(tmp_path / "may-start"))
-    (tmp_path / "etcdutl").write_text(ETCDUTL.format(python=sys.executable))
+    (tmp_path / "etcdutl").write_text(ETCDUTL.format(python=os.path.realpath(sys.executable)))
     (tmp_path / "etcdutl").chmod(0o755)
     old = tmp_path / "data" / "member"
     old.mkdir(parents=True)

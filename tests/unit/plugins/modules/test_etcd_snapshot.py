@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import stat
 import sys
@@ -68,7 +69,7 @@ def asked(tmp_path: Path) -> Any:
     servers = [socket.create_server(("127.0.0.1", 0), backlog=64) for _number in range(2)]
     urls = [f"http://127.0.0.1:{server.getsockname()[1]}" for server in servers]
     for name, text in (("etcdctl", ETCDCTL), ("etcdutl", ETCDUTL)):
-        (tmp_path / name).write_text(text.format(python=sys.executable, urls=urls))
+        (tmp_path / name).write_text(text.format(python=os.path.realpath(sys.executable), urls=urls))
         (tmp_path / name).chmod(0o755)
     (tmp_path / "backups").mkdir()
     programs = {f"{name}_path": str(tmp_path / name) for name in ("etcdctl", "etcdutl")}

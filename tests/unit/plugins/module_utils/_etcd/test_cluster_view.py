@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -60,7 +61,7 @@ def test_observe_cluster(tmp_path: Path, version: str) -> None:
         answers = tmp_path / "answers.json"
         answers.write_text(text)
         path = tmp_path / "etcdctl"
-        path.write_text(ETCDCTL.format(python=sys.executable, answers=str(answers)))
+        path.write_text(ETCDCTL.format(python=os.path.realpath(sys.executable), answers=str(answers)))
         path.chmod(0o755)
         link = etcdctl.Connection(str(path), None, None, None, 2.0)
         found, answered_by = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{ports[0]}"])

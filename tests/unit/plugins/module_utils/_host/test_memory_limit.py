@@ -70,7 +70,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for systemd's files, with its systemctl first on the path."""
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin" / "systemctl"
-    script.write_text(SYSTEMCTL.format(python=sys.executable, home=str(tmp_path)))
+    script.write_text(SYSTEMCTL.format(python=os.path.realpath(sys.executable), home=str(tmp_path)))
     script.chmod(0o755)
     (tmp_path / "state").write_text(json.dumps({**BEFORE, "MainPID": "0"}))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")

@@ -38,7 +38,9 @@ def install(folder: Path) -> Path:
     """Write the program below a folder; return its launcher."""
     launcher = folder / "headroom"
     lib_dir = str(folder / "lib")
-    start = installation.LAUNCHER.format(python=sys.executable, lib_dir=lib_dir, package=sources.PACKAGE)
+    start = installation.LAUNCHER.format(
+        python=os.path.realpath(sys.executable), lib_dir=lib_dir, package=sources.PACKAGE
+    )
     files = {**sources.module_files(program_sources(), lib_dir), str(launcher): (start, 0o755)}
     for name, (text, mode) in files.items():
         path = Path(name)
