@@ -8,7 +8,13 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import drop_ins, member, quadlet, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
+    completeness,
+    drop_ins,
+    member,
+    quadlet,
+    unit,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
@@ -20,12 +26,14 @@ NO_UNIT = "it starts no etcd"
 def add_units(state: State) -> None:
     """Add the members that units and environment files describe."""
     used: set[int] = set()
+    named_by: dict[str, list[Text]] = {}
 
     def find(named: str, unit_path: str) -> list[Line] | None:
         """Return the lines of an environment file, and mark it as used."""
         file = drop_ins.find_environment(state.environments, named, unit_path)
         if file is not None:
             used.add(id(file))
+            named_by.setdefault(unit_path, []).append(file)
         return file.lines if file else None
 
     for parts in drop_ins.by_unit(state.units):
@@ -36,7 +44,9 @@ def add_units(state: State) -> None:
             # Its config file is the member.
             continue
         if found is not None:
-            state.add_members(parts[0].path, [found])
+            files = [*parts, *(file for part in parts for file in named_by.get(part.path, []))]
+            is_complete = completeness.is_complete(found, directives, files, state.texts)
+            state.add_members(parts[0].path, [{**found, "complete": True} if is_complete else found])
         else:
             # A unit inside another file says nothing about the rest of that file.
             state.passed_over.update({part.path: NO_UNIT for part in parts if part.path == part.target})

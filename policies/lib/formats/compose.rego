@@ -15,7 +15,7 @@ statements(document) := {name: _statement(service) |
 	is_object(written)
 	substituted := json.unmarshal(regex.replace(json.marshal(written), `\$\{\w+:?-([^}$"\\]*)\}`, "$1"))
 	_runs_etcd(substituted)
-	service := object.union(substituted, {"named_volumes": object.get(document, "volumes", {})})
+	service := object.union(substituted, {"named_volumes": object.get(document, "volumes", {}), "written": written})
 }
 
 _runs_etcd(service) if container.runs_etcd(object.get(service, "image", null), _words(service))
@@ -70,6 +70,11 @@ _replicated(service) := ["initial_cluster"] if {
 	not object.get(service, ["deploy", "replicas"], 1) in {0, 1}
 } else := []
 
+_settings_of(service) := {
+	"command": [object.get(service, "entrypoint", ""), object.get(service, "command", "")],
+	"environment": object.get(service, "environment", {}),
+}
+
 _words(service) := command_line.words([object.get(service, "entrypoint", ""), object.get(service, "command", "")])
 
 _statement(service) := statement_builder.build("compose", container.unless_configured(object.get(service, "image", null), _targets(service), object.union_n([
@@ -78,6 +83,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
 	},
 	_release(service),
+	container.completeness(object.get(service, "image", null), _words(service), _settings_of(service.written)),
 	_limit(service),
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},

@@ -130,6 +130,32 @@ runs_etcd(_, command) if {
 	entry.spelling in {"initial-advertise-peer-urls", "initial-cluster", "listen-client-urls", "listen-peer-urls"}
 }
 
+# {complete} if nothing but the container's command and environment can set etcd's settings: etcd's own images have no settings, and no script runs.
+# written: {command, environment} before placeholders got their defaults, because a placeholder may become any flag.
+completeness(reference, command, written) := {"complete": true} if {
+	regex.match(_images_without_settings, reference)
+	_starts_at_once(command)
+	not _has_hidden_settings(written)
+} else := {}
+
+_images_without_settings := `(^|/)(coreos|etcd-development)/etcd(:|@|$)|^(registry\.k8s\.io|k8s\.gcr\.io)/etcd(:|@|$)`
+
+_starts_at_once([])
+
+_starts_at_once(command) if command_line.executable(command) == 0
+
+# A word that begins with a placeholder.
+_has_hidden_settings(written) if regex.match(`[\s"'](--?)?(\$|\{\{|\{%)`, json.marshal(written.command))
+
+# A variable may be set to an empty default, and etcd ignores empty variables.
+_has_hidden_settings(written) if regex.match(`(?i)advertise_client_urls|\{\{|\{%`, json.marshal(written.environment))
+
+_has_hidden_settings(written) if {
+	some line in written.environment
+	is_array(written.environment)
+	startswith(line, "$")
+}
+
 # An image of any name, with variables that only a member of etcd has. It may set more.
 is_own_image(reference, command, variables) if {
 	count(command) == 0

@@ -33,6 +33,7 @@ import data.headroom.units
 #   in_memory    list of strings: such paths with a tmpfs
 #   facts        object: io_class and nice → {name, value}
 #   twice        object: flag → the variable that sets it too
+#   complete     true if nothing but the files that were read can set a setting
 #
 # The audit adds to a running member:
 #   workload     object: the measured workload
@@ -67,6 +68,7 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 		),
 		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
 		"where": member.where,
+		"complete": object.get(member, "complete", false),
 		"silent": array.concat(member.silent, _silent(member)),
 		"workload": object.get(member, "workload", {}),
 	},

@@ -16,7 +16,7 @@ _assumed := object.union(_no_assumption, by_user) if {
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
 # found: {given, unknown} and, if the file says so, {version or no_version, limit, workload, kubernetes, memlock, where, silent, facts, mounted,
-# groups, twice, alone}. alone: whether the file runs one member, if it lists no others.
+# groups, twice, alone, complete}. alone: whether the file runs one member, if it lists no others; complete: whether nothing else can set a setting.
 build(format, found) := _build(format, object.union(found, {
 	"given": [_computed(entry) | some position, entry in found.given; last[_key(entry)] == position],
 	"twice": object.union(object.get(found, "twice", {}), _repeated(found.given, last)),
@@ -50,6 +50,7 @@ _build(format, found) := {
 	"kubernetes": _serves_kubernetes(found),
 	"members": _members(found),
 	"alone": object.get(found, "alone", false),
+	"complete": object.get(found, "complete", false),
 	"replicas": object.get(found, "replicas", null),
 	"memlock": object.get(found, "memlock", null),
 	"where": object.get(found, "where", {}),

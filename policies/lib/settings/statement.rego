@@ -3,7 +3,7 @@
 # description: |
 #   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one
 #   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members,
-#   memlock, facts of the host ({name, value}), mounted (the directories that are volumes), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
+#   memlock, complete (whether nothing else can set a setting), facts of the host ({name, value}), mounted (the directories that are volumes), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
 #   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
 package headroom.settings.statement
 
@@ -43,6 +43,7 @@ _member(statement, all_entries) := {
 	"kubernetes": statement.kubernetes,
 	"version": statement.version,
 	"planned": false,
+	"complete": object.get(statement, "complete", false),
 	"workload": statement.workload,
 	"settings": {name: spelling.value_of(found[0].form, name, found[0].value) | some name, found in entries},
 	"names": {name: found[0].name | some name, found in entries},
