@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
+    dot_env,
     flag_list,
     forms,
     hcl,
@@ -93,12 +94,13 @@ class Reading(NamedTuple):
     passed_over: dict[str, str]
 
 
-def read(texts: Mapping[str, str]) -> Reading:
-    """Read files, given as path → text."""
-    state = State(texts)
+def read(texts: Mapping[str, str], beside: Mapping[str, str] | None = None) -> Reading:
+    """Read files, given as path → text. beside: files .env that only have values for a Compose file among them."""
+    state = State(texts, beside or {})
     reader = _Reader(state)
     for path, text in texts.items():
-        reader.add(path, text)
+        if not dot_env.is_used(path, texts):
+            reader.add(path, text)
     add_units(state)
     document = state.document()
     # A job that compacts starts no member, so the document would not contain it otherwise.
@@ -243,7 +245,9 @@ class _Reader:
             if not parts:
                 self._add_script(file)
             return
-        parsed = parsed._replace(documents=wrapped.unwrap(parsed.documents))
+        variables = self._state.variables_beside(file.path) if file.path == file.target else {}
+        filled = [dot_env.substitute(document, variables) for document in parsed.documents]
+        parsed = parsed._replace(documents=wrapped.unwrap(filled))
         roles = (
             variable_files.members_of(self._state.releases.get(file.path), parsed.documents, file)
             if self._state.alone

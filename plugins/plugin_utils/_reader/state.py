@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
@@ -24,8 +25,9 @@ _OWN_VALUE = re.compile(r"(ETCD_\w+)([\"']?\s*[:=]\s*[\"']?)\$[({]?\1\b")
 class State:
     """The state of one reading of texts, given as path → text. ``alone``: among other files, a role's default may be overridden by them."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], beside: Mapping[str, str]) -> None:
         self.texts = texts
+        self._beside = beside
         self.alone = len(texts) == 1
         self.files: list[dict[str, Any]] = []
         self.lines: dict[str, dict[str, Any]] = {}
@@ -79,6 +81,11 @@ class State:
         alike = [other for other in others if posixpath.basename(other) == posixpath.basename(named)]
         found = next((candidates[0] for candidates in (below, alike) if len(candidates) == 1), None)
         return lines_of(found, self.texts[found]) if found else []
+
+    def variables_beside(self, path: str) -> dict[str, str]:
+        """Return the variables of the .env in the folder of a Compose file; empty without one."""
+        named = dot_env.beside(path)
+        return dot_env.variables_of(self.texts.get(named, self._beside.get(named, "")))
 
     def size(self) -> int:
         """Return how many texts were found so far, to tell whether a file added any."""

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
+
 # A configuration that a person wrote is smaller.
 _LARGEST = 16 * 1024 * 1024
 # What Ansible ignores in an inventory's folder, and the folders of version control.
@@ -17,16 +19,23 @@ _IGNORED = re.compile(r"(^|/)(\.git|\.hg|\.svn|__pycache__|node_modules)(/|$)|(\
 
 
 class Tree(NamedTuple):
-    """Path → text of the files, path → why a file could not be read, and the paths that the user named."""
+    """The files below the paths that a user named.
+
+    - texts: path → text
+    - problems: path → why a file could not be read
+    - named: the paths of files that the user named
+    - beside: path → text of each .env in the folder of a Compose file, if it is not among the texts
+    """
 
     texts: dict[str, str]
     problems: dict[str, str]
     named: set[str]
+    beside: dict[str, str]
 
 
 def collect(paths: Iterable[str], ignore: str = "") -> Tree:
     """Read the files below paths. Folders are searched for files, hidden ones included, in the order of their names."""
-    tree = Tree({}, {}, set())
+    tree = Tree({}, {}, set(), {})
     pattern = re.compile(ignore) if ignore else None
     for path in paths:
         if not os.path.isdir(path):
@@ -35,6 +44,11 @@ def collect(paths: Iterable[str], ignore: str = "") -> Tree:
             name = os.path.normpath(file)
             if not (pattern and pattern.search(name)):
                 _add(tree, name)
+    for name in {dot_env.beside(path) for path, text in tree.texts.items() if dot_env.is_compose(path, text)}:
+        if name not in tree.texts and os.path.isfile(name) and not (pattern and pattern.search(name)):
+            # Nobody named it, so nobody hears of it if it cannot be read.
+            found = Tree(tree.beside, {}, set(), {})
+            _add(found, name)
     return tree
 
 
