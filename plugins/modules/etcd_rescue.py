@@ -54,7 +54,7 @@ options:
 attributes:
   check_mode:
     description:
-      - Checks that there is data and enough space. If etcd still runs on the data, it says so and does not fail.
+      - Checks that there is data and enough space, and that the programs exist. If etcd still runs on the data, it says so and does not fail.
       - RV(msg) names the temporary folders of killed runs that would be removed.
     support: full
   diff_mode:
@@ -128,9 +128,12 @@ def rescue(module: AnsibleModule) -> None:
         memory_max=parse_size(params["memory_max"], "memory_max"),
         timeout=params["timeout"],
     )
+    etcd_path = params["etcd_path"] or drill.etcd_next_to(params["etcdutl_path"])
+    tools = backup_rescue.Tools(etcd_path, params["etcdctl_path"], params["etcdutl_path"])
     if module.check_mode:
         check_timeout(request.timeout)
         source = backup_rescue.find_data(request)
+        backup_rescue.check_tools(request, tools)
         needed = backup_rescue.required_bytes(source)
         abandoned = scratch_member.check_scratch_dir(request.directory, needed, backup_rescue.OPTION)
         message = (
@@ -138,8 +141,6 @@ def rescue(module: AnsibleModule) -> None:
             f"{scratch_member.removal_notice(abandoned)}"
         )
         module.exit_json(changed=True, msg=message, path="", revision=0)
-    etcd_path = params["etcd_path"] or drill.etcd_next_to(params["etcdutl_path"])
-    tools = backup_rescue.Tools(etcd_path, params["etcdctl_path"], params["etcdutl_path"])
     path, metadata = backup_rescue.rescue_snapshot(request, tools)
     message = f"Rescued {format_size(metadata.size)} of {metadata.member} at revision {metadata.revision} as {path}."
     module.exit_json(changed=True, msg=message, path=path, revision=metadata.revision, metadata=metadata.as_dict())

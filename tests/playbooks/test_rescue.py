@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.playbooks.test_restore import rescue, survivor
+from tests.playbooks.variables import evaluate
 
 STOPS = "Stop etcd on all hosts"
 
@@ -23,3 +26,21 @@ def test_data_of_another_cluster_is_refused(tmp_path: Path) -> None:
     ids["h2"]["cluster_id"] = "75cf"
     said = rescue(tmp_path, identities=ids)
     assert "take a snapshot of the data of h1, h2, h3" in said, said
+
+
+@pytest.mark.parametrize("missing", ["etcd", "etcdctl", "etcdutl"])
+def test_a_survivor_without_its_release_is_refused(tmp_path: Path, missing: str) -> None:
+    survivor(tmp_path, "h1", log=True)
+    (tmp_path / "etcd-3.6.16" / missing).unlink()
+    said = rescue(tmp_path, loaded=["h1"])
+    path = f"{tmp_path}/etcd-3.6.16/{missing}"
+    assert f"h1: {path} is not an executable program on this host: put etcd, etcdctl and etcdutl of the" in said, said
+    assert "Nothing was changed." in said and STOPS not in said, said
+
+
+def test_the_release_is_the_one_that_the_unit_starts(tmp_path: Path) -> None:
+    starts = {"unit": "/opt/etcd/3.5.24/etcd", "none": None}
+    cases = {name: {"etcd_host_facts": {"unit": {"starts": path}}} for name, path in starts.items()}
+    cases["no unit"] = {"etcd_host_facts": {"unit": {}}}
+    found = evaluate(tmp_path, "etcd_restore", "_etcd_restore_tools", cases)
+    assert found == {"unit": "/opt/etcd/3.5.24", "none": "/usr/local/bin", "no unit": "/usr/local/bin"}

@@ -66,6 +66,7 @@ def run(
                 "unit": {
                     "load_state": "loaded" if name in loaded else "not-found",
                     "active_state": "active" if name in active else "inactive",
+                    "starts": str(folder / "etcd-3.6.16" / "etcd"),
                 },
                 "mounts": {"/var/lib/etcd": {"unmounted": unmounted.get(name, [])}},
             },
@@ -382,6 +383,9 @@ def survivor(folder: Path, host: str, log: bool) -> None:
     member = folder / host / "data" / "member"
     (member / "snap").mkdir(parents=True)
     (member / "snap" / "db").write_text("x")
+    (folder / "etcd-3.6.16").mkdir(exist_ok=True)
+    for program in ("etcd", "etcdctl", "etcdutl"):
+        (folder / "etcd-3.6.16" / program).touch(mode=0o755)
     if log:
         (member / "wal").mkdir()
         (member / "wal" / "0-0.wal").write_text("x")

@@ -102,6 +102,16 @@ def _exists(path: str) -> bool:
     return any(glob.iglob(os.path.join(glob.escape(folder), name)))
 
 
+def check_tools(request: Request, tools: Tools) -> None:
+    """Raise SnapshotError if a program is missing, before etcd is stopped. etcd of another release might not start on the data."""
+    missing = [path for path in (tools.etcd_path, tools.etcdctl_path, tools.etcdutl_path) if shutil.which(path) is None]
+    if missing:
+        raise SnapshotError(
+            f"{' and '.join(missing)} {'are not executable programs' if len(missing) > 1 else 'is not an executable program'} on this host: "
+            f"put etcd, etcdctl and etcdutl of the release that wrote {request.data_dir} there"
+        )
+
+
 def required_bytes(source: Source) -> int:
     """Return the bytes needed for the copy, which becomes the snapshot."""
     return source.size + scratch.OVERHEAD
@@ -114,6 +124,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     """
     check.check_timeout(request.timeout)
     source = find_data(request)
+    check_tools(request, tools)
     restore.check_stopped(request.data_dir)
     limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
     now = int(time.time())

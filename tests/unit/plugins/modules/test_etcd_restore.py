@@ -299,6 +299,8 @@ def test_rescue_in_check_mode_and_without_data(
         "dest": str(tmp_path),
         "member": "m1",
         "data_dir": asked["data_dir"],
+        "etcd_path": asked["etcdutl_path"],
+        "etcdctl_path": asked["etcdutl_path"],
         "etcdutl_path": asked["etcdutl_path"],
     }
     result = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=check)
@@ -317,6 +319,10 @@ def test_rescue_in_check_mode_and_without_data(
     assert short["msg"].startswith("dest /nowhere is not a directory") and not short["unusable"]
     limited = run(capsys, etcd_rescue, **arguments, timeout=0, _ansible_check_mode=check)
     assert limited["msg"].startswith("timeout is 0, but must be"), "also before etcd is stopped"
+    bare = {"etcd_path": "/none/etcd", "etcdctl_path": "/none/etcdctl"}
+    bare = run(capsys, etcd_rescue, **{**arguments, **bare}, _ansible_check_mode=check)
+    assert bare["msg"].startswith("/none/etcd and /none/etcdctl are not executable programs on this host: put etcd, ")
+    assert not bare["unusable"], "the data may be intact"
     would = run(capsys, etcd_rescue, **arguments, _ansible_check_mode=True)
     assert would["msg"] == f"Would make a snapshot of the 2.0 KiB in {asked['data_dir']}."
     with (tmp_path / "data" / "member" / "snap" / "db").open() as database:
