@@ -212,7 +212,8 @@ ready:
   returned: success
   version_added: 0.3.0
 record:
-  description: Id, snapshot metadata, source and generation of the restore O(id), from what this host has of its new data; empty without any.
+  description: Id, snapshot metadata, source, generation and initial_cluster of the restore O(id), from what this host has of its new data; empty
+    without any.
   type: dict
   returned: success
   version_added: 0.3.0

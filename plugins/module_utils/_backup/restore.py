@@ -43,8 +43,9 @@ class Request:
     """The snapshot to restore, and the member and cluster to restore it for.
 
     ``owner`` and ``group`` are numeric ids. ``bump_revision`` is added to revisions, so that none is used twice and watchers
-    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source`` and
-    ``generation`` are kept in the record: a resumed restore finds the snapshot there, and the members that may hold newer writes.
+    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source``,
+    ``generation`` and ``initial_cluster`` are kept in the record: a resumed restore finds the snapshot there, the members that may hold newer
+    writes, and the members that the new data names.
     """
 
     path: str
@@ -97,6 +98,7 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
             "snapshot": metadata.as_dict(),
             "source": request.source,
             "generation": request.generation,
+            "initial_cluster": request.initial_cluster,
         }
         for swap in restore.swaps:
             _write_json(restore.record_path(swap, swap.prepared + _PART), record)
