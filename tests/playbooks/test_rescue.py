@@ -11,6 +11,7 @@ import pytest
 
 from tests.playbooks.test_restore import rescue, survivor
 from tests.playbooks.variables import evaluate
+from tests.unit.plugins.module_utils.conftest import PAGE_SIZE, inline, leaf, meta
 
 STOPS = "Stop etcd on all hosts"
 
@@ -44,3 +45,18 @@ def test_the_release_is_the_one_that_the_unit_starts(tmp_path: Path) -> None:
     cases["no unit"] = {"etcd_host_facts": {"unit": {}}}
     found = evaluate(tmp_path, "etcd_restore", "_etcd_restore_tools", cases)
     assert found == {"unit": "/opt/etcd/3.5.24", "none": "/usr/local/bin", "no unit": "/usr/local/bin"}
+
+
+def test_a_survivor_that_would_lock_headroom_out_is_refused(tmp_path: Path) -> None:
+    """One that would not is enough, because the users of another may be older."""
+    survivor(tmp_path, "h1", log=True)
+    users = {b"authEnabled": b"\x01"}, {b"root": b"\x0a\x04root\x1a\x04root"}
+    buckets = {b"auth": users[0], b"authUsers": users[1]}
+    pages = [meta(7, 2), meta(8, 3), leaf(2, inline({})), leaf(3, inline(buckets))]
+    database = b"".join(page.ljust(PAGE_SIZE, b"\0") for page in pages)
+    (tmp_path / "h1" / "data" / "member" / "snap" / "db").write_bytes(database)
+    said = rescue(tmp_path, loaded=["h1"])
+    assert f"h1: {tmp_path}/h1/data/member/snap/db has authentication on, but user headroom" in said, said
+    assert "does not exist" in said and "etcd was not stopped." in said and STOPS not in said, said
+    survivor(tmp_path, "h2", log=True)
+    assert "take a snapshot of the data of h1, h2" in rescue(tmp_path)

@@ -365,7 +365,12 @@ def rescue(folder: Path, check: bool = True, **variables: Any) -> str:
     """Rescue data; no member answers."""
     variables = {"_etcd_restore_info": {"cluster": {"error": "https://h1:2379: certificate expired"}}, **variables}
     tasks = [{"name": "Rescue", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "rescue.yml")}]
-    variables = {"_etcd_restore_id": ID, "etcd_restore_rescue_dir": str(folder), **variables}
+    variables = {
+        "_etcd_restore_id": ID,
+        "etcd_restore_rescue_dir": str(folder),
+        "etcd_restore_client_name": "headroom",
+        **variables,
+    }
     return run(folder, tasks, *["--check"] * check, **variables)
 
 

@@ -58,7 +58,7 @@ def access_problem(path: str, client_name: str) -> str:
         + ("lacks the role root" if client_name in others else "does not exist")
     )
     return (
-        f"the snapshot {path} has authentication on, but {lack}, so that etcd would refuse Headroom after the restore. Users with the role root: "
+        f"{path} has authentication on, but {lack}, so that etcd would refuse Headroom after the restore. Users with the role root: "
         f"{', '.join(administrators) or 'none'}. Set etcd_tls_client_name to one of them, or provide a client certificate with its common name. "
         "No data was changed"
     )
