@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.playbooks.test_restore import rescue, survivor
+from tests.playbooks.test_restore import prepare, real_snapshot, rescue, survivor
 from tests.playbooks.variables import evaluate
 from tests.unit.plugins.module_utils.conftest import PAGE_SIZE, inline, leaf, meta
 
@@ -60,3 +60,13 @@ def test_a_survivor_that_would_lock_headroom_out_is_refused(tmp_path: Path) -> N
     assert "does not exist" in said and "etcd was not stopped." in said and STOPS not in said, said
     survivor(tmp_path, "h2", log=True)
     assert "take a snapshot of the data of h1, h2" in rescue(tmp_path)
+
+
+def test_a_refusal_for_space_says_that_etcd_is_stopped(tmp_path: Path) -> None:
+    variables = {**real_snapshot(tmp_path), "etcd_restore_snapshot": str(tmp_path / "etcd.db")}
+    variables["etcd_plan"] = {"settings": {"quota_backend_bytes": 8192}}
+    said = prepare(tmp_path, _etcd_restore_rescued={"path": "x"}, **variables)
+    assert "No data was changed, but etcd is stopped on all hosts: correct the reason" in said, said
+    assert f"older rescued-*.db files in {tmp_path}/h1 may be removed, but not {tmp_path}/etcd.db." in said, said
+    said = prepare(tmp_path, **variables)
+    assert "first. No data was changed." not in said and "No data was changed." in said and "etcd is stopped" not in said, said
