@@ -69,4 +69,6 @@ def test_a_refusal_for_space_says_that_etcd_is_stopped(tmp_path: Path) -> None:
     assert "No data was changed, but etcd is stopped on all hosts: correct the reason" in said, said
     assert f"older rescued-*.db files in {tmp_path}/h1 may be removed, but not {tmp_path}/etcd.db." in said, said
     said = prepare(tmp_path, **variables)
-    assert "first. No data was changed." not in said and "No data was changed." in said and "etcd is stopped" not in said, said
+    assert (
+        "first. No data was changed." not in said and "No data was changed." in said and "etcd is stopped" not in said
+    ), said
