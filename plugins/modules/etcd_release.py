@@ -14,7 +14,8 @@ description:
   - With O(state=checked), finds all obstacles to a change to O(release), each with its remedy, and changes nothing.
   - With O(state=enabled), enables the downgrade to the minor version of O(release), and waits until the storage version of every member has changed.
     Then members may be restarted with the lower release, one at a time.
-  - With O(state=cancelled), cancels an enabled downgrade. Then members that already run the lower release can return to the higher one.
+  - With O(state=cancelled), cancels an enabled downgrade, also that of an interrupted O(state=flushed).
+    Then members that already run the lower release can return to the higher one.
   - With O(state=flushed), makes every member save its state to disk, by enabling a downgrade and cancelling it. etcd 3.7 panics if it replays
     entries that 3.5 wrote to the write-ahead log, and etcd alone saves its state only after C(snapshot-count) writes.
   - With O(state=settled), waits until every member runs O(release), and the cluster and storage versions are those of O(release).
@@ -312,7 +313,7 @@ def run(module: AnsibleModule, steps: Steps) -> dict[str, Any]:
     if state == "enabled":
         return {"changed": steps.enable(release, check=module.check_mode)}
     if state == "cancelled":
-        return {"changed": steps.cancel(check=module.check_mode)}
+        return {"changed": steps.withdraw(check=module.check_mode)}
     if not module.check_mode:
         steps.flush()
     return {"changed": True}

@@ -158,6 +158,10 @@ def test_an_interrupted_flush_is_finished(cluster: Members) -> None:
     steps._ctl(steps.endpoints, "put", FLUSH_KEY, "3.5.0")
     steps.enable(OLD)
     assert not steps.is_flushing(), "the downgrade that an operator asks for is never taken for a flush"
+    steps._ctl(steps.endpoints, "put", FLUSH_KEY, "3.5.0")
+    assert steps.withdraw(check=True) and steps.is_flushing()
+    assert steps.withdraw() and not steps.is_flushing()
+    assert not steps.withdraw()
 
 
 def test_etcd_refuses_a_downgrade_by_two_minor_versions(cluster: Members) -> None:

@@ -202,7 +202,7 @@ def test_the_tag_of_the_linter(name: str) -> None:
     assert plays[at]["tags"] == ["lint", "always"]
     assert name == "downgrade" or set(imported[:at]) <= {"_targets.yml"}
     later = [play for play in plays[at + 1 :] if play.get("ansible.builtin.import_playbook") == "site.yml"]
-    assert all(play["vars"]["etcd_lint_enabled"] is False for play in later)
+    assert all(play["vars"]["_etcd_lint_done"] is True for play in later)
 
 
 def test_an_upgrade_is_judged_by_its_target(tmp_path: Path) -> None:

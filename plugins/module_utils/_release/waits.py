@@ -78,6 +78,14 @@ class Steps:
             self.wait(_enabled)
         return enabled
 
+    def withdraw(self, *, check: bool = False) -> bool:
+        """Cancel an enabled downgrade, and drop the key of an interrupted flush. Returns whether there was one of them."""
+        cancelled = self.cancel(check=check)
+        flushing = self.is_flushing()
+        if flushing and not check:
+            self._ctl(self.endpoints, "del", FLUSH_KEY)
+        return cancelled or flushing
+
     def is_flushing(self) -> bool:
         """Return whether an interrupted flush must be finished."""
         return '"kvs"' in self._ctl(self.endpoints, "get", FLUSH_KEY)
