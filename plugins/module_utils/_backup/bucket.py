@@ -83,7 +83,7 @@ def is_boto3_installed() -> bool:
     return importlib.util.find_spec("boto3") is not None
 
 
-def check_bucket(bucket: Bucket) -> None:
+def check_bucket(bucket: Bucket, *, files: bool = True) -> None:
     """Raise BucketError for invalid settings, without contacting the server."""
     if _NAME.fullmatch(bucket.name) is None:
         raise BucketError(
@@ -102,11 +102,11 @@ def check_bucket(bucket: Bucket) -> None:
         raise BucketError(f"{missing} is missing: set both access_key and secret_key")
     if bucket.access_key and bucket.credentials_file:
         raise BucketError("access_key and credentials_file are both set: set one of them")
-    for name in ("ca_cert", "credentials_file"):
+    for name in ("ca_cert", "credentials_file") if files else ():
         path = getattr(bucket, name)
         if path and not os.access(path, os.R_OK):
             raise BucketError(
-                f"{name} is {path}, which cannot be read on this host: correct the path or its permissions"
+                f"{name} is {path}, which cannot be read on this host: copy the file to the host, or correct the path or its permissions"
             )
 
 

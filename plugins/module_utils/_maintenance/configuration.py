@@ -320,15 +320,16 @@ def _look_at(path: str) -> str:
     return "" if _writable(path) else "is not writable: its filesystem is mounted read-only, or owned by another system"
 
 
-def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True) -> list[str]:
+def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True, files: bool = True) -> list[str]:
     """Return why the bucket for copies cannot be used.
 
-    contact: list the bucket too. With ``installed`` boto3 must then be present; without it, the bucket is listed only if boto3 is there.
+    files: its CA certificate and its credentials must be on this host. contact: list the bucket too. With ``installed`` boto3 must then be present;
+    without it, the bucket is listed only if boto3 is there.
     """
     if bucket is None:
         return []
     try:
-        backup_bucket.check_bucket(bucket)
+        backup_bucket.check_bucket(bucket, files=files)
         if contact and (installed or backup_bucket.is_boto3_installed()):
             backup_bucket.connect(bucket).entries()
     except BucketError as error:

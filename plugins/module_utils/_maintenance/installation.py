@@ -133,7 +133,7 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
     found = host_problems(config, known_copy_dir=_installed_snapshot(params).get("copy_dir", ""), joining=joining)
     if config.snapshot.enabled and not found:
         bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not (joining or _has_same_bucket(params))
-        found = bucket_problems(bucket, installed=installed, contact=contact)
+        found = bucket_problems(bucket, installed=installed, contact=contact, files=not joining)
     return config, found
 
 

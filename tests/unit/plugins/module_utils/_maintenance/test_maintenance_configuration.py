@@ -104,6 +104,10 @@ def test_bucket_is_optional_and_validated_before_it_is_listed() -> None:
     ):
         (found,) = configuration.bucket_problems(replace(bucket, **change), installed=False)
         assert found.startswith(text)
+    unread = replace(bucket, ca_cert="/nowhere/ca.crt")
+    (found,) = configuration.bucket_problems(unread, installed=False, contact=False)
+    assert "ca_cert is /nowhere/ca.crt, which cannot be read on this host: copy the file to the host" in found
+    assert configuration.bucket_problems(unread, installed=False, contact=False, files=False) == []
 
 
 def test_host_problems_names_directories_that_cannot_be_written(
