@@ -47,6 +47,12 @@ fits:
   description: Whether every member is below 90 % of its quota, so that etcd accepts writes again once the alarm is disarmed.
   type: bool
   returned: success
+silent:
+  description: The voting members that do not answer, with the error. If one does not, and the alarm NOSPACE is set, the module fails.
+  type: list
+  elements: str
+  returned: success
+  sample: []
 revision:
   description: The newest revision that all members have.
   type: int
@@ -106,16 +112,21 @@ def main() -> None:
             revisions.append(metrics.newest_revision)
         else:
             silent.append(f"{member.name or member.id} ({member.status_error or 'no metrics'})")
-    if silent:
-        module.fail_json(msg=f"not every voting member answers: {', '.join(silent)}; repair that first")
+    no_space = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == NOSPACE]
+    if silent and (no_space or not spaces):
+        module.fail_json(
+            msg=f"not every voting member answers: {', '.join(silent)}; repair that first. A member that is lost for good can be removed while the "
+            "alarm NOSPACE is set: take its host out of the inventory, and run the playbook scale with etcd_scale_remove"
+        )
     module.exit_json(
         changed=False,
-        no_space=[alarm["member"] for alarm in cluster.alarms if alarm["type"] == NOSPACE],
+        no_space=no_space,
+        silent=silent,
         fits=all(space.quota is None or is_below_quota(space.size, space.quota) for space in spaces),
         revision=min(revisions),
         leader=cluster.leader,
         members=[asdict(space) for space in spaces],
-        explanations=[explain_space(space) for space in spaces],
+        explanations=[explain_space(space) for space in spaces] + [f"{text} did not answer" for text in silent],
     )
 
 

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import member_facts
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_space_info
 
 from bench.common.member import Member, binary, releases, running
 from tests.integration.client import REQUEST_SECONDS, connection, etcdctl, wait_until
@@ -96,6 +98,15 @@ class Cluster:
         """Return the peer URLs that the cluster has of a member."""
         found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
         return [url for one in found if one.get("name") == name for url in one["peerURLs"]]
+
+    def raise_alarm(self, name: str, kind: str) -> None:
+        found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
+        number = next(one["ID"] for one in found if one["name"] == name)
+        connection = http.client.HTTPConnection(self.endpoints()[0].removeprefix("http://"))
+        body = {"action": "ACTIVATE", "memberID": str(number), "alarm": kind}
+        connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
+        assert connection.getresponse().status == 200
+        connection.close()
 
     def start(self, name: str, initial_cluster: str) -> Member:
         """Start a member that joins, with what the module returned."""
@@ -318,14 +329,33 @@ def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -
 
 def test_a_corrupt_member_is_removed_with_its_alarm(three: Cluster) -> None:
     """While the alarm is set, etcd refuses all writes, and so the lock."""
-    found = json.loads(three.ctl("member", "list", "-w", "json"))["members"]
-    corrupt = next(one["ID"] for one in found if one["name"] == "m3")
-    connection = http.client.HTTPConnection(three.endpoints()[0].removeprefix("http://"))
-    body = {"action": "ACTIVATE", "memberID": str(corrupt), "alarm": "CORRUPT"}
-    connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
-    assert connection.getresponse().status == 200
-    connection.close()
+    three.raise_alarm("m3", "CORRUPT")
     removed = three.module("m3", "absent", lock_seconds=LOCK_SECONDS)
     assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
     del three.members["m3"]
     assert three.ctl("put", "key", "value").strip() == "OK"
+
+
+def test_a_dead_member_is_removed_while_the_databases_are_full(
+    three: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The playbook nospace needs all voting members, so the removal has to come first."""
+    access = {"endpoints": three.endpoints(), "etcdctl_path": str(binary(three.version, "etcdctl"))}
+
+    def space() -> dict[str, Any]:
+        with patch_module_args(access), pytest.raises(SystemExit):
+            etcd_space_info.main()
+        return dict(json.loads(capsys.readouterr().out))
+
+    three.members["m3"].stop()
+    found = space()
+    assert (found["no_space"], len(found["members"])) == ([], 2) and found["silent"][0].startswith("m3 ("), found
+    three.raise_alarm("m1", "NOSPACE")
+    found = space()
+    assert (
+        found["failed"] and "m3 (" in found["msg"] and "run the playbook scale with etcd_scale_remove" in found["msg"]
+    )
+    removed = three.module("m3", "absent", lock_seconds=LOCK_SECONDS)
+    assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
+    del three.members["m3"]
+    assert (space()["no_space"], space()["silent"]) == (["m1"], [])

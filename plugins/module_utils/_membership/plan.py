@@ -261,7 +261,9 @@ def _cluster_problems(
                 f"{where}: {name} runs etcd {member['version']}, but etcd_version is {request.version}; change one thing at a time: the version with "
                 "site.yml first"
             )
-    problems += _alarm_problems(view, going, where)
+    # A dead member stops the playbook nospace, so it may be removed before. Its removal writes nothing into the full databases.
+    only_dead = not result.joins and all(removal.down for removal in result.removes)
+    problems += _alarm_problems(view, going, where, full_blocks=not only_dead)
     voters_after = len(hosts)
     if voters_after % 2 == 0 and voters_after != len(voters) and not request.allow_even:
         problems.append(
@@ -271,7 +273,7 @@ def _cluster_problems(
     return problems
 
 
-def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> list[str]:
+def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, full_blocks: bool) -> list[str]:
     alarms = [
         (member["name"] or member["id"], kind)
         for member in view["members"]
@@ -283,8 +285,11 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str) -> lis
     ]
     full = sorted(name for name, kind in alarms if kind == NOSPACE)
     corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)
+    advice = "run playbooks/nospace.yml first"
+    if any(member["role"] != "learner" and not member["healthy"] for member in view["members"]):
+        advice += ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml"
     return [
-        *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; run playbooks/nospace.yml first"] if full else []),
+        *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; {advice}"] if full and full_blocks else []),
         *(
             [f"{where}: the alarm CORRUPT is set for {', '.join(corrupt)}; replace that member first"]
             if corrupt

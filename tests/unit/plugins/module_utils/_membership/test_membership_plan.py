@@ -416,3 +416,16 @@ def test_no_host_joins_after_a_comparison_that_failed(comparison, request_, prob
     found = membership_plan.plan(view(*THREE), hosts, Request(**request_), "cluster c", compared("agree"), record)
     assert [problem in text for text in found.problems] == ([True] if problem else [])
     assert not membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(), "cluster c", None, record).problems
+
+
+def test_full_databases_do_not_prevent_the_removal_of_a_dead_member():
+    """The playbook nospace needs all voting members."""
+    full = member("n1", role="leader", alarms=["NOSPACE"])
+    dead = member("n2", healthy=False)
+    removal = plan((full, dead, member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True)
+    assert (removal.problems, [one.name for one in removal.removes]) == ([], ["n2"])
+    healthy = plan((full, member("n2"), member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True)
+    assert healthy.problems == ["cluster c: the alarm NOSPACE is set by n1; run playbooks/nospace.yml first"]
+    replaced = plan((full, dead, member("n3")), [*own("n1", "n3"), host("n2")], replace=["n2"])
+    (problem,) = (text for text in replaced.problems if "NOSPACE" in text)
+    assert "take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml" in problem
