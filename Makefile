@@ -2,7 +2,9 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 # Do not pass on ANSIBLE_INVENTORY and the like from the user's environment: they belong to other projects. So does a VERSION there.
-unexport $(filter ANSIBLE_%,$(.VARIABLES))
+unexport PYTHONSAFEPATH PYTHONHOME $(filter ANSIBLE_% MOLECULE_%,$(.VARIABLES))
+# Ansible needs a locale that the machine has, and SSH may have brought one that it lacks.
+export LC_ALL := C.UTF-8
 ifneq ($(origin VERSION),command line)
 override VERSION :=
 endif

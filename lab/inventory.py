@@ -39,7 +39,7 @@ def inventory(name: str) -> dict[str, object]:
     common = {
         "ansible_user": "lab",
         "ansible_ssh_private_key_file": str(state / "id_ed25519"),
-        "ansible_ssh_common_args": f"-o {known_hosts} -o StrictHostKeyChecking=accept-new",
+        "ansible_ssh_common_args": f"-F none -o IdentitiesOnly=yes -o {known_hosts} -o StrictHostKeyChecking=accept-new",
         "ansible_control_path": control_path(hosts),
         "ansible_python_interpreter": "/usr/bin/python3",
         # Lab hosts share one disk and measure it at the same time: a slow result is reported and does not stop the play.
@@ -56,4 +56,4 @@ def inventory(name: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(inventory(os.environ.get("LAB_NAME", "demo")), indent=2))
+    print(json.dumps(inventory(os.environ.get("LAB_NAME") or "demo"), indent=2))

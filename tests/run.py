@@ -9,12 +9,15 @@ beside all of these, at low priority.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import os
 import re
 import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +34,7 @@ SLOWEST = 10
 SLOWEST_TESTS = 3
 REASON = re.compile(r"\s*(FAILED |ERROR |\[ERROR\]: |E +\w*(Error|Exception)\b)")
 MAX_REASONS, MAX_REASON = 12, 300
+HELD: list[int] = []  # the descriptor of the lock of labs, while it is held
 
 
 @dataclass
@@ -55,6 +59,7 @@ def environment(durations: Path) -> dict[str, str]:
         "HEADROOM_DURATIONS": str(durations),
         "HEADROOM_ARCHIVES": str(STATE / "archives"),
         "XDG_CONFIG_HOME": str(STATE / "config"),
+        "XDG_DATA_HOME": str(STATE / "data"),
         "MYPY_CACHE_DIR": str(STATE / "mypy"),
         "RUFF_CACHE_DIR": str(STATE / "ruff"),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(STATE / "hypothesis"),
@@ -94,6 +99,7 @@ def run(check: Check, *, nice: bool = False) -> Result:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
+            pass_fds=HELD,
         )
         _, status, used = os.wait4(done.pid, 0)
         done.returncode = os.waitstatus_to_exitcode(status)
@@ -151,16 +157,40 @@ def run_all(hosts: list[Check], others: list[Check]) -> list[Result]:
     cpus = os.cpu_count() or 1
     host_lanes = min(HOSTS_AT_ONCE, len(shared))
     with ThreadPoolExecutor() as pool:
-        # Without hosts one more than there are processors, since some checks wait.
-        lanes = cpus + 1 if not hosts else max(1, cpus - host_lanes)
-        beside = [pool.submit(lane, waiting, nice=bool(hosts)) for _ in range(lanes)]
-        for ended in [pool.submit(lane, shared) for _ in range(host_lanes)]:
-            ended.result()
-        lane(alone)
-        beside += [pool.submit(lane, waiting) for _ in range(host_lanes)]  # their cores are free now
-        for ended in beside:
-            ended.result()
+        try:
+            # Without hosts one more than there are processors, since some checks wait.
+            lanes = cpus + 1 if not hosts else max(1, cpus - host_lanes)
+            beside = [pool.submit(lane, waiting, nice=bool(hosts)) for _ in range(lanes)]
+            for ended in [pool.submit(lane, shared) for _ in range(host_lanes)]:
+                ended.result()
+            lane(alone)
+            beside += [pool.submit(lane, waiting) for _ in range(host_lanes)]  # their cores are free now
+            for ended in beside:
+                ended.result()
+        except BaseException:  # such as Ctrl-C: no further check begins
+            for queue in (shared, alone, waiting):
+                queue.clear()
+            raise
     return results
+
+
+@contextlib.contextmanager
+def lock_of_labs() -> Iterator[None]:
+    """Wait for other runs with hosts in this clone: they make and remove labs of the same names.
+
+    The checks hold the lock too, because they go on if this process is killed.
+    """
+    with (STATE / "tests.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waits for another run of checks with hosts, which holds {lock.name}", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        HELD.append(lock.fileno())
+        try:
+            yield
+        finally:
+            HELD.clear()
 
 
 def print_slowest(results: list[Result]) -> None:
@@ -197,7 +227,8 @@ def main() -> int:
     except ValueError as error:
         parser.error(str(error))
     LOGS.mkdir(parents=True, exist_ok=True)
-    results = run_all(hosts, others)
+    with lock_of_labs() if hosts else contextlib.nullcontext():
+        results = run_all(hosts, others)
     if "all" in arguments.names:
         print_slowest(results)
     passed, failed = sum(one.passed for one in results), sum(one.failed for one in results)

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-STATE = PROJECT / ".headroom" / "labs" / os.environ.get("LAB_NAME", "demo")
+STATE = PROJECT / ".headroom" / "labs" / (os.environ.get("LAB_NAME") or "demo")
 
 
 def addresses() -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,33 @@ def test_every_file_of_tests_is_run_by_a_check() -> None:
     files = [path.relative_to(run.PROJECT) for path in (run.PROJECT / "tests").rglob("test_*.py")]
     assert len(files) > 200
     assert [str(file) for file in files if not named & {str(file), *map(str, file.parents)}] == []
+
+
+def test_no_further_check_begins_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+
+    def interrupted(check: Check, *, nice: bool = False) -> str:
+        begun.append(check.name)
+        if check.name == "alone":
+            raise KeyboardInterrupt
+        time.sleep(0.2)
+        return check.name
+
+    monkeypatch.setattr(run, "run", interrupted)
+    host = Check("host", "true", alone=Check("alone", "true"))
+    with pytest.raises(KeyboardInterrupt):
+        run.run_all([host], [Check(f"cpu{number}", "true") for number in range(200)])
+    assert "alone" in begun and len(begun) < 50
+
+
+def test_a_run_with_hosts_waits_for_another_one_and_its_checks(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The check goes on after the run that started it has ended, as after a kill."""
+    monkeypatch.setattr(run, "STATE", logs)
+    with run.lock_of_labs():
+        run.run(Check("goes on", f"(sleep 1; touch {logs}/ended) &"))
+    assert not (logs / "ended").exists()
+    with run.lock_of_labs():
+        assert (logs / "ended").exists()
+    assert "waits for another run of checks with hosts" in capsys.readouterr().out

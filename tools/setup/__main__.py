@@ -29,6 +29,7 @@ def link(target: Path, name: str) -> None:
     path = LINKS / name
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.unlink(missing_ok=True)  # of a killed run with the same process id
     part.symlink_to(target)
     part.replace(path)
 
@@ -75,7 +76,9 @@ def set_up(names: list[str]) -> None:
         for name, target in step.links().items():
             link(target, name)
     LINKS.mkdir(exist_ok=True)
-    (LINKS / "activate").write_text(ACTIVATE.format(links=LINKS))
+    part = LINKS / f".activate.{os.getpid()}"  # another run may read the file at this moment
+    part.write_text(ACTIVATE.format(links=LINKS))
+    part.replace(LINKS / "activate")
 
 
 def main() -> int:

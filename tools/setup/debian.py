@@ -47,7 +47,13 @@ def packages_step(groups: list[str]) -> Step:
 
     def install(log: IO[str]) -> None:
         run(log, *apt_get("update"))
-        run(log, *apt_get("install", "-y", "--no-install-recommends", *missing(packages)))
+        command = apt_get("install", "-y", "--no-install-recommends", *missing(packages))
+        try:
+            run(log, *command)
+        except StepFailed:  # an installation that was cut off has to be completed first
+            completion = ("dpkg", "--force-confdef", "--force-confold", "--configure", "-a")
+            run(log, *as_root("env", "DEBIAN_FRONTEND=noninteractive", *completion))
+            run(log, *command)
 
     return Step("Debian-packages", ", ".join(missing(packages)), lambda: not missing(packages), install)
 

@@ -61,11 +61,24 @@ def make(log: IO[str]) -> None:
         path, ignore_errors=True
     )  # a virtual environment cannot be renamed: a file in it marks it as complete
     run(log, name, "-m", "venv", path)
-    pip = ["-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--quiet", "--no-compile"]
-    run(log, path / "bin/python", *pip, "--requirement", requirements(version))
+    pip = [
+        "-I",
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--no-input",
+        "--quiet",
+        "--no-compile",
+        "--no-user",
+    ]
+    elsewhere = dict.fromkeys(("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"), "")
+    run(log, path / "bin/python", *pip, "--requirement", requirements(version), env=elsewhere)
     # Ansible's loader compiles collections itself and reads no .pyc of theirs, and they are most of the files.
     with contextlib.suppress(StepFailed):  # a file that does not compile is its package's test data, as for pip
         run(log, path / "bin/python", "-m", "compileall", "-q", "-x", "/ansible_collections/", path / "lib")
+    run(log, path / "bin/ansible", "--version", env={"LC_ALL": "C.UTF-8"})
+    os.sync()  # the mark must not reach the disk before what it marks
     (path / ".complete").touch()
 
 

@@ -36,6 +36,10 @@ def go_build(log: IO[str], folder: Path, output: Path, package: str) -> None:
         "GOCACHE": f"{caches}/build",
         "GOFLAGS": "-mod=readonly -modcacherw",
         "CGO_ENABLED": "0",
+        # The user's: for other machines, and for a workspace in a folder above the project.
+        "GOOS": "",
+        "GOARCH": "",
+        "GOWORK": "off",
     }
     run(log, "go", "build", "-trimpath", "-o", output, package, cwd=folder, env=env)
 

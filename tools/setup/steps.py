@@ -71,6 +71,7 @@ def complete_folder(path: Path) -> Iterator[Path]:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     yield part
+    os.sync()  # after a power failure, the folder must not be there without the content of its files
     part.rename(path)
 
 
