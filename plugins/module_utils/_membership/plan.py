@@ -262,7 +262,8 @@ def _cluster_problems(
                 "site.yml first"
             )
     # A dead member stops the playbook nospace, so it may be removed before. Its removal writes nothing into the full databases.
-    only_dead = not result.joins and all(removal.down for removal in result.removes)
+    dead = {member["id"] for member in members if not member["healthy"]}
+    only_dead = not result.joins and all(removal.id in dead for removal in result.removes)
     problems += _alarm_problems(view, going, where, full_blocks=not only_dead)
     voters_after = len(hosts)
     if voters_after % 2 == 0 and voters_after != len(voters) and not request.allow_even:

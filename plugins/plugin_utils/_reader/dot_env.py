@@ -18,11 +18,15 @@ _COMPOSE = re.compile(r"^[\"']?services[\"']?\s*:", re.MULTILINE)
 _ENV_FILE = re.compile(r"^\s*[\"']?env_file\b", re.MULTILINE)
 # $NAME, ${NAME}, and ${NAME} with a default or with the message of an error. $$ is a dollar sign.
 _REFERENCE = re.compile(r"\$\$|\$(?:\{([A-Za-z_]\w*)(?::?[-?][^{}$]*)?\}|([A-Za-z_]\w*))")
-_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
+_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)")
 _QUOTED = re.compile(r"([\"'])(.*?)\1(?:\s+#.*)?")
 # A variable of a container without a value.
 _PASSED = re.compile(r"^\s*(?:-\s+)?[\"']?([A-Za-z_]\w*)[\"']?:?\s*$", re.MULTILINE)
-_COMMENT = re.compile(r"(?:^|\s+)#.*")
+_COMMENT = re.compile(r"(?:^|\s)#")
+# Findings show values.
+_PASSWORD = re.compile(r"://[^/\s]*@")
+# Marks a service in which a value was substituted, for the policies.
+FILLED = "x-headroom-filled"
 # A default may contain another variable, perhaps with a default.
 _DEEPEST = 3
 
@@ -38,14 +42,21 @@ def beside(path: str) -> str:
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """Return the variables of a .env. Empty values and those with a variable are left out: they stay unknown, or have their default."""
-    pairs = [(found[1], _value(found[2])) for line in text.splitlines() if (found := _ASSIGNMENT.match(line))]
-    return {name: value for name, value in dict(pairs).items() if value and "$" not in value}
+    """Return the variables of a .env. Values that are empty, or have a variable or a password, are left out: they stay unknown, or have their default."""
+    pairs = [
+        (found[1], _value(found[2].strip())) for line in text.splitlines() if (found := _ASSIGNMENT.match(line.strip()))
+    ]
+    return {
+        name: value for name, value in dict(pairs).items() if value and "$" not in value and not _PASSWORD.search(value)
+    }
 
 
 def _value(written: str) -> str:
     quoted = _QUOTED.fullmatch(written)
-    return quoted[2] if quoted else _COMMENT.sub("", written)
+    if quoted:
+        return quoted[2]
+    comment = _COMMENT.search(written)
+    return written[: comment.start()].rstrip() if comment else written
 
 
 def is_used(path: str, texts: Mapping[str, str]) -> bool:
@@ -65,10 +76,13 @@ def substitute(document: Any, variables: Mapping[str, str]) -> Any:
         return document
     return {
         **document,
-        "services": {
-            name: _passed(_filled(service, variables), variables) for name, service in document["services"].items()
-        },
+        "services": {name: _substituted(service, variables) for name, service in document["services"].items()},
     }
+
+
+def _substituted(service: Any, variables: Mapping[str, str]) -> Any:
+    found = _passed(_filled(service, variables), variables)
+    return {**found, FILLED: True} if found != service else service
 
 
 def _passed(service: Any, variables: Mapping[str, str]) -> Any:

@@ -245,7 +245,8 @@ class _Reader:
             if not parts:
                 self._add_script(file)
             return
-        variables = self._state.variables_beside(file.path) if file.path == file.target else {}
+        is_compose = file.path == file.target and dot_env.is_compose(file.path, file.text)
+        variables = self._state.variables_beside(file.path) if is_compose else {}
         filled = [dot_env.substitute(document, variables) for document in parsed.documents]
         parsed = parsed._replace(documents=wrapped.unwrap(filled))
         roles = (

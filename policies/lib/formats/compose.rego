@@ -83,7 +83,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
 	},
 	_release(service),
-	container.completeness(object.get(service, "image", null), _words(service), _settings_of(service.written)),
+	_completeness(service),
 	_limit(service),
 	_memlock(service),
 	{"silent": array.concat(_silent(service), _replicated(service))},
@@ -91,6 +91,13 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 ]))) if {
 	environment := _environment(service)
 }
+
+# Compose gives a service that it builds the image's name, but the image may have settings. The reader marks a service with values of a .env:
+# the environment of Compose wins over those.
+_completeness(service) := container.completeness(object.get(service, "image", null), _words(service), _settings_of(service.written)) if {
+	not service.build
+	not service["x-headroom-filled"]
+} else := {}
 
 # The volume with the data directory.
 _data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service)])}) if {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,8 @@ def service_of(texts: dict[str, str], beside: dict[str, str] | None = None) -> d
 def test_substitute(text: str, value: str) -> None:
     document = {"services": {"etcd": {"command": [text], "environment": {"C": text}, "scale": 1}}}
     found = dot_env.substitute(document, {"A": "1"})
-    assert found == {"services": {"etcd": {"command": [value], "environment": {"C": value}, "scale": 1}}}
+    marked = {dot_env.FILLED: True} if value != text else {}
+    assert found == {"services": {"etcd": {"command": [value], "environment": {"C": value}, "scale": 1, **marked}}}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,8 @@ def test_substitute(text: str, value: str) -> None:
 )
 def test_variables_without_a_value(environment: Any, value: Any) -> None:
     found = dot_env.substitute({"services": {"etcd": {"environment": environment}, "other": None}}, {"A": "1"})
-    assert found == {"services": {"etcd": {"environment": value}, "other": None}}
+    marked = {dot_env.FILLED: True} if value != environment else {}
+    assert found == {"services": {"etcd": {"environment": value, **marked}, "other": None}}
 
 
 @pytest.mark.parametrize("document", [None, ["$A"], {"a": "$A"}, {"services": ["$A"]}])
@@ -73,6 +76,17 @@ def test_other_documents(document: Any) -> None:
 def test_variables() -> None:
     text = '# a comment\nA=1\nexport B="2 # 3"\nC= 4 # a comment\nD=\nE=${A}\nF\nG=a#b\nH="1" # 2\nI=# 1\nJ=1\nJ=\n'
     assert dot_env.variables_of(text) == {"A": "1", "B": "2 # 3", "C": "4", "G": "a#b", "H": "1"}
+
+
+def test_a_password_is_not_used() -> None:
+    """It would be in a finding that shows the URL."""
+    assert dot_env.variables_of("A=http://user:secret@a:2379\nB=http://a:2379/@b\n") == {"B": "http://a:2379/@b"}
+
+
+def test_a_line_of_blanks_takes_no_time() -> None:
+    began = time.process_time()
+    assert dot_env.variables_of(f"A=x{' ' * 200_000}y\n")["A"].endswith("y")
+    assert time.process_time() - began < 1
 
 
 def test_values_of_a_folder() -> None:
