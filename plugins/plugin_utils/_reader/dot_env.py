@@ -13,13 +13,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import ASSIGNMENT, unquote
+
 NAME = ".env"
 _COMPOSE = re.compile(r"^[\"']?services[\"']?\s*:", re.MULTILINE)
 _ENV_FILE = re.compile(r"^\s*[\"']?env_file\b", re.MULTILINE)
 # $NAME, ${NAME}, and ${NAME} with a default or with the message of an error. $$ is a dollar sign.
 _REFERENCE = re.compile(r"\$\$|\$(?:\{([A-Za-z_]\w*)(?::?[-?][^{}$]*)?\}|([A-Za-z_]\w*))")
-_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)")
-_QUOTED = re.compile(r"([\"'])(.*?)\1(?:\s+#.*)?")
 # A variable of a container without a value.
 _PASSED = re.compile(r"^\s*(?:-\s+)?[\"']?([A-Za-z_]\w*)[\"']?:?\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|\s)#")
@@ -43,18 +43,15 @@ def beside(path: str) -> str:
 
 def variables_of(text: str) -> dict[str, str]:
     """Return the variables of a .env. Values that are empty, or have a variable or a password, are left out: they stay unknown, or have their default."""
-    pairs = [
-        (found[1], _value(found[2].strip())) for line in text.splitlines() if (found := _ASSIGNMENT.match(line.strip()))
-    ]
+    pairs = [(found[1], _value(found[2].strip())) for line in text.splitlines() if (found := ASSIGNMENT.match(line))]
     return {
         name: value for name, value in dict(pairs).items() if value and "$" not in value and not _PASSWORD.search(value)
     }
 
 
 def _value(written: str) -> str:
-    quoted = _QUOTED.fullmatch(written)
-    if quoted:
-        return quoted[2]
+    if written[:1] in ('"', "'"):
+        return unquote(written)
     comment = _COMMENT.search(written)
     return written[: comment.start()].rstrip() if comment else written
 

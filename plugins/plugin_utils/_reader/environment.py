@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 SERVER_VARIABLE = re.compile(
     r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
 )
-_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
+ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
 # As docker's env_file and conftest's parser take it. systemd does not.
 _WITH_COLON = re.compile(r"^\s*(ETCD_[A-Z0-9_]+)\s*:\s+(.*)$")
 _COMMENTED = re.compile(r"([\"'])([^\"']*)\1\s+#.*")
@@ -35,7 +35,7 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
     """Return the assignments in their order. Other lines, such as section headers, have no effect, as in systemd."""
     found = []
     for logical in logical_lines(lines):
-        assignment = _ASSIGNMENT.match(logical.text)
+        assignment = ASSIGNMENT.match(logical.text)
         if not assignment and logical.lines[0].path.endswith(".env"):
             assignment = _WITH_COLON.match(logical.text)
         if assignment:
