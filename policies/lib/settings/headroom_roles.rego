@@ -8,8 +8,8 @@
 #   knows them, [{name, form, spelling, value}]); twice (canonical name → the places that set it, if there are several); config_file (what
 #   passes etcd a config file); limit ({name, bytes}); data_size (bytes of the data volume, else null); unknown (canonical names without a
 #   known value; extra_config stands for any setting). Members from other formats also have format, kubernetes (an API server compacts this
-#   etcd), default_limit (a limit of the role that may apply), complete (nothing else can
-#   set a setting) and memlock (bytes that etcd may lock in memory, else null).
+#   etcd), default_limit (a limit of the role that may apply), complete (nothing else can set a
+#   setting) and memlock (bytes that etcd may lock in memory, else null).
 #
 #   `host` describes the machine: facts (name → value; null if unset, missing if the format cannot express it), names and unknown.
 package headroom.settings.headroom_roles
