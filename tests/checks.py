@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SHELL_SCRIPTS = [
+    "lab/cancel_device_jobs",
     "lab/demo",
     "lab/image",
     "lab/killed",

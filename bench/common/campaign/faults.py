@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.common.campaign.hosts import container, follower, in_network, inside, leader, podman, process
-from bench.common.lab import addresses
+from bench.common.lab import PROJECT, addresses
 
 # Seconds for which a host or a network is unreachable. A play has to wait that long.
 AWAY_SECONDS = 20.0
 # Writes per second that a slow disk accepts. etcd flushes its log for each batch of proposals.
 SLOW_WRITES = 12
 FILLER = "/var/lib/etcd/chaos-filler"
-# Volumes are mounted with `nofail`: without the links to their devices, `mount -a` would skip them. Without udev, systemd waits for the devices in vain.
-MOUNT_AND_START = """
+# Volumes are mounted with `nofail`: without the links to their devices, `mount -a` would skip them.
+MOUNT_AND_START = f"""
 systemctl list-jobs > /dev/null
 systemd-tmpfiles --create /etc/tmpfiles.d/lab-disks.conf
 mount -a
 for path in $(sed -n 's#^/dev/disk/by-id/virtio-etcd-[a-z]* \\([^ ]*\\) .*#\\1#p' /etc/fstab); do mountpoint -q "$path"; done
-systemctl list-jobs --no-legend | sed -n 's/^ *\\([0-9]*\\) .*\\.device .*/\\1/p' | xargs -r systemctl cancel
+{(PROJECT / "lab" / "cancel_device_jobs").read_text()}
 systemctl start --no-block etcd || true
 """
 BLKIO = Path("/sys/fs/cgroup/blkio")
