@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.playbooks.test_restore import ID, begun, preflight, prepare, real_snapshot, save_snapshot
+from tests.playbooks.restoring import ID, begun, preflight, prepare, real_snapshot, save_snapshot
 
 RECORDED = "a=http://h1:2380,b=http://h2:2380,c=http://h3:2380"
 
