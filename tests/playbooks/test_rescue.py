@@ -187,7 +187,9 @@ def test_data_of_another_cluster_is_refused(tmp_path: Path) -> None:
     ids = {"h1": {"cluster_id": "75cf"}, "h2": {"cluster_id": "99aa"}, "h3": {"cluster_id": ""}}
     said = rescue(tmp_path, identities=ids, loaded=["h1"])
     assert "data of different clusters: h1 of cluster 75cf, h2 of cluster 99aa. The data with" in said, said
-    assert "move its data dir and its WAL dir away" in said and "Nothing was changed." in said and STOPS not in said, said
+    assert "move its data dir and its WAL dir away" in said and "Nothing was changed." in said and STOPS not in said, (
+        said
+    )
     ids["h2"]["cluster_id"] = "75cf"
     said = rescue(tmp_path, identities=ids)
     assert "take a snapshot of the data of h1, h2, h3" in said, said
