@@ -60,6 +60,13 @@ options:
       - Empty - memory and settings are not checked.
     type: dict
     default: {}
+  databases:
+    description:
+      - With O(previous), the bytes of each member's database, by the member's name. The step must not lower the quota, which the plan for O(previous)
+        sets, below them.
+    type: dict
+    default: {}
+    version_added: 0.3.0
   room:
     description: With O(state=checked), the required free space. Requirements for the same volume are added up.
     type: list
@@ -208,7 +215,7 @@ def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
     release = params["release"]
     if params["previous"]:
         problem = check_upgrade(params["previous"], release)
-        blockers, changes = judge_configuration(params, params["previous"])
+        blockers, changes = judge_configuration(params, params["previous"], params["databases"])
         return {"blockers": [*params["problems"], *filter(None, [problem]), *blockers], "changes": changes}
     deadline = time.monotonic() + params["timeout"]
     while True:
@@ -248,11 +255,13 @@ def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
     return found
 
 
-def judge_configuration(params: dict[str, Any], old: str) -> tuple[list[str], list[str]]:
+def judge_configuration(
+    params: dict[str, Any], old: str, databases: dict[str, int] | None = None
+) -> tuple[list[str], list[str]]:
     """Return the obstacles to the release in the configuration of the member on this host, and its effects."""
     if not params["configuration"]:
         return [], []
-    return plan_change(Member(**params["configuration"]), old, params["release"])
+    return plan_change(Member(**params["configuration"]), old, params["release"], databases)
 
 
 def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]:
@@ -342,6 +351,7 @@ def main() -> None:
             "cancel": {"type": "bool", "default": False},
             "started": {"type": "dict", "default": {}},
             "configuration": {"type": "dict", "default": {}},
+            "databases": {"type": "dict", "default": {}},
             "room": {"type": "list", "elements": "dict", "options": room, "default": []},
             "backup_dir": {"type": "path"},
             "later_backups": {"type": "int", "default": 0},

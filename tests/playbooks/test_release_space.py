@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The space that role etcd requires before the first step of an upgrade: for the releases of all steps, on each host once."""
+"""What role etcd checks before the first step of an upgrade: the space for the releases of all steps, and the sizes of the databases."""
 
 from __future__ import annotations
 
@@ -43,3 +43,12 @@ def test_the_space_of_all_steps_is_required_before_the_first(tmp_path: Path) -> 
     for case, (_given, expected, later) in CASES.items():
         rooms, count = found[case]
         assert ([[room["purpose"], room["path"]] for room in rooms], count) == (expected, later), case
+
+
+def test_databases_of_unknown_size_are_left_out(tmp_path: Path) -> None:
+    members = [{"name": "a", "db_size": 4096, "role": "leader"}, {"name": "b", "db_size": None}, {"name": "c"}]
+    cases = {
+        "mixed": {"_etcd_info": {"cluster": {"members": members}}},
+        "none": {"_etcd_info": {"cluster": {"members": []}}},
+    }
+    assert evaluate(tmp_path, "etcd", "_etcd_release_databases", cases) == {"mixed": {"a": 4096}, "none": {}}

@@ -35,15 +35,37 @@ def lowered_quota_problem(planned: int, running: int | None, sizes: Mapping[str,
     running: None if it is unknown; then nothing is refused, because a member that already has the quota must stay repairable. sizes:
     member → bytes of its database file.
     """
-    limit = planned or DEFAULT_QUOTA
-    if limit < 0 or running is None or 0 <= (running or DEFAULT_QUOTA) <= limit:
+    largest = _full_member(planned, running, sizes)
+    if not largest:
         return ""
-    full = {member: size for member, size in sizes.items() if not is_below_quota(size, limit)}
-    if not full:
-        return ""
-    largest = max(full, key=lambda member: full[member])
-    before = "no limit" if running < 0 else format_size(running or DEFAULT_QUOTA)
     return (
-        f"would get a quota of {format_size(limit)} (now {before}), and the database of {largest} has {format_size(full[largest])}: etcd would "
-        f"refuse all writes above the quota. {_REMEDY}, or compact and defragment first. Nothing was changed."
+        f"would get a quota of {_describe(planned)} (now {_describe(running)}), and the database of {largest} has {format_size(sizes[largest])}: "
+        f"etcd would refuse all writes above the quota. {_REMEDY}, or compact and defragment first. Nothing was changed."
     )
+
+
+def later_quota_problem(planned: int, before: int | None, sizes: Mapping[str, int]) -> str:
+    """Return why a later step of an upgrade must not lower the quota; empty if it may.
+
+    before: the quota that the step before it sets. sizes: as in ``lowered_quota_problem``, today.
+    """
+    largest = _full_member(planned, before, sizes)
+    if not largest:
+        return ""
+    return (
+        f"the quota falls from {_describe(before)} to {_describe(planned)}, and the database of {largest} has {format_size(sizes[largest])}: etcd "
+        f"would refuse all writes above the quota. {_REMEDY}, or compact and defragment first"
+    )
+
+
+def _full_member(planned: int, before: int | None, sizes: Mapping[str, int]) -> str:
+    """Return the member with the largest database if a lower quota would be too low for it; empty if none is."""
+    limit = planned or DEFAULT_QUOTA
+    if limit < 0 or before is None or 0 <= (before or DEFAULT_QUOTA) <= limit or not sizes:
+        return ""
+    largest = max(sizes, key=lambda member: sizes[member])
+    return "" if is_below_quota(sizes[largest], limit) else largest
+
+
+def _describe(quota: int | None) -> str:
+    return "no limit" if (quota or 0) < 0 else format_size(quota or DEFAULT_QUOTA)

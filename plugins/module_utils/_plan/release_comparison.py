@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import later_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import render_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import plan
 
@@ -31,14 +32,21 @@ class Member:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def plan_change(member: Member, old: str, new: str) -> tuple[list[str], list[str]]:
-    """Return the obstacles to the new release on this member, and its effects. old: empty if unknown."""
+def plan_change(
+    member: Member, old: str, new: str, databases: Mapping[str, int] | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the obstacles to the new release on this member, and its effects. old: empty if unknown.
+
+    databases: the bytes of each member's database, if the old release starts with its own plan before the new one does.
+    """
     problems, changes = [], []
     settings = dict(member.base)
     try:
-        planned = _plan(member, new)
+        planned, before = _plan(member, new), _plan_or_none(member, old)
         settings.update(planned["settings"])
-        changes.append(_memory_change(member, old, new, planned))
+        changes.append(_memory_change(member, old, new, planned, before))
+        lowered = later_quota_problem(_quota(planned), _quota(before) if before else None, databases or {})
+        problems += [f"quota with etcd {new}: {lowered}"] if lowered else []
     except ValueError as error:
         problems.append(f"memory with etcd {new}: {error}")
     try:
@@ -55,13 +63,25 @@ def _plan(member: Member, release: str) -> dict[str, Any]:
     return found
 
 
-def _memory_change(member: Member, old: str, new: str, planned: Mapping[str, Any]) -> str:
-    budget = format_size(parse_size(member.budget, "the memory budget"))
-    after = f"{format_size(_needed(planned))} with {new}, the budget is {budget}"
+def _plan_or_none(member: Member, release: str) -> dict[str, Any] | None:
+    """Return the plan, None for a release without one: it is unknown, or its plan does not fit."""
     try:
-        return f"memory needed: {format_size(_needed(_plan(member, old)))} with {old}, {after}"
+        return _plan(member, release)
     except ValueError:
-        return f"memory needed: {after}"
+        return None
+
+
+def _quota(planned: Mapping[str, Any]) -> int:
+    quota: int = planned["settings"]["quota_backend_bytes"]
+    return quota
+
+
+def _memory_change(
+    member: Member, old: str, new: str, planned: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> str:
+    budget = format_size(parse_size(member.budget, "the memory budget"))
+    earlier = f"{format_size(_needed(before))} with {old}, " if before else ""
+    return f"memory needed: {earlier}{format_size(_needed(planned))} with {new}, the budget is {budget}"
 
 
 def _needed(planned: Mapping[str, Any]) -> int:

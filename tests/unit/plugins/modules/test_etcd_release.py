@@ -48,6 +48,17 @@ def test_a_later_step_is_judged_without_the_cluster(capsys: pytest.CaptureFixtur
     assert len(result["changes"]) == 1
 
 
+def test_a_later_step_is_judged_by_the_databases_of_today(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    monkeypatch.setattr(etcd_release, "plan_change", lambda *arguments: given.append(arguments[1:]) or ([], []))
+    later = {"previous": "3.6.16", "databases": {"m0": 1024}}
+    assert run(capsys, state="checked", release="3.7.3", configuration=MEMBER, **later)["blockers"] == []
+    run(capsys, state="checked", release="3.7.3", configuration=MEMBER)
+    assert given == [("3.6.16", "3.7.3", {"m0": 1024}), ("", "3.7.3", None)]
+
+
 @pytest.mark.parametrize("state", ["settled", "enabled", "flushed", "cancelled"])
 def test_the_other_states_fail_without_a_cluster(state: str, capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, state=state, release="3.6.16", etcdctl_path="/does/not/exist")
