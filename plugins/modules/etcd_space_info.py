@@ -90,6 +90,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_sp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
+WITHOUT_LOST = (
+    ". If a member is lost for good, remove it although the alarm NOSPACE is set: take its host out of the inventory, and run the playbook scale with "
+    "etcd_scale_remove and etcd_scale_allow_even. Then run the playbook nospace, and add a host with scale"
+)
+
 
 def main() -> None:
     """Run the module."""
@@ -115,8 +120,7 @@ def main() -> None:
     no_space = [alarm["member"] for alarm in cluster.alarms if alarm["type"] == NOSPACE]
     if silent and (no_space or not spaces):
         module.fail_json(
-            msg=f"not every voting member answers: {', '.join(silent)}; repair that first. A member that is lost for good can be removed while the "
-            "alarm NOSPACE is set: take its host out of the inventory, and run the playbook scale with etcd_scale_remove"
+            msg=f"not every voting member answers: {', '.join(silent)}; repair that first{WITHOUT_LOST if no_space else ''}"
         )
     module.exit_json(
         changed=False,

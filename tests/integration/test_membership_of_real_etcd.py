@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,15 @@ from typing import Any
 import pytest
 from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import view_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import plan as membership_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_move import member_facts
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_space_info
 
 from bench.common.member import Member, binary, releases, running
-from tests.integration.client import REQUEST_SECONDS, connection, etcdctl, wait_until
+from tests.integration.client import REQUEST_SECONDS, connection, etcdctl, run, wait_for_leader, wait_until
 
 MODULES = "ansible_collections.etcdops.headroom.plugins.modules"
 PORT = 26510
@@ -42,11 +45,13 @@ exec {etcdctl} "$@"
 class Cluster:
     """Members on loopback that are started one after the other."""
 
-    def __init__(self, version: str, folder: Path, size: int) -> None:
+    def __init__(self, version: str, folder: Path, size: int, flags: Sequence[str] = ()) -> None:
         self.version, self.folder = version, folder
         self.stack = ExitStack()
         ports = {f"m{number}": PORT + 10 * number for number in range(1, size + 1)}
-        self.members = {name: Member(version, folder, port, name=name, peers=ports) for name, port in ports.items()}
+        self.members = {
+            name: Member(version, folder, port, flags, name=name, peers=ports) for name, port in ports.items()
+        }
         self.stack.enter_context(running(list(self.members.values())))
 
     def alive(self) -> list[Member]:
@@ -98,15 +103,6 @@ class Cluster:
         """Return the peer URLs that the cluster has of a member."""
         found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
         return [url for one in found if one.get("name") == name for url in one["peerURLs"]]
-
-    def raise_alarm(self, name: str, kind: str) -> None:
-        found = json.loads(self.ctl("member", "list", "-w", "json"))["members"]
-        number = next(one["ID"] for one in found if one["name"] == name)
-        connection = http.client.HTTPConnection(self.endpoints()[0].removeprefix("http://"))
-        body = {"action": "ACTIVATE", "memberID": str(number), "alarm": kind}
-        connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
-        assert connection.getresponse().status == 200
-        connection.close()
 
     def start(self, name: str, initial_cluster: str) -> Member:
         """Start a member that joins, with what the module returned."""
@@ -329,33 +325,78 @@ def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -
 
 def test_a_corrupt_member_is_removed_with_its_alarm(three: Cluster) -> None:
     """While the alarm is set, etcd refuses all writes, and so the lock."""
-    three.raise_alarm("m3", "CORRUPT")
+    found = json.loads(three.ctl("member", "list", "-w", "json"))["members"]
+    corrupt = next(one["ID"] for one in found if one["name"] == "m3")
+    connection = http.client.HTTPConnection(three.endpoints()[0].removeprefix("http://"))
+    body = {"action": "ACTIVATE", "memberID": str(corrupt), "alarm": "CORRUPT"}
+    connection.request("POST", "/v3/maintenance/alarm", json.dumps(body))
+    assert connection.getresponse().status == 200
+    connection.close()
     removed = three.module("m3", "absent", lock_seconds=LOCK_SECONDS)
     assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
     del three.members["m3"]
     assert three.ctl("put", "key", "value").strip() == "OK"
 
 
+@pytest.fixture(params=releases())
+def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]:
+    """Three members with a quota that a few puts reach."""
+    cluster = Cluster(request.param, tmp_path, 3, [f"--quota-backend-bytes={4 << 20}"])
+    with cluster.stack:
+        yield cluster
+
+
+def planned(cluster: Cluster, names: Sequence[str], **request_: Any) -> membership_plan.Plan:
+    """Return the plan for an inventory with these hosts; a host of the cluster has its member's data."""
+    view = view_cluster(connection(cluster.version), cluster.endpoints()).cluster.as_dict()
+    ids = {one["name"]: one["id"] for one in view["members"]}
+    hosts = [
+        {
+            "host": name,
+            "name": name,
+            "peer_url": cluster.peer_url(name),
+            "client_url": f"http://127.0.0.1:{PORT + 10 * int(name[1:])}",
+            "has_data": name in ids,
+            "identity": {"member_id": ids[name], "cluster_id": view["id"]} if name in ids else None,
+        }
+        for name in names
+    ]
+    return membership_plan.plan(view, hosts, Request(**request_), "cluster c")
+
+
 def test_a_dead_member_is_removed_while_the_databases_are_full(
-    three: Cluster, capsys: pytest.CaptureFixture[str]
+    small: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The playbook nospace needs all voting members, so the removal has to come first."""
-    access = {"endpoints": three.endpoints(), "etcdctl_path": str(binary(three.version, "etcdctl"))}
+    access = {"endpoints": small.endpoints(), "etcdctl_path": str(binary(small.version, "etcdctl"))}
 
     def space() -> dict[str, Any]:
         with patch_module_args(access), pytest.raises(SystemExit):
             etcd_space_info.main()
         return dict(json.loads(capsys.readouterr().out))
 
-    three.members["m3"].stop()
+    def put(number: int) -> str:
+        return run(small.alive(), "put", f"key-{number}", text="v" * (1 << 20)).stderr
+
+    small.members["m3"].stop()
+    wait_for_leader(small.alive())
     found = space()
     assert (found["no_space"], len(found["members"])) == ([], 2) and found["silent"][0].startswith("m3 ("), found
-    three.raise_alarm("m1", "NOSPACE")
+    assert any("database space exceeded" in put(number) for number in range(20))
     found = space()
-    assert (
-        found["failed"] and "m3 (" in found["msg"] and "run the playbook scale with etcd_scale_remove" in found["msg"]
-    )
-    removed = three.module("m3", "absent", lock_seconds=LOCK_SECONDS)
-    assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
-    del three.members["m3"]
-    assert (space()["no_space"], space()["silent"]) == (["m1"], [])
+    assert found["failed"] and "m3 (" in found["msg"] and "playbook scale with etcd_scale_remove" in found["msg"]
+    for healthy in ("m1", "m2"):
+        staying = sorted({"m1", "m2", "m3"} - {healthy})
+        problems = planned(small, staying, remove=[healthy], allow_even=True).problems
+        assert any("the alarm NOSPACE is set by" in problem for problem in problems), problems
+    (join,) = planned(small, ["m1", "m2", "m4"], remove=["m3"]).problems
+    assert "the alarm NOSPACE is set by" in join, join
+    removal = planned(small, ["m1", "m2"], remove=["m3"], allow_even=True)
+    assert ([one.name for one in removal.removes], removal.problems) == (["m3"], [])
+    removed = small.module("m3", "absent", lock_seconds=LOCK_SECONDS)
+    assert removed["changed"] and small.listed() == {"m1": False, "m2": False}, removed
+    del small.members["m3"]
+    found = space()
+    assert found["no_space"] and found["silent"] == [], found
+    assert "database space exceeded" in put(0)
+    assert not planned(small, ["m1", "m2"]).as_dict()["pending"]

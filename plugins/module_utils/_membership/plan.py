@@ -275,11 +275,12 @@ def _cluster_problems(
 
 
 def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, full_blocks: bool) -> list[str]:
+    # A removal ends CORRUPT. It does not end NOSPACE: the other databases are about as full.
     alarms = [
         (member["name"] or member["id"], kind)
         for member in view["members"]
-        if member["id"] not in going
         for kind in member["alarms"]
+        if kind != CORRUPT or member["id"] not in going
     ]
     alarms += [
         (alarm["member"], alarm["type"]) for alarm in view.get("alarms", []) if alarm["member"] == UNKNOWN_MEMBER
@@ -288,7 +289,10 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, ful
     corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)
     advice = "run playbooks/nospace.yml first"
     if any(member["role"] != "learner" and not member["healthy"] for member in view["members"]):
-        advice += ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml"
+        advice += (
+            ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml and "
+            "-e etcd_scale_allow_even=true, then run nospace.yml, and then add hosts"
+        )
     return [
         *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; {advice}"] if full and full_blocks else []),
         *(

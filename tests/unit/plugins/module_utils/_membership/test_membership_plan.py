@@ -426,10 +426,19 @@ def test_full_databases_do_not_prevent_the_removal_of_a_dead_member():
     assert (removal.problems, [one.name for one in removal.removes]) == ([], ["n2"])
     healthy = plan((full, member("n2"), member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True)
     assert healthy.problems == ["cluster c: the alarm NOSPACE is set by n1; run playbooks/nospace.yml first"]
+    own_alarm = (LEADER, member("n2", alarms=["NOSPACE"]), member("n3"))
+    problem = "cluster c: the alarm NOSPACE is set by n2; run playbooks/nospace.yml first"
+    assert plan(own_alarm, own("n1", "n3"), remove=["n2"], allow_even=True).problems == [problem]
+    assert plan(own_alarm, own("n1", "n2", "n3"), replace=["n2"], replace_healthy=True).problems == [problem]
+    dead_alarm = (LEADER, member("n2", healthy=False, alarms=["NOSPACE"]), member("n3"))
+    assert plan(dead_alarm, own("n1", "n3"), remove=["n2"], allow_even=True).problems == []
     corrupt = plan(
         (full, member("n2", alarms=["CORRUPT"]), member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True
     )
     assert corrupt.problems == ["cluster c: the alarm NOSPACE is set by n1; run playbooks/nospace.yml first"]
     replaced = plan((full, dead, member("n3")), [*own("n1", "n3"), host("n2")], replace=["n2"])
     (problem,) = (text for text in replaced.problems if "NOSPACE" in text)
-    assert "take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml" in problem
+    assert problem.endswith(
+        "take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml and -e etcd_scale_allow_even=true, then run "
+        "nospace.yml, and then add hosts"
+    )
