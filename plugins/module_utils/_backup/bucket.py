@@ -42,6 +42,10 @@ class BucketError(ValueError):
     """A bucket that cannot be used, or an operation on it that failed."""
 
 
+class BucketSettingError(BucketError):
+    """An invalid setting of a bucket; the text begins with the setting's name."""
+
+
 @dataclass(frozen=True)
 class Bucket:
     """A bucket and its connection settings.
@@ -90,22 +94,22 @@ def check_bucket(bucket: Bucket, *, files: bool = True) -> None:
             f"the bucket's name is {bucket.name!r}, but must be 3 to 63 lower-case letters, digits, dots and hyphens"
         )
     if _PREFIX.fullmatch(bucket.prefix) is None or {".", ".."} & set(bucket.prefix.split("/")):
-        raise BucketError(
+        raise BucketSettingError(
             f"prefix is {bucket.prefix!r}: write folders, each followed by a slash, such as etcd/production/"
         )
     if bucket.endpoint_url and _URL.fullmatch(bucket.endpoint_url) is None:
-        raise BucketError(
+        raise BucketSettingError(
             f"endpoint_url is {bucket.endpoint_url!r}: write https://HOST or https://HOST:PORT, or leave it out for Amazon S3"
         )
     if bool(bucket.access_key) != bool(bucket.secret_key):
         missing = "secret_key" if bucket.access_key else "access_key"
-        raise BucketError(f"{missing} is missing: set both access_key and secret_key")
+        raise BucketSettingError(f"{missing} is missing: set both access_key and secret_key")
     if bucket.access_key and bucket.credentials_file:
-        raise BucketError("access_key and credentials_file are both set: set one of them")
+        raise BucketSettingError("access_key and credentials_file are both set: set one of them")
     for name in ("ca_cert", "credentials_file") if files else ():
         path = getattr(bucket, name)
         if path and not os.access(path, os.R_OK):
-            raise BucketError(
+            raise BucketSettingError(
                 f"{name} is {path}, which cannot be read on this host: copy the file to the host, or correct the path or its permissions"
             )
 

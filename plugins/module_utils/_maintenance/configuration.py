@@ -16,7 +16,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket, BucketError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
+    Bucket,
+    BucketError,
+    BucketSettingError,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
@@ -332,6 +336,8 @@ def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = T
         backup_bucket.check_bucket(bucket, files=files)
         if contact and (installed or backup_bucket.is_boto3_installed()):
             backup_bucket.connect(bucket).entries()
+    except BucketSettingError as error:
+        return [f"etcd_maintenance_backup_bucket_{error}"]
     except BucketError as error:
         return [f"etcd_maintenance_backup_bucket: {error}"]
     return []

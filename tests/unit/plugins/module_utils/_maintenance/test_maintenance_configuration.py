@@ -96,17 +96,19 @@ def test_bucket_is_optional_and_validated_before_it_is_listed() -> None:
     assert configuration.bucket_problems(None, installed=True) == []
     for change, text in (
         ({"name": "Etcd"}, "etcd_maintenance_backup_bucket: the bucket's name is 'Etcd', but must be 3 to 63 "),
-        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket: prefix is '/a': write folders, each followed by a slash"),
+        ({"prefix": "/a"}, "etcd_maintenance_backup_bucket_prefix is '/a': write folders, each followed by a slash"),
         (
             {"secret_key": "x"},
-            "etcd_maintenance_backup_bucket: access_key is missing: set both access_key and secret_key",
+            "etcd_maintenance_backup_bucket_access_key is missing: set both access_key and secret_key",
         ),
     ):
         (found,) = configuration.bucket_problems(replace(bucket, **change), installed=False)
         assert found.startswith(text)
     unread = replace(bucket, ca_cert="/nowhere/ca.crt")
     (found,) = configuration.bucket_problems(unread, installed=False, contact=False)
-    assert "ca_cert is /nowhere/ca.crt, which cannot be read on this host: copy the file to the host" in found
+    assert found.startswith(
+        "etcd_maintenance_backup_bucket_ca_cert is /nowhere/ca.crt, which cannot be read on this host: copy the file to the host"
+    )
     assert configuration.bucket_problems(unread, installed=False, contact=False, files=False) == []
 
 

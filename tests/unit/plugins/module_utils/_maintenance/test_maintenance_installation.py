@@ -246,8 +246,9 @@ def test_a_store_that_is_down_refuses_no_host_that_copies_to_it_already(
 def test_a_store_that_is_down_refuses_no_host_that_joins(
     tmp_path: Path, contacted: list[backup_bucket.Bucket], installed: bool
 ) -> None:
-    """The host that replaces a lost one has no configuration yet."""
+    """The host that replaces a lost one has no configuration yet, and no file of the store's CA."""
     params = {**installed_copies(tmp_path), "joining": True}
+    params["config"]["snapshot"]["bucket"] = {**BUCKET, "ca_cert": str(tmp_path / "none")}
     (tmp_path / "maintenance.json").unlink()
     (tmp_path / "credentials").unlink()
     assert installation.validated_config(params, installed=installed)[1] == []
