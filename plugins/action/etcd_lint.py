@@ -33,7 +33,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory i
     waiver_files,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 display = Display()
 
@@ -166,6 +165,9 @@ def _document(task_vars: dict[str, Any]) -> dict[str, Any]:
 
 def _with_files(document: dict[str, Any], paths: list[str]) -> dict[str, Any]:
     """Return the inventory and files of any format as headroom-lint passes them to conftest. A named file that cannot be read is an error."""
+    # Imported only where it is needed, because the readers of all formats take more time than the rest of this action.
+    from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
+
     gathered = gather(paths)
     for path, why in gathered.passed_over.items():
         display.display(f"lint: skipped {path}: {why}")
