@@ -38,10 +38,15 @@ options:
     elements: path
     default: []
   files:
-    description: Files and folders to describe. For regular files up to 256 MiB, the digest is returned.
+    description: Files and folders to describe. For regular files up to O(digest_limit), the digest is returned.
     type: list
     elements: path
     default: []
+  digest_limit:
+    description: The size in bytes of the largest file of O(files) whose digest is returned. Reading larger files takes time.
+    type: int
+    default: 268435456
+    version_added: 0.3.0
   users:
     description: Names of users to describe.
     type: list
@@ -532,7 +537,7 @@ files:
   description:
     - For each of O(files), by the name given, a description.
     - RV(ignore:exists), RV(ignore:type) (file, directory or other), RV(ignore:target) (of a link, else none), and if it exists RV(ignore:size),
-      RV(ignore:sha256) (only for regular files), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
+      RV(ignore:sha256) (only for regular files up to O(digest_limit)), RV(ignore:mode) (a string of four digits), RV(ignore:owner), RV(ignore:group).
   type: dict
   returned: always
   sample:
@@ -781,7 +786,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
     facts.update(
         commands={name: host_facts.find_command(name) for name in asked["commands"]},
         python_modules={name: host_facts.has_python_module(name) for name in asked["python_modules"]},
-        files={path: host_facts.file_facts(path) for path in asked["files"]},
+        files={path: host_facts.file_facts(path, asked["digest_limit"]) for path in asked["files"]},
         users={name: host_facts.user_facts(name) for name in asked["users"]},
         versions=host_facts.installed_versions(asked["install_dir"]),
         disk_checks=disk_check.recorded_checks(asked["disk_checks"], STATE_DIR),
@@ -813,6 +818,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             **{name: {"type": "list", "elements": kind, "default": []} for name, kind in LISTS.items()},
+            "digest_limit": {"type": "int", "default": host_facts.DIGEST_LIMIT},
             "unit": {"type": "str"},
             "install_dir": {"type": "path", "default": "/opt/etcd"},
             "data_dir": {"type": "path"},

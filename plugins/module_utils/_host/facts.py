@@ -58,7 +58,7 @@ PACKAGE_MANAGERS = {
     "apk": "apk",
 }
 
-# Larger files are not read: the roles compare configuration, certificates and binaries.
+# Larger files are not read by default.
 DIGEST_LIMIT = 256 * 1024 * 1024
 
 _LOCAL = re.compile(r"^\s*/32 host LOCAL\b")
@@ -202,9 +202,7 @@ def process_executable(pid: int, proc: str = "/proc") -> str | None:
         return None
 
 
-def _digest(path: str, size: int) -> str | None:
-    if size > DIGEST_LIMIT:
-        return None
+def _digest(path: str) -> str | None:
     try:
         return sha256_of_file(path)[1]
     except OSError:
@@ -225,8 +223,8 @@ def _group(gid: int) -> str:
         return str(gid)
 
 
-def file_facts(path: str) -> dict[str, Any]:
-    """Return type, digest, mode and owner of a path; links are followed."""
+def file_facts(path: str, digest_limit: int = DIGEST_LIMIT) -> dict[str, Any]:
+    """Return type, digest, mode and owner of a path; links are followed. digest_limit: the largest file to read, in bytes."""
     target = os.readlink(path) if os.path.islink(path) else None
     try:
         status = os.stat(path)
@@ -239,7 +237,7 @@ def file_facts(path: str) -> dict[str, Any]:
         "type": kind,
         "target": target,
         "size": status.st_size,
-        "sha256": _digest(path, status.st_size) if regular else None,
+        "sha256": _digest(path) if regular and status.st_size <= digest_limit else None,
         "mode": f"{stat.S_IMODE(status.st_mode):04o}",
         "owner": _owner(status.st_uid),
         "group": _group(status.st_gid),

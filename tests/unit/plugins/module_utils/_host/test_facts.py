@@ -118,6 +118,8 @@ def test_file_facts(tmp_path: Path) -> None:
     facts = host_facts.file_facts(str(path))
     assert (facts["type"], facts["mode"], facts["size"], facts["target"]) == ("file", "0640", 4, None)
     assert facts["sha256"] == hashlib.sha256(b"text").hexdigest()
+    assert host_facts.file_facts(str(path), 4)["sha256"] == facts["sha256"]
+    assert host_facts.file_facts(str(path), 3)["sha256"] is None
     (tmp_path / "link").symlink_to(path)
     assert host_facts.file_facts(str(tmp_path / "link"))["target"] == str(path)
     (tmp_path / "dead").symlink_to(tmp_path / "gone")
