@@ -133,7 +133,8 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
             member_id=this.id,
             transient=True,
             reason=f"{healthy + this.healthy} of {cluster.quorum.voters} voting members are healthy and quorum needs {cluster.quorum.needed}; "
-            "without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml",
+            "without a quorum no member can be removed: start or repair the others first, and only if most members are lost for good, run "
+            "playbooks/restore_lost_quorum.yml",
         )
     if this.healthy or healthy < len(others) // 2 + 1:
         problem = _others_problem(cluster, this.id, max_lag)

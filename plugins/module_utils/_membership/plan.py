@@ -65,9 +65,10 @@ def plan(
     leaving = [member for member in members if member["id"] not in matched]
     _plan_removals(result, leaving, matched, members, request, where)
     result.problems += _cluster_problems(result, view, wanted, request, where)
-    result.problems += integrity.hash_problems(
-        compared, request.replace, joins=bool(result.joins), confirmed=request.replace_healthy, where=where
-    )
+    if view["quorum"]["ok"]:
+        result.problems += integrity.hash_problems(
+            compared, request.replace, joins=bool(result.joins), confirmed=request.replace_healthy, where=where
+        )
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
         result.problems += integrity.record_problems(record or {}, staying, where)
@@ -239,13 +240,10 @@ def _cluster_problems(
         bool(member["healthy"]) for member in voters if member["id"] in going and _is_healthy(member)
     )
     if not staying or present < needed:
-        names = ", ".join(f"{member['name']} ({member['health_error']})" for member in voters if not member["healthy"])
-        problems.append(
-            f"{where}: {present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
-            f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: see playbooks/restore_lost_quorum.yml"
-            if down_first or not view["quorum"]["ok"]
-            else f"{where}: no voting member would remain; a cluster needs at least one"
-        )
+        if down_first or not view["quorum"]["ok"]:
+            # Alone, because the other problems follow from it, and their advice would need a quorum.
+            return [f"{where}: {_quorum_problem(voters, staying, present, needed)}"]
+        problems.append(f"{where}: no voting member would remain; a cluster needs at least one")
     for member in staying:
         name = member["name"] or member["id"]
         if not member["healthy"]:
@@ -272,6 +270,21 @@ def _cluster_problems(
             f"{voters_after + 1}, or confirm the even number with -e etcd_scale_allow_even=true"
         )
     return problems
+
+
+def _quorum_problem(
+    voters: Sequence[Mapping[str, Any]], staying: Sequence[Mapping[str, Any]], present: int, needed: int
+) -> str:
+    """Return why members cannot change without a quorum. Members that are only stopped can give it back, and a rescue loses writes."""
+    down = [member for member in voters if not member["healthy"]]
+    names = ", ".join(f"{member['name']} ({member['health_error']})" for member in down)
+    kept = ", ".join(str(member["name"]) for member in down if member in staying)
+    return (
+        f"{present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
+        f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: "
+        f"{f'start or repair {kept} first (journalctl -u etcd), and only' if kept else 'repair a member first, and only'} if most members are lost for "
+        "good, run playbooks/restore_lost_quorum.yml"
+    )
 
 
 def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, full_blocks: bool) -> list[str]:

@@ -307,6 +307,18 @@ def test_refusals_name_the_cause(case):
     assert all(problem.startswith("cluster c: ") for problem in problems)
 
 
+def test_a_member_that_is_only_stopped_is_started_before_a_rescue():
+    """A rescue loses writes. Without a quorum nothing else helps, so nothing else is advised."""
+    members = (
+        member("n1", healthy=False, health_error="it knows no leader"),
+        member("n2", healthy=False, health_error="connection refused"),
+        member("n3", healthy=False, health_error="connection refused"),
+    )
+    [problem] = plan(members, [*own("n1", "n2"), host("n3")], replace=["n3"]).problems
+    assert "start or repair n1, n2 first (journalctl -u etcd), and only if most members are lost for good" in problem
+    assert "not healthy: n1 (it knows no leader), n2 (connection refused), n3 (connection refused)." in problem
+
+
 def test_names_to_replace_are_in_one_cluster():
     names = {"a": ["n1", "n2"], "b": ["n2", "n3"]}
     [unknown, shared] = membership_plan.replaced_problems(names, Request(replace=["n3", "n7", "n2"]))
