@@ -109,10 +109,16 @@ class PlayLock:
         return self.wait
 
     def outlook(self) -> str:
-        """Describe when the lease of the other holder expires; empty without one."""
+        """Describe when the lease of the other holder expires, and how to end a timer's operation; empty without a holder.
+
+        An operation whose process is stuck, as on a share that does not answer, renews its lease for hours.
+        """
         if self.held is None:
             return ""
-        return f"; the lock's lease expires in {self._remaining()} s unless its holder renews it"
+        holder = self.held.holder
+        timer = holder.operation != OPERATION
+        stop = f". If it is stuck, end it on {holder.host}: systemctl stop 'headroom-*.service'" if timer else ""
+        return f"; the lock's lease expires in {self._remaining()} s unless its holder renews it{stop}"
 
     def _remaining(self) -> int:
         try:
