@@ -28,20 +28,23 @@ ETCD_PACKAGES = {
 DEFAULT_ETCD = "etcd-3.7"
 
 
+# What decides on the content of a program, besides its sources: a change of it builds the programs again.
+GO_BUILD = ("go", "build", "-trimpath")
+GO_ENVIRONMENT = {
+    "GOFLAGS": "-mod=readonly -modcacherw",
+    "CGO_ENABLED": "0",
+    # The user's: for other machines, and for a workspace in a folder above the project.
+    "GOOS": "",
+    "GOARCH": "",
+    "GOWORK": "off",
+}
+
+
 def go_build(log: IO[str], folder: Path, output: Path, package: str) -> None:
     """Build a package of a Go module into `output`, from the module cache or the network."""
     caches = CACHE / "go"
-    env = {
-        "GOMODCACHE": f"{caches}/mod",
-        "GOCACHE": f"{caches}/build",
-        "GOFLAGS": "-mod=readonly -modcacherw",
-        "CGO_ENABLED": "0",
-        # The user's: for other machines, and for a workspace in a folder above the project.
-        "GOOS": "",
-        "GOARCH": "",
-        "GOWORK": "off",
-    }
-    run(log, "go", "build", "-trimpath", "-o", output, package, cwd=folder, env=env)
+    env = {"GOMODCACHE": f"{caches}/mod", "GOCACHE": f"{caches}/build", **GO_ENVIRONMENT}
+    run(log, *GO_BUILD, "-o", output, package, cwd=folder, env=env)
 
 
 def architecture() -> str:
@@ -52,8 +55,11 @@ def architecture() -> str:
 def built(name: str) -> Path:
     """Return the folder in the cache for what is built from tools/NAME."""
     folder = PROJECT / "tools" / name
-    sources = sorted(folder.rglob("*.go"))
-    return CACHE / f"{name}-{digest(folder / 'go.mod', folder / 'go.sum', architecture(), *sources)}"
+    flags = (*GO_BUILD, *(f"{key}={value}" for key, value in GO_ENVIRONMENT.items()))
+    # A go.mod may replace a module by a folder below it, with a go.mod of its own.
+    sources = sorted(path for path in folder.rglob("*") if path.suffix == ".go" or path.name in ("go.mod", "go.sum"))
+    named = [part for path in sources for part in (str(path.relative_to(folder)), path)]
+    return CACHE / f"{name}-{digest(architecture(), PACKAGES.get(name, ''), *flags, *named)}"
 
 
 def program_step(name: str, purpose: str) -> Step:
