@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from typing import IO
 
 PROJECT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headroom"
+
+
+HELD = threading.local()
+"""`descriptors` are those of the locks that this thread holds."""
 
 
 class StepFailed(Exception):
@@ -56,12 +61,25 @@ def digest(*parts: object) -> str:
 
 @contextlib.contextmanager
 def locked(name: str) -> Iterator[None]:
-    """Hold a lock that all set-ups of this user share; the kernel releases it when the process dies."""
+    """Hold a lock that all set-ups of this user share.
+
+    The kernel releases it when this process and the command that it runs have ended: the command goes on if only this process is killed.
+    """
     folder = CACHE / "locks"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        outer = held()
+        HELD.descriptors = (*outer, lock.fileno())
+        try:
+            yield
+        finally:
+            HELD.descriptors = outer
+
+
+def held() -> tuple[int, ...]:
+    """Return the descriptors of the locks that this thread holds."""
+    return getattr(HELD, "descriptors", ())
 
 
 @contextlib.contextmanager
@@ -92,6 +110,7 @@ def run(log: IO[str], *command: str | Path, cwd: Path | None = None, env: dict[s
             stdout=log,
             stderr=log,
             check=True,
+            pass_fds=held(),
         )
     except FileNotFoundError:
         raise StepFailed(f"{command[0]} is not installed; install it and run the same command again") from None
