@@ -14,6 +14,8 @@ _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
 # A pre-release counts as its release, whose defects it has.
 _PRE = r"(?:-(?:rc|alpha|beta)\.?\d+)?"
 _ARCHITECTURE = r"(?:-(?:amd64|arm64|ppc64le|s390x))?"
+# The revision of a distribution's package, as in 3.3.25+dfsg-6 and 3.5.16-4.
+_REVISION = r"(?:(?:\+[a-z][\w.]*)?-\d[\w.+~]*)?"
 # A variable for the release of the server, such as etcd_server_version, k8s_etcd_version or etcd::version of Puppet. Others, such as
 # min_etcd_version or etcd_operator_version, are about something else.
 _BEFORE = r"(?:(?:default|install|k8s|kube|kubernetes|local|my)_)?"
@@ -27,7 +29,7 @@ _END = r"\s*(?:\s#.*|;.*|&&.*)?$"
 _KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}{_PRE}/"
-    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}{_ARCHITECTURE}{_CLOSED}[\"']?\}}?[\"']?,?{_END}"
+    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}(?:{_ARCHITECTURE}|{_REVISION}){_CLOSED}[\"']?\}}?[\"']?,?{_END}"
     rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )

@@ -171,7 +171,15 @@ _group(format_of, variables, groups) := "etcd" if {
 	"k8s_etcd" in groups
 } else := variables.etcd_group if {
 	is_string(variables.etcd_group)
+	not _is_unix_group(format_of, variables.etcd_group, groups)
 } else := _alike(groups)
+
+# Other roles call etcd's group of users etcd_group.
+_is_unix_group(format_of, name, groups) if {
+	format_of != "headroom"
+	not name in groups
+	_alike(groups) in groups
+}
 
 # Whether an inventory deploys etcd, according to: the group of the members, a server's variable, or a section of an INI file.
 is_deployed(name) if {

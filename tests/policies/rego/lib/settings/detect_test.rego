@@ -16,6 +16,10 @@ _autobase_groups := {"etcd_cluster": _group({"n1"}), "master": _group({"n1"}), "
 cases := [
 	["nothing said", {"etcd": _group({"n1"})}, {}, "unrecognised", "etcd"],
 	["another group", {"stores": _group({"n1"})}, {"etcd_group": "stores"}, "unrecognised", "stores"],
+	["a group of users", {"etcd_cluster": _group({"n1"})}, {"etcd_group": "etcd", "etcd_user": "etcd"}, "unrecognised", "etcd_cluster"],
+	["a group of users of another name", {"etcd": _group({"n1"})}, {"etcd_group": "kv"}, "unrecognised", "etcd"],
+	["a missing group", {"stores": _group({"n1"})}, {"etcd_group": "kv"}, "unrecognised", "kv"],
+	["a missing group of Headroom's", {"etcd": _group({"n1"})}, {"etcd_group": "kv", "etcd_storage_data_device": "/dev/x"}, "headroom", "kv"],
 	["kubespray", _kubespray_groups, {"kube_network_plugin": "calico"}, "kubespray", "etcd"],
 	["kubespray's groups only", _kubespray_groups, {}, "unrecognised", "etcd"],
 	["kubespray's variables only", {"etcd": _group({"n1"})}, {"kube_network_plugin": "calico"}, "unrecognised", "etcd"],

@@ -172,6 +172,8 @@ def test_a_config_file_in_a_variable() -> None:
         ("main.yml", "etcd_version : v3.3.8\n", ["3.3.8"]),
         ("main.yml", "etcd_version: \"{{ version | default('3.3.8') }}\"\n", ["3.3.8"]),
         ("main.yml", "ETCD_VER: v3.1.0-rc.1\n", ["3.1.0"]),
+        ("main.yml", "etcd_version: 2.2.5+dfsg-1\n", ["2.2.5"]),
+        ("main.yml", "etcd_version: 3.5.16-4\n", ["3.5.16"]),
         ("main.yml", "app_etcd_images:\n  - docker.io/a/etcd:3.3.8-debian-12-r3\n", ["3.3.8"]),
         ("main.yml", "app_images:\n  - docker.io/a/etcd:3.3.8-debian-12-r3\n", []),
         ("main.yml", "base:\n  etcd:\n    version: 3.3.8\nurl: a/etcd-v{{ base.etcd.version }}.tar.gz\n", ["3.3.8"]),
