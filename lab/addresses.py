@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Choose the addresses of a lab's hosts once: podman gives a host that starts again another address by default.
 
-`addresses.py FILE SUBNET HOST…` adds the missing hosts to FILE and prints all addresses as JSON. Members, certificates and known hosts
-refer to the addresses, so a host keeps its address as long as the lab's network has it.
+`addresses.py FILE SUBNET HOST…` prints the addresses in FILE, if it exists, and those of the other hosts, as JSON. Members, certificates
+and known hosts refer to the addresses, so a host keeps its address as long as the lab's network has it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,9 @@ def choose(kept: dict[str, str], subnet: str, hosts: list[str]) -> dict[str, str
 
 
 def main(file: Path, subnet: str, hosts: list[str]) -> None:
-    """Choose the addresses, and replace the file in one step."""
+    """Print the addresses."""
     kept = json.loads(file.read_text()) if file.exists() else {}
-    text = json.dumps(choose(kept, subnet, hosts), indent=4) + "\n"
-    if not file.exists() or file.read_text() != text:
-        part = file.with_suffix(".part")
-        part.write_text(text)
-        part.replace(file)
-    print(text, end="")
+    print(json.dumps(choose(kept, subnet, hosts), indent=4))
 
 
 if __name__ == "__main__":
