@@ -29,7 +29,8 @@ _END = r"\s*(?:\s#.*|;.*|&&.*)?$"
 _KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}{_PRE}/"
-    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?{_DEFAULT}{_NUMBER}(?:{_ARCHITECTURE}|{_REVISION}){_CLOSED}[\"']?\}}?[\"']?,?{_END}"
+    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?"
+    rf"{_DEFAULT}{_NUMBER}(?:{_ARCHITECTURE}|{_REVISION}){_CLOSED}[\"']?\}}?[\"']?,?{_END}"
     rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
