@@ -15,6 +15,7 @@ from ansible.errors import AnsibleFilterError
 SETTINGS = (
     "erase",
     "restoring",
+    "recovery",
     "quota",
     "snapshot_count",
     "entry_size",
@@ -47,6 +48,7 @@ def etcd_storage_plan(
             wal_dir,
             settings.get("erase") or (),
             restoring=bool(settings.get("restoring")),
+            recovery=settings.get("recovery"),
         )
         return {**planned, **advice.advise(host, volumes, planned, settings)}
     except KeyError as missing:

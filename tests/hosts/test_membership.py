@@ -165,10 +165,16 @@ def test_a_full_volume_is_found_once_it_is_mounted(site, folder):
 
 
 def test_a_member_whose_data_is_lost_is_replaced(site, folder):
+    """A blank disk is in place of the data, and the write-ahead log is left. etcd would not start, or would serve an empty database."""
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
-    site.on("etcd-3", "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")
+    lost, device = member_id(site, "etcd-3"), "/dev/disk/by-id/virtio-etcd-data"
+    site.on("etcd-3", f"systemctl stop etcd && umount /var/lib/etcd && blkdiscard -z $(readlink -f {device})")
     refused = play(site, "site", three)
-    assert refused.code != 0 and "playbooks/replace.yml -e etcd_replace=etcd-3" in " ".join(refused.output.split())
+    text = " ".join(refused.output.split())
+    assert refused.code != 0 and set(refused.changed.values()) == {0}, refused.output
+    assert f"no database in /var/lib/etcd/data, whose device {device} is not formatted" in text, refused.output
+    assert f"with the id {lost}: run 'ansible-playbook etcdops.headroom.replace -e etcd_replace=etcd-3'" in text, text
+    assert site.on("etcd-3", f"blkid -p {device} || echo blank") == "blank"
     with writing():
         killed_at(site, "Add the host to the cluster as a learner", "replace", three, etcd_replace="etcd-3")
         run = play(site, "replace", three, etcd_replace="etcd-3")

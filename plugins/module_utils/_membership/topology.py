@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, plan, recovery
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.integrity import newest_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.member_urls import (
     address_problems,
@@ -63,7 +63,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``state``: ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
       was formed; else ``new``
     - ``initial_cluster``, and ``former_client_urls``: the URLs at which members answer until their update
-    - ``members`` by host, with their URLs, and with ``moves``: whether the rolling update changes the member's peer URL in the cluster
+    - ``members`` by host, with their URLs, with ``moves``: whether the rolling update changes the member's peer URL in the cluster, and with
+      ``recovery``: how to go on if a part of its data is lost; empty if it needs none, because it is new or joins
     - ``first_host``: the host that acts for the cluster
     - ``membership``, with a request: the plan
 
@@ -140,7 +141,9 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         problems += empty_problems(own, group.view, where) if existing else []
         problems += observed.mismatch_problems(group.view, own, where)
         moving = observed.moving_hosts(group.view, own)
-    own = [{**member, "moves": member["host"] in moving} for member in own]
+    kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
+    advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}
+    own = [{**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own]
     problems += [*address_problems(own), *port_problems(own)]
     formed = {
         **({"membership": changes} if changes else {}),
@@ -188,21 +191,23 @@ def is_formed(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any]) -> 
     return any(not member["forming"] for member in with_data) or bool(with_data and observed.was_formed(view))
 
 
-def empty_problems(members: Iterable[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
+def empty_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
     """Return the problem of hosts without data in an existing cluster; their first start may have been interrupted."""
     with_data = [member["host"] for member in members if member["has_data"]]
     empty = [
-        member["host"]
+        member
         for member in members
         if not member["has_data"]
         and not (member["forming"] and observed.never_started(view, member["name"], member["peer_url"]))
     ]
     if not empty:
         return []
+    listed = [member for member in empty if recovery.listed_member(view, member)]
+    advice = recovery.advise(view, listed or empty, members)
     return [
-        f"{where}: exists on {', '.join(with_data)}, but {', '.join(empty)} "
-        f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted. Add new members with playbooks/scale.yml; replace "
-        f"a member whose data is lost with playbooks/replace.yml -e etcd_replace={empty[0]}"
+        f"{where}: exists on {', '.join(with_data)}, but {', '.join(member['host'] for member in empty)} "
+        f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted."
+        f"{'' if len(listed) == len(empty) else ' Add new members with playbooks/scale.yml.'} If the data of a member is lost, {advice}"
     ]
 
 

@@ -218,8 +218,7 @@ def setting_problem(volume: Mapping[str, Any]) -> str | None:
 def has_unmounted_content(host: Mapping[str, Any], volumes: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a volume with content is not mounted yet, so that its files cannot be seen."""
     return any(
-        volume["device"]
-        and host["devices"][volume["device"]].get("signature") is not None
+        host["devices"][volume["device"]].get("signature") is not None
         and not host["mounts"][volume["mount"]]["mounted"]
         for volume in volumes
     )

@@ -72,12 +72,14 @@ def plan_volumes(
     erase: Sequence[str] = (),
     *,
     restoring: bool = False,
+    recovery: str | None = None,
 ) -> dict[str, Any]:
     """Plan the volumes and return all problems that forbid the plan.
 
     ``host`` is the result of etcd_host_info for each volume's device and mount point. Each volume has name, device (empty:
     format and mount nothing), mount, directory, label, fstype, options (list, or a text as in fstab) and min_size (bytes, or with a unit). ``erase``
-    names devices whose content may be destroyed. With ``restoring``, the member's log does not matter, because a restore replaces it.
+    names devices whose content may be destroyed. With ``restoring``, the member's log does not matter, because a restore or another
+    member's data replaces it. ``recovery`` is for wal_plan.wal_problem.
     Returns ``problems`` (sentences); ``volumes``, those with a device and without problems, with format, grow, attach and
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
     and mkfs_options; and ``wal_move``, as wal_plan.pending_wal_move returns it.
@@ -113,8 +115,10 @@ def plan_volumes(
                 problem = volume_problems.fstab_problem(volume, mount, plan["source"]) if plan["attach"] else None
                 planned += [] if problem else [plan]
         problems.append(problem or volume_problems.filesystem_problem(volume, host.get("mounts", {}).get(point, {})))
-    if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, volumes):
-        problems.append(wal_plan.wal_problem(host, data_dir, wal_dir))
+    unchanged = [plan for plan in planned if not plan["format"]]
+    if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, unchanged):
+        blank = next((plan["device"] for plan in planned if plan["name"] == "data" and plan["format"]), "")
+        problems.append(wal_plan.wal_problem(host, data_dir, wal_dir, recovery, blank))
     return {
         "problems": [problem for problem in problems if problem],
         "volumes": planned,

@@ -70,8 +70,13 @@ def _runs(host: Mapping[str, Any]) -> bool:
     return bool((host.get("unit") or {}).get("active_state") == "active")
 
 
-def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | None:
-    """Return why the member cannot start with the logs found, None if it can. Without its log it would lose its history."""
+def wal_problem(
+    host: Mapping[str, Any], data_dir: str, wal_dir: str, recovery: str | None = None, blank: str = ""
+) -> str | None:
+    """Return why the member cannot start with the database and the logs found, None if it can. Without its log it would lose its history.
+
+    recovery: how to go on if one of them is lost, a clause; empty for a new cluster, None if unknown. blank: the device of the data, if it is to be formatted.
+    """
     member, target = host.get("member", {}), _target(data_dir, wal_dir)
     dirs, asides, links = (member.get(name, []) for name in ("wal_dirs", "wal_asides", "wal_links"))
     if len(dirs) > 1:
@@ -79,6 +84,9 @@ def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | N
             f"the member has write-ahead logs in {' and '.join(dirs)}: find the newest "
             "(ls -l --time-sort), and move the others away."
         )
+    if member.get("db_size") is None and dirs:
+        # The first start of a new cluster may be repeated, since its log is complete.
+        return None if recovery == "" else _database_problem(dirs[0], data_dir, recovery, blank)
     if member.get("db_size") is None or dirs or pending_wal_move(host, data_dir, wal_dir):
         return None
     if target in asides and target not in links:
@@ -94,6 +102,22 @@ def wal_problem(host: Mapping[str, Any], data_dir: str, wal_dir: str) -> str | N
     )
     return (
         f"the member has a database in {data_dir}, but no write-ahead log in {target}: it would start without its "
-        f"history.{outdated} Mount the volume of the log; if the log is lost, remove the member from the cluster, empty "
-        f"{data_dir}, and add the member again."
+        f"history.{outdated} If the log is on another volume, mount it; if it is lost, {recovery or _without_cluster(data_dir)}."
+    )
+
+
+def _without_cluster(folder: str) -> str:
+    return f"remove the member from the cluster, empty {folder}, and add the member again"
+
+
+def _database_problem(log: str, data_dir: str, recovery: str | None, blank: str) -> str:
+    """Return the problem of a log without its database.
+
+    etcd 3.7 does not start from a log that has a snapshot. 3.5 and 3.6 start, and serve an empty database after a restore, because the log
+    lacks what the restore brought.
+    """
+    where = f", whose device {blank} is not formatted" if blank else ""
+    return (
+        f"the member has a write-ahead log in {log}, but no database in {data_dir}{where}: etcd would not start, or would serve without the "
+        f"keys that only the database had. If the database is on another volume, mount it; if it is lost, {recovery or _without_cluster(log)}."
     )

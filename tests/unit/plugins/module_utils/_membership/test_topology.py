@@ -220,6 +220,63 @@ def test_problems(members, absent, text):
         topology.form_clusters(members, absent)
 
 
+REPLACE = "ansible-playbook etcdops.headroom.replace -e etcd_replace="
+
+
+@pytest.mark.parametrize(
+    ("answer", "hosts", "advice"),
+    [
+        (
+            view("n1", "n2", "n3"),
+            ("n2",),
+            f"replace the member, which the cluster lists with the id id-n2: run '{REPLACE}n2'",
+        ),
+        (
+            view("n1", "n2", "n3"),
+            ("n2", "n3"),
+            f"replace the members, which the cluster lists with the ids id-n2 and id-n3: run '{REPLACE}n2,n3'",
+        ),
+        # It is not known whether the cluster lists it.
+        ({}, ("n2",), f"replace the member: run '{REPLACE}n2'"),
+        (
+            view("n1"),
+            ("n4",),
+            f"Add new members with playbooks/scale.yml. If the data of a member is lost, replace the member: run '{REPLACE}n4'",
+        ),
+        (
+            NO_QUORUM,
+            ("n2",),
+            f"start etcd on the other hosts until they have a quorum, and replace the member, which the cluster lists with the id id-n2: run "
+            f"'{REPLACE}n2'. If most members are lost for good, run 'ansible-playbook etcdops.headroom.restore_lost_quorum "
+            "-e etcd_restore_confirm=etcd'",
+        ),
+    ],
+)
+def test_way_out_for_hosts_without_data(answer, hosts, advice):
+    members = [member("n1", has_data=True, view=answer), *(member(host) for host in hosts)]
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters(members)
+    assert str(error.value).endswith(advice)
+
+
+def recoveries(*members):
+    return {host: one["recovery"] for host, one in topology.form_clusters(list(members))["etcd"]["members"].items()}
+
+
+def test_way_out_if_a_part_of_the_data_is_lost():
+    found = recoveries(deployed("n1"), deployed("n2", identity={"member_id": "id-n2"}), deployed("n3"))
+    assert found["n2"] == f"replace the member, which the cluster lists with the id id-n2: run '{REPLACE}n2'"
+    assert recoveries(member("n1", has_data=True)) == {
+        "n1": "restore a backup: run 'ansible-playbook etcdops.headroom.restore -e etcd_restore_snapshot=PATH -e etcd_restore_confirm=etcd'"
+    }
+
+
+def test_no_way_out_is_needed_for_members_that_are_new_or_join():
+    assert recoveries(forming("n1"), forming("n2"), forming("n3", has_data=False)) == {"n1": "", "n2": "", "n3": ""}
+    hosts = with_request([member("n1", has_data=True, view=answered("n1")), member("n2"), member("n3")])
+    assert [bool(text) for text in recoveries(*hosts).values()] == [True, False, False]
+
+
 def test_one_machine_may_hold_members_on_other_ports_and_other_clusters_may_be_absent():
     members = [member("n1"), member("n2", address="10.0.0.1", client_port=12379)]
     assert len(topology.form_clusters(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
@@ -289,7 +346,7 @@ def test_a_request_lets_hosts_join():
 def test_without_a_request_the_error_names_the_playbooks():
     hosts = [member("n1", has_data=True, view=answered("n1")), member("n2")]
     with pytest.raises(
-        topology.TopologyError, match=r"playbooks/scale\.yml; .*playbooks/replace\.yml -e etcd_replace=n2"
+        topology.TopologyError, match=r"playbooks/scale\.yml\. .*etcdops\.headroom\.replace -e etcd_replace=n2"
     ):
         topology.form_clusters(hosts)
 

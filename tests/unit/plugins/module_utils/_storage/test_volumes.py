@@ -449,3 +449,21 @@ def test_volume_that_only_fstab_names() -> None:
     (problem,) = volumes.plan_volumes(host, [asked], "/var/lib/etcd/data")["problems"]
     assert problem.startswith("/etc/fstab names UUID=5c14 for /var/lib/etcd, but it is not mounted")
     assert volumes.plan_volumes(host, [a_volume()], "/var/lib/etcd/data")["problems"] == []
+
+
+LOST = {"member": {"present": True, "db_size": None, "wal_dirs": ["/var/lib/etcd-wal/member/wal"]}}
+
+
+@pytest.mark.parametrize(
+    ("device", "problems"),
+    [(a_device(), 1), (a_device(**FOREIGN), 1), (ours(), 0)],
+    ids=["blank", "to be erased", "not mounted yet"],
+)
+def test_device_of_a_lost_database_is_not_formatted(device: dict[str, Any], problems: int) -> None:
+    host = {**LOST, "devices": {"/dev/vdb": device}, "mounts": {"/var/lib/etcd": a_mount()}}
+    places = ("/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal")
+    found = volumes.plan_volumes(host, [a_volume()], *places, erase=["UUID=01D9"], recovery="replace n2")["problems"]
+    assert len(found) == problems
+    assert all(
+        "no database in /var/lib/etcd/data, whose device /dev/vdb is not formatted: etcd" in one for one in found
+    )

@@ -75,6 +75,34 @@ def test_database_without_its_log_is_refused() -> None:
     assert "it would start without its history" in problem and OWN_LOG in problem
 
 
+A_LOG_ALONE = {"member": {"present": True, "db_size": None, "wal_dirs": [OWN_LOG]}}
+
+
+@pytest.mark.parametrize(
+    ("recovery", "advice"),
+    [("replace n2", "if it is lost, replace n2."), (None, f"empty {OWN_LOG}, and add the member again.")],
+)
+def test_log_without_its_database_is_refused(recovery: str | None, advice: str) -> None:
+    (problem,) = volumes.plan_volumes(A_LOG_ALONE, [], "/var/lib/etcd/data", OWN_LOG, recovery=recovery)["problems"]
+    assert problem.startswith(
+        f"the member has a write-ahead log in {OWN_LOG}, but no database in /var/lib/etcd/data: etcd"
+    )
+    assert problem.endswith(advice)
+
+
+def test_lost_database_does_not_matter_to_a_first_start_and_to_a_member_that_copies_another_ones_data() -> None:
+    for settings in ({"recovery": ""}, {"restoring": True, "recovery": "replace n2"}):
+        assert not volumes.plan_volumes(A_LOG_ALONE, [], "/var/lib/etcd/data", OWN_LOG, **settings)["problems"]
+
+
+def test_lost_log_does_not_matter_to_a_member_that_copies_another_ones_data() -> None:
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
+    settings = {"recovery": "replace n2"}
+    (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG, **settings)["problems"]
+    assert problem.endswith("If the log is on another volume, mount it; if it is lost, replace n2.")
+    assert not volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG, **settings, restoring=True)["problems"]
+
+
 @pytest.mark.parametrize("asides", [[DATA_LOG], []], ids=["before the clean-up", "during the clean-up"])
 def test_outdated_log_is_not_installed_on_a_blank_disk(asides: list[str]) -> None:
     host = {"member": {"present": True, "db_size": 1, "wal_asides": asides, "wal_links": [DATA_LOG]}}

@@ -1,0 +1,43 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Name the way out for a member whose data is lost. Pure.
+
+A view is the cluster as ``Cluster.as_dict`` returns it; empty if no member answered. Members are as ``topology.form_clusters`` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+REPLACE = "ansible-playbook etcdops.headroom.replace -e etcd_replace={names}"
+RESTORE = "ansible-playbook etcdops.headroom.restore -e etcd_restore_snapshot=PATH -e etcd_restore_confirm={cluster}"
+RESCUE = "ansible-playbook etcdops.headroom.restore_lost_quorum -e etcd_restore_confirm={cluster}"
+
+
+def listed_member(view: Mapping[str, Any], member: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the cluster's entry of a member: by the id in its write-ahead log, or else its peer URL, or else its name."""
+    listed = view.get("members", [])
+    member_id = (member.get("identity") or {}).get("member_id")
+    by_id = [item for item in listed if item["id"] == member_id]
+    by_url = [item for item in listed if member["peer_url"] in item["peer_urls"]]
+    by_name = [item for item in listed if item["name"] == member["name"]]
+    return next(iter(by_id + by_url + by_name), None)
+
+
+def advise(view: Mapping[str, Any], lost: Sequence[Mapping[str, Any]], members: Sequence[Mapping[str, Any]]) -> str:
+    """Return how to go on without the data of the lost members of a cluster, as a clause."""
+    cluster, several = lost[0]["cluster"], len(lost) > 1
+    if len(members) == len(lost):
+        return f"restore a backup: run '{RESTORE.format(cluster=cluster)}'"
+    ids = [entry["id"] for entry in (listed_member(view, member) for member in lost) if entry]
+    listed = f", which the cluster lists with the id{'s' if len(ids) > 1 else ''} {' and '.join(ids)}" if ids else ""
+    command = REPLACE.format(names=",".join(member["name"] for member in lost))
+    replace = f"replace the member{'s' if several else ''}{listed}: run '{command}'"
+    if not view or view["quorum"]["ok"]:
+        return replace
+    return (
+        f"start etcd on the other hosts until they have a quorum, and {replace}. If most members are lost for good, run "
+        f"'{RESCUE.format(cluster=cluster)}'"
+    )
