@@ -51,6 +51,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
     - ``has_data``: whether the data directory holds a member
     - ``forming``: whether no run has seen the first start of the cluster succeed
+    - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
     - ``view``: the cluster as the member on the host described it
     - ``configured_peer_url``: the peer URL in the config file on the host
     - ``request``: of the playbooks that change members, empty for the others. ``identity``, ``comparison`` (of the members' hashes, from the
@@ -138,7 +139,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         changes = plan_members(group.view, own, group.request, where, group.comparison, group.record, existing=existing)
         problems += changes["problems"]
     else:
-        problems += empty_problems(own, group.view, where) if existing else []
+        problems += empty_problems(own, group.view, where) if existing else lost_cluster_problems(own, where)
         problems += observed.mismatch_problems(group.view, own, where)
         moving = observed.moving_hosts(group.view, own)
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
@@ -208,6 +209,18 @@ def empty_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any]
         f"{where}: exists on {', '.join(with_data)}, but {', '.join(member['host'] for member in empty)} "
         f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted."
         f"{'' if len(listed) == len(empty) else ' Add new members with playbooks/scale.yml.'} If the data of a member is lost, {advice}"
+    ]
+
+
+def lost_cluster_problems(members: Sequence[Mapping[str, Any]], where: str) -> list[str]:
+    """Return the problem of a cluster that served before, and of which no host has data: site.yml would form an empty one."""
+    deployed = [member["host"] for member in members if member.get("deployed")]
+    if any(member["has_data"] for member in members) or 2 * len(deployed) <= len(members):
+        return []
+    return [
+        f"{where}: was deployed on {', '.join(deployed)}, but no host has data, so a run would form an empty cluster; check that the volumes are "
+        f"mounted. If the data is lost, {recovery.advise({}, members, members)}. To form an empty cluster instead, first run 'systemctl disable etcd' "
+        "on its hosts"
     ]
 
 

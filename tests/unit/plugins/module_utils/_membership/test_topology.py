@@ -43,8 +43,8 @@ NO_QUORUM = view("n1", "n2", "n3", ok=False)
 NONE_ANSWERS = {"quorum": {"ok": False, "healthy": 0}, "members": []}
 
 
-def forming(host, answered=None, has_data=True):
-    return member(host, has_data=has_data, forming=True, view=answered or {})
+def forming(host, answered=None, has_data=True, **other):
+    return member(host, has_data=has_data, forming=True, view=answered or {}, **other)
 
 
 def test_new_cluster():
@@ -257,6 +257,31 @@ def test_way_out_for_hosts_without_data(answer, hosts, advice):
     with pytest.raises(topology.TopologyError) as error:
         topology.form_clusters(members)
     assert str(error.value).endswith(advice)
+
+
+def test_cluster_that_lost_all_its_data_is_not_formed_again():
+    for hosts in (["n1"], ["n1", "n2", "n3"]):
+        with pytest.raises(topology.TopologyError) as error:
+            topology.form_clusters([member(host, deployed=True) for host in hosts])
+        assert f"was deployed on {', '.join(hosts)}, but no host has data, so a run would form an empty cluster" in str(
+            error.value
+        )
+        assert "If the data is lost, restore a backup: run 'ansible-playbook etcdops.headroom.restore " in str(
+            error.value
+        )
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        [member("n1", deployed=False)],
+        # An old host in a new cluster.
+        [member("n1", deployed=True), member("n2"), member("n3")],
+        [forming("n1", has_data=False, deployed=False)],
+    ],
+)
+def test_cluster_that_never_served_is_formed(hosts):
+    assert topology.form_clusters(hosts)["etcd"]["state"] == "new"
 
 
 def recoveries(*members):
