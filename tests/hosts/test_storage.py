@@ -71,16 +71,20 @@ def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(
     assert "I/O scheduler none, unchanged" in run.output, run.output
 
 
-def test_leftovers_of_a_move_that_was_killed_are_removed_although_nothing_else_changes(site):
+def test_leftovers_of_moves_and_restores_are_removed_although_nothing_else_changes(site):
     before = started(site)
+    # The restore of this drop-in was abandoned.
+    guard = "/etc/systemd/system/etcd.service.d/headroom-restore.conf"
+    site.on("etcd-1", f"mkdir -p {guard.rsplit('/', 1)[0]} && echo '[Unit]' > {guard} && systemctl daemon-reload")
     site.on("etcd-2", f"mkdir {DATA_LOG}.moved && touch {DATA_LOG}.moved/0.wal && ln -s {OWN_LOG} {DATA_LOG}")
     # On another host a move was abandoned while it copied.
     site.on(
         "etcd-3", f"mkdir {OWN_LOG}.moving && touch {OWN_LOG}.moving/0.wal && ln -s {OWN_LOG}.moving {DATA_LOG}.moving"
     )
     run = site.play(**VARIABLES)
-    changed = {**dict.fromkeys((*site.hosts, "localhost"), 0), "etcd-2": 1, "etcd-3": 1}
+    changed = {**dict.fromkeys(site.hosts, 1), "localhost": 0}
     assert run.code == 0 and run.changed == changed, run.output
+    assert site.on("etcd-1", f"ls -d {guard} 2>/dev/null || systemctl show -P DropInPaths etcd") == ""
     for host in ("etcd-2", "etcd-3"):
         left = f"{DATA_LOG} {DATA_LOG}.moved {DATA_LOG}.moving {OWN_LOG}.moving"
         assert site.on(host, f"for path in {left}; do ls -d $path 2>/dev/null; done; echo none") == "none"

@@ -148,11 +148,12 @@ def finish(_restore: Restore, options: Options, dry_run: bool) -> Result:
     """Finish the restore of this host. The marker goes last: until then the restore can be resumed."""
     marker, guard = options["marker"], options["start_guard"]
     pending = (backup_restore.read_marker(marker) or {}).get("id", "")
-    if guard and not dry_run:
-        start_guard.remove(guard)
-    changed = bool(pending) if dry_run else backup_restore.finish(marker)
-    message = f"Finished the restore {pending}." if changed else "No restore is in progress."
-    return {"changed": changed, "msg": message}
+    guarded = bool(guard) and (os.path.lexists(guard) if dry_run else start_guard.remove(guard))
+    marked = bool(pending) if dry_run else backup_restore.finish(marker)
+    message = f"Finished the restore {pending}." if marked else "No restore is in progress."
+    if guarded and not marked:
+        message += f" {guard} was left of one."
+    return {"changed": marked or guarded, "msg": message}
 
 
 # In the order in which a restore passes through them.

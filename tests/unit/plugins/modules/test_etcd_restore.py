@@ -179,6 +179,22 @@ def test_etcd_starts_only_with_all_its_old_or_all_its_new_data(
     assert may_start(asked) and not permission.exists() and not (tmp_path / "etcd.service.d").exists()
 
 
+def test_drop_in_of_an_abandoned_restore_is_removed(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    guard = tmp_path / "etcd.service.d" / "headroom-restore.conf"
+    asked["start_guard"] = str(guard)
+    for state in ("prepared", "blocked"):
+        step(capsys, asked, state)
+    (tmp_path / "restoring").unlink()
+    planned = step(capsys, asked, "finished", _ansible_check_mode=True)
+    done = step(capsys, asked, "finished")
+    assert (
+        planned["changed"] and done["changed"] and done["msg"] == f"No restore is in progress. {guard} was left of one."
+    )
+    assert not guard.parent.exists() and not step(capsys, asked, "finished")["changed"]
+
+
 def test_other_drop_ins_stay(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
     other = tmp_path / "etcd.service.d" / "site.conf"
     other.parent.mkdir()
