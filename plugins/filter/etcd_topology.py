@@ -13,14 +13,16 @@ from ansible.errors import AnsibleFilterError
 # Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
 
 
-def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]]) -> dict[str, Any]:
+def etcd_topology(members: list[dict[str, Any]], absent: list[dict[str, Any]], fail: bool = True) -> dict[str, Any]:
     """Group members into clusters; documented in the YAML file of its name."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
     try:
         return topology.form_clusters(members, absent)
     except topology.TopologyError as error:
-        raise AnsibleFilterError(str(error)) from error
+        if fail:
+            raise AnsibleFilterError(str(error)) from error
+        return {member["cluster"]: {"problem": str(error)} for member in members}
 
 
 def etcd_update_order(members: list[dict[str, Any]]) -> dict[str, int]:
