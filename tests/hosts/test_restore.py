@@ -140,6 +140,14 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     stopped = site.play()
     assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output
     assert set(stopped.changed.values()) <= {0}
+    if IS_CAMPAIGN:
+        site.on("etcd-3", "umount /var/lib/etcd")
+        refused = play(site, "restore", **asked)
+        assert refused.code != 0 and set(refused.changed.values()) <= {0}, refused.output
+        assert "etcd-3: /var/lib/etcd: not mounted, but the device has a filesystem" in unwrapped(refused), (
+            refused.output
+        )
+        site.on("etcd-3", "mount /var/lib/etcd")
     run = play(site, "restore", **asked)
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)

@@ -44,6 +44,23 @@ def test_an_interrupted_restore_prepares_only_the_hosts_that_lack_its_data(tmp_p
     assert f"prepares h3 from {path} of h2, resumed. Starts later: h3." in said, said
 
 
+def test_a_volume_that_a_reboot_left_unmounted_is_not_lost_data(tmp_path: Path) -> None:
+    """Only on h3 is the new data of an interrupted restore missing. The data of a new restore is prepared once its volumes are mounted."""
+    path = save_snapshot(tmp_path)
+    volume = {"mount": "/var/lib/etcd", "source": "UUID=5c14", "mounted": False, "format": False}
+    unmounted = {"etcd_restore_snapshot": str(path), "etcd_storage_plan": {"volumes": [volume]}}
+    assert "prepares h1 h2 h3" in preflight(tmp_path, **unmounted)
+    begun(tmp_path, "h1", "data", ID)
+    begun(tmp_path, "h2", f"data.restore-{ID}", ID)
+    said = preflight(tmp_path, **unmounted)
+    assert (
+        "h3: /var/lib/etcd: not mounted, but the device has a filesystem" in said and "h1: /var/lib/etcd" not in said
+    ), said
+    assert "Mount it (mount UUID=5c14 /var/lib/etcd), and run the playbook again. Nothing was changed." in said, said
+    blank = {"volumes": [{**volume, "format": True}]}
+    assert "prepares h3" in preflight(tmp_path, etcd_storage_plan=blank)
+
+
 @pytest.mark.parametrize(
     ("generations", "later"),
     [

@@ -213,7 +213,7 @@ def empty_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any]
 
 
 def lost_cluster_problems(members: Sequence[Mapping[str, Any]], where: str) -> list[str]:
-    """Return the problem of a cluster that served before, and of which no host has data: site.yml would form an empty one."""
+    """Return the problem of a cluster that served before and lost all its data: site.yml would form an empty one."""
     deployed = [member["host"] for member in members if member.get("deployed")]
     if any(member["has_data"] for member in members) or 2 * len(deployed) <= len(members):
         return []
