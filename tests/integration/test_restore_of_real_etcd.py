@@ -301,7 +301,10 @@ def alone(member: Member) -> str:
 
 @pytest.mark.parametrize("version", releases())
 def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Path, version: str) -> None:
-    """The rescue needs no credentials, and the result has the users with authentication on, and they can be read."""
+    """The rescue needs no credentials, and the result has the users with authentication on, and they can be read.
+
+    etcd of an older minor release is refused before it starts on the data.
+    """
     member = Member(version, tmp_path, PORT + 60)
     with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
         with running([member]):
@@ -314,6 +317,12 @@ def test_a_snapshot_from_the_files_of_a_member_with_authentication(tmp_path: Pat
             assert member.process
             member.process.kill()
             member.process.wait()
+        for older in releases()[: releases().index(version)]:
+            with pytest.raises(
+                backup_rescue.SnapshotError,
+                match=rf"is etcd {older}, but \S+ is of a cluster of version {version[:3]}\.0",
+            ):
+                backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(older))
         path, metadata = backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), rescue_tools(version))
         header = status["Status"]["header"]
         found = (metadata.cluster_id, metadata.member_id, metadata.etcd_version)

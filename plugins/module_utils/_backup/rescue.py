@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, data_release, restore, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
@@ -103,13 +103,16 @@ def _exists(path: str) -> bool:
 
 
 def check_tools(request: Request, tools: Tools) -> None:
-    """Raise SnapshotError if a program is missing, before etcd is stopped. etcd of another release might not start on the data."""
+    """Raise SnapshotError if a program is missing or too old for the data, before etcd is stopped: the data is usable with the right one."""
     missing = [path for path in (tools.etcd_path, tools.etcdctl_path, tools.etcdutl_path) if shutil.which(path) is None]
     if missing:
         raise SnapshotError(
             f"{' and '.join(missing)} {'are not executable programs' if len(missing) > 1 else 'is not an executable program'} on this host: "
             f"put etcd, etcdctl and etcdutl of the release that wrote {request.data_dir} there"
         )
+    problem = data_release.release_problem(database_path(request.data_dir), tools.etcd_path)
+    if problem:
+        raise SnapshotError(problem)
 
 
 def required_bytes(source: Source) -> int:
