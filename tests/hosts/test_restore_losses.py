@@ -67,6 +67,9 @@ def assert_revision_was_raised(run):
 def test_restore_after_the_loss_of_all_data(site, backup):
     for host in site.hosts:
         site.on(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data /var/lib/etcd-wal/member")
+    refused = site.play()
+    assert refused.code != 0 and set(refused.changed.values()) <= {0}, refused.output
+    assert "no host has data, so a run would form an empty cluster" in unwrapped(refused), refused.output
     run = play(site, "restore", etcd_restore_confirm=CLUSTER, etcd_restore_snapshot=backup)
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
