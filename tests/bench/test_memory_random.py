@@ -128,6 +128,8 @@ def test_the_workload_of_a_case_is_what_a_user_would_state() -> None:
     assert found["keys"] == 100 and "revisions_per_key" not in found, "they follow from etcd's compaction"
     assert found["clients"] == 15, "10 of three members, and the watches have connections of their own"
     assert (found["watch_streams"], found["watchers"], found["watched_ranges"]) == (10, 40, 8)
+    few = workload_of(row(members=1, clients=2, connections=20, streams=20), "running")
+    assert few["clients"] == 22, "the connections of the watches count once, also where there are fewer clients"
 
 
 @pytest.mark.parametrize(

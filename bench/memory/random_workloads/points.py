@@ -26,8 +26,12 @@ LOW_SHARE, LOW_BYTES = 0.05, 10 * MIB
 
 def workload_of(row: dict[str, str], moment: str) -> dict[str, Any]:
     """Return a random case as the model's workload; in contrast to the other cases, watches are open during the puts, on connections of their own."""
-    found = {**predict.workload_of(row, moment), **predict.watches_of(row, number(row, "streams"))}
-    return {**found, "clients": found["clients"] + number(row, "connections")}
+    puts = predict.workload_of({**row, "connections": "0"}, moment)
+    return {
+        **puts,
+        **predict.watches_of(row, number(row, "streams")),
+        "clients": puts["clients"] + number(row, "connections"),
+    }
 
 
 def settings_of(row: dict[str, str], moment: str) -> dict[str, Any]:
