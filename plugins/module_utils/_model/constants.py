@@ -17,12 +17,14 @@ class Constants:
     """The constants of the memory model for one series of etcd, at one end of their ranges."""
 
     base_heap: int
+    base_outside: int
     raft_entry_overhead: int
     raft_entry_struct: int
     raft_compacts_every: int
     peer_connection: int
     peer_buffers: int
     peer_buffer: int
+    peer_queues: int
     index_key: int
     index_slot: int
     index_version: int
@@ -67,6 +69,7 @@ class Constants:
     defrag_chunk: int
     defrag_copies: int
     marking_garbage: int
+    marking_garbage_keys: int
     marking_garbage_free: int
     marking_garbage_max: int
     marking_puts: int
@@ -97,13 +100,15 @@ class Constants:
 
 CONSTANTS_LOW: dict[str, Constants] = {
     "3.5": Constants(
-        base_heap=5767168,
+        base_heap=4194304,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=48,
         raft_compacts_every=0,
         peer_connection=6300000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=4325376,
         index_key=112,
         index_slot=20,
         index_version=16,
@@ -148,6 +153,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=2000,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=120,
         marking_puts=35,
@@ -176,13 +182,15 @@ CONSTANTS_LOW: dict[str, Constants] = {
         memory_high=950,
     ),
     "3.6": Constants(
-        base_heap=5767168,
+        base_heap=4194304,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=48,
         raft_compacts_every=100,
         peer_connection=4600000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=0,
         index_key=112,
         index_slot=13,
         index_version=16,
@@ -227,6 +235,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=2000,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=130,
         marking_puts=35,
@@ -255,13 +264,15 @@ CONSTANTS_LOW: dict[str, Constants] = {
         memory_high=950,
     ),
     "3.7": Constants(
-        base_heap=5767168,
+        base_heap=4194304,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=120,
         raft_compacts_every=100,
         peer_connection=2200000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=0,
         index_key=112,
         index_slot=13,
         index_version=16,
@@ -306,6 +317,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=2000,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=95,
         marking_puts=35,
@@ -337,13 +349,15 @@ CONSTANTS_LOW: dict[str, Constants] = {
 
 CONSTANTS_HIGH: dict[str, Constants] = {
     "3.5": Constants(
-        base_heap=6291456,
+        base_heap=4718592,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=60,
         raft_compacts_every=0,
         peer_connection=6300000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=4325376,
         index_key=112,
         index_slot=40,
         index_version=16,
@@ -388,6 +402,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=3200,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=120,
         marking_puts=35,
@@ -416,13 +431,15 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         memory_high=950,
     ),
     "3.6": Constants(
-        base_heap=6291456,
+        base_heap=4718592,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=60,
         raft_compacts_every=100,
         peer_connection=4600000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=0,
         index_key=112,
         index_slot=19,
         index_version=16,
@@ -467,6 +484,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=3200,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=130,
         marking_puts=35,
@@ -495,13 +513,15 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         memory_high=950,
     ),
     "3.7": Constants(
-        base_heap=6291456,
+        base_heap=4718592,
+        base_outside=3145728,
         raft_entry_overhead=30,
         raft_entry_struct=128,
         raft_compacts_every=100,
         peer_connection=2200000,
         peer_buffers=2,
         peer_buffer=1048576,
+        peer_queues=0,
         index_key=112,
         index_slot=19,
         index_version=16,
@@ -546,6 +566,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         defrag_chunk=10000,
         defrag_copies=3200,
         marking_garbage=4,
+        marking_garbage_keys=10000,
         marking_garbage_free=1048576,
         marking_garbage_max=95,
         marking_puts=35,

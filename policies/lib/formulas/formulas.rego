@@ -170,7 +170,7 @@ heap_live(parts) := (parts.base + stored) + traffic if {
 
 # Return the garbage that outlives a collection, because puts allocated it while the collector marked the index.
 marking_garbage(constants, workload, index_size) := min([max([made - constants.marking_garbage_free, 0]), bound]) if {
-	made := arithmetic.permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
+	made := arithmetic.permille((workload.keys + constants.marking_garbage_keys) * workload.puts_per_second, constants.marking_garbage)
 	bound := arithmetic.permille(index_size, constants.marking_garbage_max)
 }
 
@@ -188,9 +188,9 @@ smallest_heap(constants, live, spikes) := arithmetic.permille(live + spikes, con
 # Return the peak of RssAnon; over_heap is the RssAnon for each 1000 bytes of heap. GOMEMLIMIT counts all of it.
 anon_peak(constants, settings, live, spikes, over_heap) := free if {
 	settings.gomemlimit == null
-	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
-} else := min([free, max([arithmetic.permille(smallest_heap(constants, live, spikes), over_heap), settings.gomemlimit - constants.gomemlimit_untouched])]) if {
-	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap)
+	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap) + constants.base_outside
+} else := min([free, max([arithmetic.permille(smallest_heap(constants, live, spikes), over_heap) + constants.base_outside, settings.gomemlimit - constants.gomemlimit_untouched])]) if {
+	free := arithmetic.permille(free_heap_peak(settings, live, spikes), over_heap) + constants.base_outside
 }
 
 # Return the write batch while the replayed log is in memory, a short time that ends with the first applied entries.
@@ -223,11 +223,11 @@ restore_anon_peak(constants, workload, settings, db, live) := free if {
 	settings.gomemlimit == null
 	log := settings.snapshot_count * raft_entry(constants, workload)
 	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
-	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
+	free := arithmetic.permille(heap, constants.restart_anon_over_heap) + constants.base_outside
 } else := min([free, max([arithmetic.permille(live, constants.gomemlimit_floor), settings.gomemlimit])]) if {
 	log := settings.snapshot_count * raft_entry(constants, workload)
 	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
-	free := arithmetic.permille(heap, constants.restart_anon_over_heap)
+	free := arithmetic.permille(heap, constants.restart_anon_over_heap) + constants.base_outside
 }
 
 # Return the pages of the database that must stay in memory, so that the member does not reread them all the time.
@@ -246,6 +246,9 @@ memory_max(constants, size) := arithmetic.divide_up(arithmetic.scale_up(size, 10
 
 # Return the part of the buffers to and from peers that no message reaches: Go counts it as heap, the kernel does not.
 untouched_buffers(constants, workload, members) := ((members - 1) * constants.peer_buffers) * max([constants.peer_buffer - put_size(workload), 0])
+
+# Return the queues to and from peers that a start has not filled when its garbage peaks: messages go round in them.
+untouched_queues(constants, members) := (members - 1) * constants.peer_queues
 
 # Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
 required(constants, workload, settings, members, db) := {
@@ -268,7 +271,8 @@ required(constants, workload, settings, members, db) := {
 	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
 	restart_marked := restart_live + copies
 	restart := anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
-	peak := max([running, restart - untouched, restore_anon_peak(constants, workload, settings, db, restart_live)])
+	started := (restart - untouched) - untouched_queues(constants, members)
+	peak := max([running, started, restore_anon_peak(constants, workload, settings, db, restart_live)])
 	hot := hot_pages(constants, settings, db)
 	kernel := kernel_memory(constants, workload, peak + mapped_file(constants, db))
 	outside_go := (hot + constants.binary_text) + kernel

@@ -17,12 +17,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 def marking_garbage(constants: Constants, workload: Workload, index_size: int) -> int:
     """Return the garbage that outlives a collection, because puts allocated it while the collector marked the index.
 
-    Marking takes time for each key, and each put during that time leaves garbage. Go limits it by starting a collection earlier.
+    Marking takes time for each key and for the rest of the heap, and each put during that time leaves garbage. Go limits it by starting a collection earlier.
 
     Unit: bytes
     Source: runtime/mgcpacer.go of Go; measured, see the constants
     """
-    made = permille(workload.keys * workload.puts_per_second, constants.marking_garbage)
+    made = permille(
+        (workload.keys + constants.marking_garbage_keys) * workload.puts_per_second, constants.marking_garbage
+    )
     bound = permille(index_size, constants.marking_garbage_max)
     return min(max(made - constants.marking_garbage_free, 0), bound)
 
@@ -78,14 +80,14 @@ def anon_peak(constants: Constants, settings: Settings, live: int, spikes: int, 
     Source: https://go.dev/doc/gc-guide; measured, see the constants
     Releases: GOMEMLIMIT since 3.5.8
     """
-    free = permille(free_heap_peak(settings, live, spikes), over_heap)
+    free = permille(free_heap_peak(settings, live, spikes), over_heap) + constants.base_outside
     return (
         free
         if settings.gomemlimit is None
         else min(
             free,
             max(
-                permille(smallest_heap(constants, live, spikes), over_heap),
+                permille(smallest_heap(constants, live, spikes), over_heap) + constants.base_outside,
                 settings.gomemlimit - constants.gomemlimit_untouched,
             ),
         )

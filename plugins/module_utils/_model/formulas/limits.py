@@ -74,6 +74,15 @@ def untouched_buffers(constants: Constants, workload: Workload, members: int) ->
     return (members - 1) * constants.peer_buffers * max(constants.peer_buffer - put_size(workload), 0)
 
 
+def untouched_queues(constants: Constants, members: int) -> int:
+    """Return the queues to and from peers that a start has not filled when its garbage peaks: messages go round in them.
+
+    Unit: bytes
+    Source: server/etcdserver/api/rafthttp/peer.go and stream.go
+    """
+    return (members - 1) * constants.peer_queues
+
+
 def required(constants: Constants, workload: Workload, settings: Settings, members: int, db: Database) -> Required:
     """Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
 
@@ -90,7 +99,8 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
     restart_marked = restart_live + copies
     restart = anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
-    peak = max(running, restart - untouched, restore_anon_peak(constants, workload, settings, db, restart_live))
+    started = restart - untouched - untouched_queues(constants, members)
+    peak = max(running, started, restore_anon_peak(constants, workload, settings, db, restart_live))
     hot = hot_pages(constants, settings, db)
     kernel = kernel_memory(constants, workload, peak + mapped_file(constants, db))
     outside_go = hot + constants.binary_text + kernel

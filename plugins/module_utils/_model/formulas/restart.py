@@ -72,7 +72,7 @@ def restore_anon_peak(constants: Constants, workload: Workload, settings: Settin
     """
     log = settings.snapshot_count * raft_entry(constants, workload)
     heap = 2 * constants.base_heap + log + restore_garbage(constants, workload, settings, db)
-    free = permille(heap, constants.restart_anon_over_heap)
+    free = permille(heap, constants.restart_anon_over_heap) + constants.base_outside
     return (
         free
         if settings.gomemlimit is None

@@ -13,6 +13,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate i
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import garbage, storage
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
+MIB = 1 << 20
 # One member, 64 clients with single puts. peak: RssAnon in MB, measured.
 MEASURED = [
     ("3.7.3", 100, 600000, 1, 200, 20000, 402),
@@ -54,7 +55,12 @@ def marking(keys: int, rate: int) -> int:
 
 
 def test_small_or_slow_workloads_have_no_marking_garbage() -> None:
-    assert marking(10000, 10000) == marking(1000000, 200) == marking(100000, 2500) == 0
+    assert marking(10000, 10000) == marking(1000000, 200) == marking(100000, 2000) == 0
+
+
+def test_fast_puts_have_marking_garbage_with_few_keys_too() -> None:
+    """Each put of a few bytes allocates 12 to 14 kB, and marking takes time without keys too."""
+    assert 0 < marking(20000, 12000) < 0.5e6
 
 
 def test_marking_garbage_is_bounded_by_the_index() -> None:
@@ -67,3 +73,22 @@ def test_gomemlimit_counts_memory_that_is_never_touched() -> None:
     load = workload(23, 50651, 3, 2241, 10600)
     settings = {"snapshot_count": 5000, "snapshot_catchup_entries": 1184, "gomemlimit": 86 << 20}
     assert estimate("3.5.35", load, settings, 1)["rss_anon_peak"] == 81 << 20
+
+
+# RssAnon of an idle member that has just collected, in MiB, 4 s after its start; GOGC 25, 100 and 200.
+IDLE = {"3.5.35": (7.3, 7.7, 7.0), "3.6.16": (7.5, 7.9, 8.1), "3.7.3": (6.8, 8.6, 7.9)}
+# Go's goal for the heap of the same members.
+GOALS = {"3.5.35": (5.5, 7.9, 12.0), "3.6.16": (5.8, 8.4, 12.8), "3.7.3": (5.9, 8.3, 12.6)}
+
+
+@pytest.mark.parametrize("version", list(IDLE))
+def test_gogc_does_not_multiply_what_is_outside_the_heap(version: str) -> None:
+    """An idle member has a live heap of 4 to 4.5 MiB, stacks included, and 3 MiB beyond it that do not grow with GOGC."""
+    idle = {"keys": 1, "puts_per_second": 0, "clients": 0, "watch_streams": 0, "watchers": 0, "range_size": 0}
+    found = estimate(version, idle, {}, 1)
+    base = next(part for part in found["components"] if part["name"] == "base")
+    outside = CONSTANTS_HIGH[found["series"]].base_outside
+    for gogc, anon, goal in zip((25, 100, 200), IDLE[version], GOALS[version], strict=True):
+        assert 0.85 * goal < base["high"] / MIB * (1 + gogc / 100) < 1.25 * goal
+        assert base["low"] + outside < 1.1 * anon * MIB
+        assert base["high"] + outside > 0.85 * anon * MIB
