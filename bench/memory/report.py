@@ -22,7 +22,7 @@ from bench.memory.published_report import tables
 from bench.memory.random_workloads import report as random_report
 from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS
 from bench.memory.random_workloads.cases import cases as cases_of_seeds
-from bench.memory.random_workloads.points import random_points
+from bench.memory.random_workloads.points import random_points, random_runs
 from bench.memory.random_workloads.run import RESULTS as RANDOM_RESULTS
 from bench.memory.results import RESULTS, read
 from bench.memory.starts import BUSY, starts_table
@@ -164,8 +164,11 @@ def components(found: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(point.row["component"] for point in found))
 
 
-def page(rows: Sequence[dict[str, str]], found: Sequence[Point], drawn: Sequence[Point]) -> tuple[str, bool]:
-    """Return the page, and whether the promise is kept. found: the chosen cases; drawn: the random ones."""
+def page(
+    rows: Sequence[dict[str, str]], found: Sequence[Point], random_rows: Sequence[dict[str, str]]
+) -> tuple[str, bool]:
+    """Return the page, and whether the promise is kept. rows, found: the chosen cases; random_rows: the random ones."""
+    drawn = random_points(random_rows)
     stated, whole = summary(found)
     dates = sorted({row["date"] for row in rows})
     machines = sorted({row["machine"] for row in rows})
@@ -193,6 +196,7 @@ def page(rows: Sequence[dict[str, str]], found: Sequence[Point], drawn: Sequence
         "random_fills": lambda: str(FILLS),
         "random_aim": random_report.aim,
         "single_runs": lambda: "\n".join(random_report.single_runs(found)),
+        "repeated": lambda: "\n".join(random_report.repeated(random_runs(random_rows))),
         "random_summary": lambda: "\n".join(random_report.summary(drawn)),
         "random_distribution": lambda: "\n".join(random_report.distribution(drawn)),
         "random_cases": lambda: "\n".join(random_report.cases(drawn)),
@@ -225,8 +229,9 @@ def main() -> int:
         stated, whole = summary(found)
         print("\n".join([*stated, "", *cases(sorted(found, key=lambda p: (p.row["part"], p.what)))]))
         return 0 if whole else 1
-    drawn = random_points(read(RANDOM_RESULTS))
-    text, whole = page(rows, found, drawn)
+    random_rows = read(RANDOM_RESULTS)
+    drawn = random_points(random_rows)
+    text, whole = page(rows, found, random_rows)
     if options.check:
         if not PAGE.exists() or PAGE.read_text() != text:
             print(

@@ -57,6 +57,8 @@ def test_a_seed_always_gives_the_same_case() -> None:
 def test_odd_seeds_are_held_out() -> None:
     assert {case.part for case in cases(range(1, 10, 2))} == {"held out"}
     assert {case.part for case in cases(range(2, 11, 2))} == {"random"}
+    assert {case.part for case in cases(range(21, 33))} == {"held out"}
+    assert {case.part for case in cases(range(33, 40))} == {"unseen"}
 
 
 @pytest.mark.parametrize("series", SERIES)
@@ -103,6 +105,19 @@ def test_single_runs_are_compared_with_the_highest_of_their_case() -> None:
     once = [point(measured, 100, case="seed-2") for measured in (100, 10)]
     cells = [cell.strip() for cell in random_report.single_runs([*runs, *once])[-1].split("|")[1:-1]]
     assert cells == ["RssAnon peak", "1", "3", "25.0 %", "100.0 %", "100.0 %"]
+
+
+def test_repeated_cases_show_how_far_runs_are_apart() -> None:
+    found = [
+        point(100, 100),
+        point(110, 100),
+        point(100, 100, case="seed-2"),
+        point(130, 100, case="seed-2"),
+        point(9, 9, case="seed-3"),
+    ]
+    (sentence,) = random_report.repeated(found)
+    assert "2 cases; the highest run was 20.0 % above the lowest one in the median, and at most 30 %." in sentence
+    assert sentence.endswith("a median error of 10.0 %.")
 
 
 def test_a_database_has_at_most_the_revisions_that_were_put() -> None:

@@ -47,14 +47,19 @@ def predicted(row: dict[str, str], moment: str) -> dict[str, Any]:
     return estimate(row["version"], workload_of(row, moment), settings_of(row, moment), number(row, "members"))
 
 
-def random_points(rows: Sequence[dict[str, str]]) -> list[Point]:
-    """Return the highest peaks of each random case over all its runs and starts."""
+def random_runs(rows: Sequence[dict[str, str]]) -> list[Point]:
+    """Return the peaks of each run of each random case."""
     found = []
     for row in fastest(rows):
         for what, name, moment in PEAKS:
             measured = max(float(row[name]), float(row["rss_anon_peak"]))
             found.append(Point(row, what, measured, predicted(row, moment)[name]))
-    return highest(found)
+    return found
+
+
+def random_points(rows: Sequence[dict[str, str]]) -> list[Point]:
+    """Return the highest peaks of each random case over all its runs and starts."""
+    return highest(random_runs(rows))
 
 
 def is_near(point: Point) -> bool:
