@@ -16,6 +16,7 @@ description:
   - Measures several times after a short warm-up. Judges the median of the runs, and warns if the runs differ widely.
   - Stores the result on the host, so that a second run does not load a disk that is in use.
   - Removes the files that it writes, even if a run fails or is interrupted.
+  - Waits for another measurement on the same host, so that tasks with C(async) measure one volume after the other.
 options:
   path:
     description: Directory for etcd's data or WAL. It must exist.
@@ -356,8 +357,21 @@ def run_check(module: AnsibleModule) -> dict[str, Any]:
         return {**result, **predict(path, result["command"], warmup, repeats, problem)}
     if problem:
         raise ValueError(problem)
+    with disk_check.measuring_alone(params["state_dir"], disk_check.wait_seconds(seconds)):
+        # The other measurement may have been of this volume: the play that began it in the background was killed.
+        stored = stored_result(params, volume, profile, limits)
+        if stored:
+            return {**result, **stored}
+        return {**result, **measure(module, volume, profile, seconds, limits)}
+
+
+def measure(
+    module: AnsibleModule, volume: disk_check.Volume, profile: fio.Profile, seconds: int, limits: verdict.Limits
+) -> dict[str, Any]:
+    """Measure the volume, store the figures, and return the module's result."""
+    params = module.params
     measured = disk_check.measure(
-        path,
+        params["path"],
         profile,
         seconds,
         params["warmup"],
@@ -371,7 +385,7 @@ def run_check(module: AnsibleModule) -> dict[str, Any]:
     if grade == "warn" or (grade == "fail" and not params["fail_on_slow"]):
         module.warn(sentence)
     measurement = disk_check.measured_facts(measured, measured_at)
-    return {**result, **measurement, "changed": True, "cached": False, "verdict": grade, "msg": sentence}
+    return {**measurement, "changed": True, "cached": False, "verdict": grade, "msg": sentence}
 
 
 def main() -> None:

@@ -8,11 +8,13 @@ fio's file is always removed; if a run was killed with SIGKILL, the next run rem
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
@@ -133,6 +135,41 @@ def record_file(state_dir: str, identity: str, profile: storage_fio.Profile) -> 
     """Return the file for the result of one volume and profile. Profile etcd has no suffix, as in release 0.1.0."""
     suffix = "" if profile.name == "etcd" else f"-{profile.name}"
     return os.path.join(state_dir, f"disk-check-{hashlib.sha256(identity.encode()).hexdigest()[:16]}{suffix}.json")
+
+
+def wait_seconds(seconds: int) -> int:
+    """Return how long to wait for another measurement on this host that began first; its time limit is ``seconds``, too."""
+    return 2 * MAX_TIMEOUTS * (seconds + GRACE_SECONDS)
+
+
+@contextmanager
+def measuring_alone(state_dir: str, seconds: float) -> Iterator[None]:
+    """Measure while no other process on this host does, since both would look slower. Raises FioError after ``seconds`` of waiting.
+
+    The kernel releases the lock when its process ends.
+    """
+    os.makedirs(state_dir, mode=0o755, exist_ok=True)
+    handle = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        deadline = time.monotonic() + seconds
+        while not _locked(handle):
+            if time.monotonic() >= deadline:
+                raise storage_fio.FioError(
+                    f"another process has measured a disk of this host for {seconds:g} s: wait until it ends, or stop it "
+                    f"(`fuser -v {state_dir}` lists it), and run this again."
+                )
+            time.sleep(0.2)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def remove_leftovers(path: str, older_than: float) -> None:

@@ -88,3 +88,24 @@ def test_volumes_without_a_member_are_measured_every_30_days(
 def test_a_new_volume_on_a_disk_of_its_own_is_measured_while_the_member_runs() -> None:
     assert measured(True, "active", None, None, unused="wal") == (["wal"], [False])
     assert measured(True, "active", record(1, "fail"), record(1), unused="wal") == (["data"], [True])
+
+
+def test_results_of_an_earlier_play_are_not_waited_for_again() -> None:
+    """Registered results outlive a play; in check mode and for skipped volumes there is no job."""
+    loader = DataLoader()
+    role = loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True)
+    first, second = {"ansible_job_id": "1"}, {"ansible_job_id": "2"}
+
+    def waiting(**registered: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = Templar(loader=loader, variables={**role, **registered}).template(
+            role["_etcd_storage_jobs"]
+        )
+        return found
+
+    assert waiting() == []
+    assert waiting(_etcd_storage_started={"skipped": True}) == []
+    assert waiting(_etcd_storage_started={"results": [{"skipped": True}, first, second]}) == [first, second]
+    judged = {"results": [{"ansible_job_id": "1", "p99_us": 4000}]}
+    assert waiting(_etcd_storage_started={"results": [first]}, _etcd_storage_judged=judged) == []
+    assert waiting(_etcd_storage_started={"results": [second]}, _etcd_storage_judged=judged) == [second]
+    assert waiting(_etcd_storage_started={"results": [second]}, _etcd_storage_judged={"skipped": True}) == [second]

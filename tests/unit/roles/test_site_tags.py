@@ -18,7 +18,7 @@ LINT, _TARGETS, DEPLOY = yaml.safe_load((ROOT / "playbooks" / "site.yml").read_t
 def test_the_page_lists_the_tags_in_their_order() -> None:
     page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
     tags = [tag for part in (LINT, *DEPLOY["tasks"]) for tag in part["tags"] if tag != "always"]
-    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == tags
+    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == list(dict.fromkeys(tags))
 
 
 def test_checks_run_with_every_tag_and_changes_with_their_own() -> None:

@@ -220,7 +220,7 @@ def test_fio_that_fails(
     monkeypatch.setattr(disk_check, "GRACE_SECONDS", 0)
     result = run(capsys, path=str(disk), state_dir=state, timeout=1)
     assert result["failed"] and message in result["msg"]
-    assert list(disk.iterdir()) == [] and not os.path.exists(state)
+    assert list(disk.iterdir()) == [] and os.listdir(state) == []
 
 
 @pytest.mark.parametrize(
@@ -291,6 +291,48 @@ def test_leftovers_of_killed_runs_are_removed(
     os.utime(old, (1, 1))
     run(capsys, path=str(disk), state_dir=state)
     assert list(disk.iterdir()) == [young]
+
+
+def lock(state: str) -> int:
+    """Return a handle that holds the lock of a measurement."""
+    os.makedirs(state)
+    handle = os.open(state, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
+
+
+def test_waits_for_another_measurement_and_uses_its_result(
+    capsys: pytest.CaptureFixture[str],
+    fio: Path,
+    disk: Path,
+    state: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The module of a play that was killed goes on in the background."""
+    run(capsys, path=str(disk), state_dir=str(tmp_path / "other"))
+    handle = lock(state)
+
+    def sleep(_seconds: float) -> None:
+        monkeypatch.undo()
+        for record in (tmp_path / "other").iterdir():
+            shutil.copy(record, state)
+        os.close(handle)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    result = run(capsys, path=str(disk), state_dir=state)
+    assert (result["changed"], result["cached"], result["verdict"]) == (False, True, "ok")
+
+
+def test_waits_no_longer_than_the_time_limit_allows(
+    capsys: pytest.CaptureFixture[str], fio: Path, disk: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_check, "wait_seconds", lambda _seconds: 0)
+    handle = lock(state)
+    result = run(capsys, path=str(disk), state_dir=state)
+    os.close(handle)
+    assert result["failed"] and "another process has measured a disk of this host for 0 s" in result["msg"]
+    assert list(disk.iterdir()) == []
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
