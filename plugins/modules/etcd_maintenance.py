@@ -17,7 +17,7 @@ description:
     down. The record of the last backup reports a failed copy.
   - Then writes the program (a copy of modules of this collection), its configuration and its systemd units, where they differ, and removes modules of
     earlier versions, and metrics of operations that were switched off.
-  - Does not start, stop or enable units; RV(timers) returns their state. The role P(etcdops.headroom.etcd_maintenance#role) does the rest.
+  - With O(timers), last makes systemd read changed units again, and starts, restarts and stops timers.
 options:
   config:
     description:
@@ -28,6 +28,13 @@ options:
     description: Content of each systemd unit, by name.
     type: dict
     default: {}
+  timers:
+    description:
+      - Whether each timer among O(units) should be enabled and active, by name. A timer that runs is restarted if its files changed.
+      - The module does not touch timers that are left out.
+    type: dict
+    default: {}
+    version_added: 0.3.0
   bucket_keys:
     description:
       - Credentials of the bucket for copies. They are stored in O(credentials_file), readable by its owner only.
@@ -95,7 +102,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 differs:
-  description: Whether anything was written or would be. Equal to RV(ignore:changed), unless the task overrides that.
+  description: Whether anything was written, started or stopped, or would be. Equal to RV(ignore:changed), unless the task overrides that.
   type: bool
   returned: success
 files:
@@ -111,11 +118,12 @@ removed:
   elements: str
   returned: success
 reload:
-  description: Whether a unit changed, so that systemd must reload its units.
+  description: Whether a unit changed. Without O(timers), systemd has yet to reload its units.
   type: bool
   returned: success
 timers:
   description:
+    - The state of the timers at the end.
     - Whether each timer among O(units) is enabled and active, whether its files changed since systemd read them, and when it elapses next.
     - RV(ignore:failure) has the time RV(ignore:at) and the RV(ignore:result) of its service's last run, if that failed; else it is empty.
   type: dict
@@ -128,12 +136,14 @@ records:
 """
 
 import os
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, timer_changes
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import timer_states
 
 
 def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
@@ -155,32 +165,57 @@ def validated_config(module: AnsibleModule) -> Config:
     return config
 
 
+def write_files(module: AnsibleModule, found: installation.Comparison) -> None:
+    """Bring the files and directories into the wanted state."""
+    for path in found.removed_first:
+        os.unlink(path)
+    for path in found.changed:
+        write_file(module, path, *found.wanted[path])
+    for path in found.removed:
+        os.unlink(path)
+    for path, mode in found.directories:
+        os.makedirs(path, mode=mode)
+
+
+def switch_timers(module: AnsibleModule, found: installation.Comparison) -> dict[str, dict[str, Any]]:
+    """Bring the timers into the wanted state, and return their states."""
+    states = found.timers()
+    commands = timer_changes.timer_commands(module.params["timers"], states, reload=bool(found.units))
+    if not commands:
+        return states
+    try:
+        timer_changes.run_commands(commands)
+    except ValueError as error:
+        module.fail_json(
+            msg=f"{error}. The program and its units are installed: correct the cause, and run this again."
+        )
+    return timer_states(list(states))
+
+
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(argument_spec=installation.ARGUMENTS, supports_check_mode=True)
+    spec = {**installation.ARGUMENTS, "timers": {"type": "dict", "default": {}}}
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     config = validated_config(module)
+    wanted = module.params["timers"]
     try:
         found = installation.compare(module.params, config, program_sources())
+        states = found.timers()
+        changed = found.differs or bool(timer_changes.differing_timers(wanted, states))
         if not module.check_mode:
-            for path in found.removed_first:
-                os.unlink(path)
-            for path in found.changed:
-                write_file(module, path, *found.wanted[path])
-            for path in found.removed:
-                os.unlink(path)
-            for path, mode in found.directories:
-                os.makedirs(path, mode=mode)
+            write_files(module, found)
+            states = switch_timers(module, found)
     except ValueError as error:
         module.fail_json(msg=f"{error}. The maintenance was not changed.")
     except OSError as error:
         module.fail_json(msg=f"{error.filename}: {error.strerror}")
     module.exit_json(
-        changed=found.differs,
-        differs=found.differs,
+        changed=changed,
+        differs=changed,
         files=found.changed,
         removed=found.removed_first + found.removed,
         reload=bool(found.units),
-        timers=found.timers(),
+        timers=states,
         records=read_records(config.state_dir),
         diff=found.diff(),
     )
