@@ -31,6 +31,7 @@ OPTIONAL = {
     "persistent",
     "workloads",
     "kubernetes",
+    "elsewhere",
     "sets",
     "defaults",
 }
@@ -40,11 +41,19 @@ OPTIONAL = {
 def test_fields(name: str) -> None:
     vocabulary = VOCABULARIES[name]
     assert REQUIRED <= set(vocabulary) <= REQUIRED | OPTIONAL
-    for signs in [*vocabulary["detect"], *vocabulary.get("exclude", [])]:
+    conditions = [
+        signs for setting in vocabulary["settings"] for signs in [*setting.get("when", []), *setting.get("unless", [])]
+    ]
+    for signs in [*vocabulary["detect"], *vocabulary.get("exclude", []), *conditions]:
         for pattern in signs.values():
             re.compile(pattern)
     for setting in vocabulary["settings"]:
-        assert {"at", "form"} <= set(setting) <= {"at", "form", "spelling", "type", "value", "within"}
+        assert (
+            {"at", "form"}
+            <= set(setting)
+            <= {"at", "form", "spelling", "type", "within", "gives", "is", "when", "unless"}
+        )
+        assert "is" not in setting or "gives" in setting
         assert setting["form"] in ("flag", "env", "key")
     for place in vocabulary.get("workloads", []):
         assert {"at"} <= set(place) <= {"at", "within"}

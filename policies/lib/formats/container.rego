@@ -98,6 +98,38 @@ _sets_variables(word, output) if {
 	regex.match("^([$][({A-Za-z_]|`)", output)
 }
 
+# Canonical name → [flag, variable] for flags such as --name=$ETCD_NAME behind `set -a` and a sourced file: etcd gets the file's variable, too.
+repeated(command) := {name: [entry.name, variable] |
+	before := array.slice(command, 0, command_line.executable(command))
+	_exports_sourced(before)
+	some entry in command_line.flags(command)
+	variable := sprintf("ETCD_%s", [upper(replace(entry.spelling, "-", "_"))])
+	entry.value in {sprintf("$%s", [variable]), sprintf("${%s}", [variable])}
+
+	# The script's own assignment may not be exported.
+	every word in before { not startswith(word, sprintf("%s=", [variable])) }
+	name := spelling.setting(null, "flag", entry.spelling)
+}
+
+_exports_sourced(before) if {
+	count({word | some word in before; regex.match(`^(.*/)?(env|unset|sudo|doas|su|runuser)$`, word)}) == 0
+	some start, "set" in before
+	regex.match(`^(-[a-z]*a[a-z]*|-o allexport);?$`, _option_of_set(before, start))
+	some position, word in before
+	position > start
+	_sets_variables(word, trim_right(before[position + 1], ";"))
+	word in {".", "source"}
+	count({other |
+		some other in numbers.range(start + 1, position)
+		before[other] == "set"
+		regex.match(`^\+([a-z]*a|o allexport)`, _option_of_set(before, other))
+	}) == 0
+}
+
+_option_of_set(words, position) := concat(" ", array.slice(words, position + 1, position + 3)) if {
+	regex.match(`^[-+]o$`, words[position + 1])
+} else := words[position + 1]
+
 # Files with functions, or with facts about the system.
 _library := `(^|/)(\.?(bashrc|profile|bash_profile)|(init-|rc-?)?functions?(\.sh)?|(os|lsb)-release|activate|bash_completion|rc\.subr)$`
 
@@ -211,16 +243,36 @@ data_on_host(given, folders) := {"mounted": ["data_dir"], "facts": facts} if {
 	facts := {"data_dir_on_host": {"name": mount.name, "value": mount.source} | startswith(mount.source, "/")}
 } else := {}
 
-# ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and since 3.5 etcd's
-# images start in /var/lib/etcd, which may be a volume. targets: where volumes are mounted.
+# ["data_dir"] where a container may have a data directory that no flag names: images other than etcd's own set it, and the directory in which
+# etcd's images start may be a volume. targets: where volumes are mounted.
 may_set_data_dir(reference, _) := ["data_dir"] if not _is_published(reference)
 
 may_set_data_dir(reference, targets) := found if {
 	_is_published(reference)
-	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(`^/(var|default\.etcd)?(/|$)`, target)}) > 0]
+	folder := _start_folder(reference)
+	found := [name | name := "data_dir"; count({target | some target in targets; regex.match(folder, target)}) > 0]
 }
 
-# Remove the settings if a config file may be mounted into Bitnami's image: etcd then ignores its flags and its environment.
+# Volumes in which NAME.etcd may be. etcd's images start in / before 3.4.24 and 3.5.7, and in /var/lib/etcd since (Dockerfile-release of
+# etcd-io/etcd). Kubernetes' images start in /, but copies in other registries may be of either kind.
+_start_folder(reference) := `^/([^/]+\.etcd)?(/|$)` if {
+	_starts_in_root(release(reference).version)
+} else := `^/(var/?|var/lib/?|var/lib/etcd(/.*)?)?$` if {
+	regex.match(_images_of_etcd, reference)
+	releases.parse(release(reference).version)
+} else := `^/(var|[^/]+\.etcd)?(/|$)`
+
+_starts_in_root(version) if semver.compare(releases.parse(version), "3.4.24") < 0
+
+_starts_in_root(version) if {
+	semver.compare(releases.parse(version), "3.5.0") >= 0
+	semver.compare(releases.parse(version), "3.5.7") < 0
+}
+
+_images_of_etcd := `(^|/)(coreos|etcd-development)/etcd(:|@|$)`
+
+# Remove the settings if a config file may be mounted into Bitnami's image: etcd then ignores its flags and its environment. The image's script
+# looks for it in conf/etcd.yaml, formerly in conf/etcd.conf.yml, so a folder below conf, such as one with certificates, does not matter.
 # targets: where volumes that may hold files are mounted.
 unless_configured(reference, targets, found) := object.union(found, {
 	"given": [],
@@ -228,11 +280,13 @@ unless_configured(reference, targets, found) := object.union(found, {
 	"silent": ["extra_config", "initial_cluster"],
 }) if {
 	contains(reference, "bitnami")
-	path := min({target | some target in targets; regex.match(`^/(opt/)?bitnami/etcd/conf(/|$)`, target)})
+	path := min({target | some target in targets; regex.match(`^/(opt/)?bitnami/etcd/conf(/?$|/[^/]*(\.(ya?ml|json|conf)$|[${]))`, target)})
 } else := found
 
-# Whether an image is etcd's own or a copy of it, which has the same name in another registry.
-_is_published(reference) if regex.match(`(^|/)(coreos|etcd-development)/etcd(:|@|$)`, sprintf("%v", [reference]))
+# Whether an image is etcd's own or a copy of it, which has the same name in another registry. Rancher mirrors it under a name of its own.
+_is_published(reference) if regex.match(_images_of_etcd, sprintf("%v", [reference]))
+
+_is_published(reference) if regex.match(`(^|/)rancher/mirrored-coreos-etcd(:|@|$)`, sprintf("%v", [reference]))
 
 # Kubernetes' images for one architecture do not set a data directory either.
 _is_published(reference) if regex.match(`^(registry\.k8s\.io|k8s\.gcr\.io|gcr\.io/google[_-]containers)/etcd-\w+(:|@|$)`, sprintf("%v", [reference]))

@@ -16,7 +16,8 @@ _assumed := object.union(_no_assumption, by_user) if {
 _no_assumption := {"etcd_version": null, "etcd_workload": null, "etcd_memory_budget": null}
 
 # found: {given, unknown} and, if the file says so, {version or no_version, limit, workload, kubernetes, memlock, where, silent, facts, mounted,
-# groups, twice, alone, complete}. alone: whether the file runs one member, if it lists no others; complete: whether nothing else can set a setting.
+# groups, twice, alone, complete, elsewhere}. alone: whether the file runs one member, if it lists no others; complete: whether nothing else can set a
+# setting; elsewhere: whether the file only reaches a member that others deploy, whose release it need not know.
 build(format, found) := _build(format, object.union(found, {
 	"given": [_computed(entry) | some position, entry in found.given; last[_key(entry)] == position],
 	"twice": object.union(object.get(found, "twice", {}), _repeated(found.given, last)),
@@ -61,7 +62,10 @@ _build(format, found) := {
 	"twice": found.twice,
 } if {
 	version := _version(found)
-	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] | version == null}
+	without_version := {"the version": ["version", object.get(found, "no_version", "this file does not state it")] |
+		version == null
+		not found.elsewhere
+	}
 	doubts := {entry.name: [canonical_name(entry), reason] | some entry in found.given; reason := _doubt(entry)}
 }
 
@@ -145,9 +149,9 @@ _peers := sprintf(`^\s*%s(\s*,\s*%s)*[\s,]*$`, [_peer, _peer])
 # A placeholder directly before letters does not match, because it may stand for a list of other members.
 _peer := sprintf(`([\w.-]+(%s[\w.-]*)*|%s([.-]+(%s|[\w.-]+))*)=%s`, [_placeholder, _placeholder, _placeholder, _peer_url])
 
-_placeholder := `(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\})`
+_placeholder := `(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|<[A-Za-z][\w.-]*>)`
 
-_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|[\w.:\[\]-])+/?`
+_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|<[A-Za-z][\w.-]*>|[\w.:\[\]-])+/?`
 
 # Why a placeholder has no value yet.
 filled_in := "filled in at deployment"

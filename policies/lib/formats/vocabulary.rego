@@ -155,6 +155,7 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 		"unknown": {},
 		"kubernetes": object.get(vocabulary, "kubernetes", false),
 		"silent": object.get(vocabulary, "sets", []),
+		"elsewhere": object.get(vocabulary, "elsewhere", false),
 	},
 	_release(document, vocabulary),
 	_limit(document, vocabulary),
@@ -163,6 +164,7 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 ])) if {
 	stated := [entry |
 		some setting in vocabulary.settings
+		_applies(document, setting)
 		some value in _values_at(document, setting)
 		some entry in _entries(setting, value)
 	]
@@ -170,6 +172,12 @@ _statement(id, vocabulary, document) := statement_builder.build(id, object.union
 
 	# An argument wins over what another setting implies.
 	given := [object.remove(entry, ["implied"]) | some entry in stated; not _is_overridden(entry, spelt)]
+}
+
+# A chart may pass a value on only together with others.
+_applies(document, setting) if {
+	_matches_any(document, object.get(setting, "when", [{}]))
+	not _matches_any(document, object.get(setting, "unless", []))
 }
 
 _is_overridden(entry, spelt) if {
@@ -198,8 +206,11 @@ _parsed(patch) := document if {
 _path(place) := object.get(place, "within", place.at)
 
 # One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
-_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": setting.value, "implied": true} | _text(value) == "true"] if {
-	setting.value
+_entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": given, "value": result, "implied": true} |
+	_text(value) == object.get(setting, "is", "true")
+	some given, result in setting.gives
+] if {
+	setting.gives
 } else := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
 	setting.spelling
 } else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |

@@ -16,6 +16,11 @@ is_unset(etcd, name) if {
 	not "extra_config" in etcd.unknown
 }
 
+# An empty path is none.
+has_no_file(etcd, name) if is_unset(etcd, name)
+
+has_no_file(etcd, name) if etcd.settings[name] == ""
+
 # Only Headroom's own variables and a running member prove that a setting is unset. For other files this is an assumption: the setting may be elsewhere.
 shows_everything(etcd) if not etcd.format
 

@@ -27,6 +27,6 @@ problems contains result.with_value(result.problem(profile, name, text), false) 
 	some setting in ["auto_tls", "peer_auto_tls"]
 	name := profile.etcd.names[setting]
 	settings.is_true(profile.etcd.settings[setting])
-	settings.is_unset(profile.etcd, _certificates[setting])
+	settings.has_no_file(profile.etcd, _certificates[setting])
 	text := sprintf("%s is on (%s), so nobody can verify its certificates", [replace(setting, "_", "-"), name])
 }

@@ -35,7 +35,7 @@ _solvable(problem, names, setting) := result.with_value(problem, true) if {
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
-	settings.is_unset(etcd, _ca_files[setting])
+	settings.has_no_file(etcd, _ca_files[setting])
 	not _urls[setting] in etcd.unknown
 	not _needs_no_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
@@ -53,7 +53,7 @@ _needs_no_certificates(urls) if regex.match(`^\s*https?://(127\.|localhost[:/]|\
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
 	object.get(etcd, "format", "headroom") != "headroom"
 	settings.is_unset(etcd, setting)
-	settings.is_unset(etcd, _ca_files[setting])
+	settings.has_no_file(etcd, _ca_files[setting])
 	urls := _urls[setting]
 	contains(etcd.settings[urls], "https://")
 	not _needs_no_certificates(etcd.settings[urls])

@@ -211,6 +211,9 @@ test_config_file_of_the_image if {
 	found.version == "3.5.17"
 	{"extra_config", "initial_cluster"} == {name | some name in found.silent}
 	object.keys(found.unknown) == {"/opt/bitnami/etcd/conf/etcd.yaml"}
+	some folder in ["conf/certs", "conf/ca.pem", "config"]
+	below := object.union(service, {"volumes": [sprintf("./certs:/opt/bitnami/etcd/%s", [folder])]})
+	count(compose.statements({"services": {"x": below}}).x.given) == 1
 	data_volume := object.union(service, {"volumes": ["data:/bitnami/etcd"]})
 	count(compose.statements({"services": {"x": data_volume}}).x.given) == 1
 	other := object.union(mounted, {"image": "quay.io/coreos/etcd:v3.5.17"})
@@ -333,4 +336,52 @@ test_unknown_values_that_no_rule_needs if {
 	unknown == {"quota-backend-bytes", "the version"}
 	variables := {"services": {"x": {"image": "etcd:v3.5.18", "environment": {"ETCD_INITIAL_CLUSTER_TOKEN": "${TOKEN}", "ETCD_LOG_LEVEL": null}}}}
 	set() == {name | some profile in clusters.profiles; some name, _ in profile.unknown} with input as [{"path": "x.yml", "contents": variables}]
+}
+
+# Image, where a volume is mounted, and whether the data directory may be there.
+_start_folders := [
+	["quay.io/coreos/etcd:v3.4.3", "/var/lib/etcd", false],
+	["quay.io/coreos/etcd:v3.4.3", "/default.etcd", true],
+	["quay.io/coreos/etcd:v3.5.4", "/var/lib/etcd", false],
+	["quay.io/coreos/etcd:v3.5.31", "/var/lib/etcd", true],
+	["quay.io/coreos/etcd:v3.5.31", "/var/lib/etcd/n1.etcd", true],
+	["quay.io/coreos/etcd:v3.5.31", "/default.etcd", false],
+	["quay.io/coreos/etcd", "/var/lib/etcd", true],
+	["registry.example/etcd:3.5.31", "/var/lib/etcd", true],
+	["registry.example/etcd:3.5.31", "/default.etcd", true],
+	["rancher/mirrored-coreos-etcd:v3.4.15-rancher1", "/etcd", false],
+	["bitnami/etcd:3.5.31", "/etcd", true],
+]
+
+test_start_folder[title] if {
+	some [image, target, expected] in _start_folders
+	title := sprintf("%s with %s", [image, target])
+	service := {"image": image, "command": "etcd --name a", "volumes": [sprintf("v:%s", [target])]}
+	silent := compose.statements({"services": {"x": service}}).x.silent
+	expected == (count({"data_dir"} & {setting | some setting in silent}) == 1)
+}
+
+# Command of a shell, and the settings that a flag and an exported file set.
+_exporting := [
+	["set -a; . /f; set +a; exec etcd --name $ETCD_NAME --data-dir /d", {"name"}],
+	["set -o allexport && source /f && etcd --name ${ETCD_NAME}", {"name"}],
+	["set -ae; . /f; etcd --name $ETCD_NAME", {"name"}],
+	["set -a; . /f; etcd --name $NAME --no-such $ETCD_NO_SUCH", set()],
+	[". /f; etcd --name $ETCD_NAME", set()],
+	["set -e; . /f; etcd --name $ETCD_NAME", set()],
+	["set -a; set +a; . /f; etcd --name $ETCD_NAME", set()],
+	["set -o allexport; set +o allexport; . /f; etcd --name $ETCD_NAME", set()],
+	["set -a; . /f; ETCD_NAME=a; etcd --name $ETCD_NAME", set()],
+	["set -a; . /f; unset ETCD_NAME; etcd --name $ETCD_NAME", set()],
+	["set -a; . /f; sudo etcd --name $ETCD_NAME", set()],
+	["set -a; . /etc/os-release; etcd --name $ETCD_NAME", set()],
+	["set -a; etcd --name $ETCD_NAME", set()],
+]
+
+test_exported_file[script] if {
+	some [script, twice] in _exporting
+	service := {"image": "quay.io/coreos/etcd:v3.5.31", "command": ["sh", "-c", script]}
+	object.keys(compose.statements({"services": {"x": service}}).x.twice) == twice
+	pod := {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x"}, "spec": {"containers": [object.union(service, {"name": "x"})]}}
+	object.keys(manifest.statements(pod).x.twice) == twice
 }

@@ -93,7 +93,8 @@ test_data_directory_of_a_container if {
 	_is_silent(object.union(own, {"format": "playbook"}))
 	not _is_silent(object.union(own, {"format": "script", "mounts": ["/certificates"]}))
 	not _is_silent(object.union(own, {"format": "systemd unit", "mounts": []}))
-	_is_silent(object.union(own, {"format": "script", "mounts": ["/var/lib/etcd"]}))
+	_is_silent(object.union(own, {"format": "script", "mounts": ["/var/lib/etcd"], "image": "quay.io/coreos/etcd:v3.5.31"}))
+	not _is_silent(object.union(own, {"format": "script", "mounts": ["/var/lib/etcd"]}))
 	_is_silent({"image": "bitnami/etcd:3.5.1", "environment": {}, "format": "script", "mounts": []})
 	not _is_silent({"environment": {}})
 }

@@ -146,6 +146,77 @@ cases := [
 	],
 ]
 
+# The values of Bitnami's chart for certificates, and the settings that they become.
+_of_auth := [
+	[{"peer": {"secureTransport": true, "useAutoTLS": true, "enableAuthentication": false}}, object.union(_peers_without_certificate, _peers_make_theirs)],
+	[{"peer": {"secureTransport": true, "useAutoTLS": false, "enableAuthentication": false}}, _peers_without_certificate],
+	[{"peer": {"secureTransport": true, "enableAuthentication": false, "caFilename": "ca.crt"}}, {}],
+	[{"peer": {"secureTransport": true, "enableAuthentication": true}}, {}],
+	[{"peer": {"secureTransport": false, "useAutoTLS": true, "enableAuthentication": false}}, {}],
+	[{"client": {"secureTransport": true, "enableAuthentication": false}}, {}],
+	[{"rbac": {"create": true}, "client": {"secureTransport": true, "enableAuthentication": false}}, {}],
+	[{"rbac": {"create": false}, "client": {"secureTransport": true, "enableAuthentication": false}}, {"client_cert_auth": false, "trusted_ca_file": ""}],
+	[{"rbac": {"enabled": false}, "client": {"secureTransport": true, "enableAuthentication": false}}, {"client_cert_auth": false, "trusted_ca_file": ""}],
+	[{"client": {"secureTransport": true, "useAutoTLS": true}}, {"auto_tls": true, "cert_file": ""}],
+]
+
+_peers_without_certificate := {"peer_client_cert_auth": false, "peer_trusted_ca_file": ""}
+
+_peers_make_theirs := {"peer_auto_tls": true, "peer_cert_file": ""}
+
+test_certificates_of_bitnami[auth] if {
+	some [auth, settings] in _of_auth
+	some values in [
+		object.union(_bitnami, {"auth": auth}),
+		{"etcd": {"replicaCount": 3, "auth": auth}},
+		{"image": {"repository": "bitnami/etcd"}, "statefulset": {"replicaCount": 3}, "auth": auth},
+	]
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": values}]
+	profile.etcd.settings == settings
+}
+
+# A config file replaces the variables, and variables of one's own replace the chart's.
+test_other_certificates_of_bitnami if {
+	auth := {"peer": {"secureTransport": true, "enableAuthentication": false}}
+	configured := object.union(_bitnami, {"auth": auth, "configuration": "name: a\n"})
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": configured}]
+	profile.etcd.settings == {}
+	variables := [{"name": "ETCD_PEER_TRUSTED_CA_FILE", "value": "/ca"}]
+	some other in clusters.profiles with input as [{"path": "a.yml", "contents": object.union(_bitnami, {"auth": auth, "extraEnvVars": variables})}]
+	other.etcd.settings == {"peer_client_cert_auth": false, "peer_trusted_ca_file": "/ca"}
+	other.etcd.twice == {}
+}
+
+# The URLs of a cluster that others deploy; neither its release nor its size matters.
+_elsewhere := [
+	{"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "etcd": {"external": {"endpoints": ["http://10.0.0.1:2379"]}}},
+	{"apiVersion": "kubeadm.k8s.io/v1alpha1", "kind": "MasterConfiguration", "etcd": {"endpoints": ["http://10.0.0.1:2379"]}},
+	{"apiVersion": "k0s.k0sproject.io/v1beta1", "kind": "ClusterConfig", "spec": {"storage": {"etcd": {"externalCluster": {"endpoints": ["http://10.0.0.1:2379"]}}}}},
+	{"nodes": [], "services": {"etcd": {"external_urls": ["http://10.0.0.1:2379"]}}},
+	{"kind": "KubeadmControlPlane", "spec": {"kubeadmConfigSpec": {"clusterConfiguration": {"etcd": {"external": {"endpoints": ["http://10.0.0.1:2379"]}}}}}},
+]
+
+test_elsewhere[document] if {
+	some document in _elsewhere
+	some profile in clusters.profiles with input as [{"path": "a.yml", "contents": document}]
+	profile.etcd.settings == {"advertise_client_urls": "http://10.0.0.1:2379"}
+	profile.unknown == {}
+}
+
+# Values of other charts, and of jobs.
+_volumes := [
+	[{"image": {"repository": "quay.io/coreos/etcd", "tag": "v3.2.4"}, "storage": {"size": "1Gi"}}, {"etcd"}],
+	[{"image": {"repository": "quay.io/coreos/", "name": "etcd", "tag": "v3.3.9"}, "replicas": 1, "peerPort": 2380}, {"etcd"}],
+	[{"image": {"repository": "quay.io/coreos/etcd", "tag": "v3.2.4"}}, set()],
+	[{"image": {"repository": "quay.io/coreos/etcd", "tag": "v3.2.4"}, "storage": {"size": "1Gi"}, "schedule": "@daily"}, set()],
+	[{"image": {"repository": "quay.io/coreos/etcd-operator", "tag": "v0.9.4"}, "storage": {"size": "1Gi"}}, set()],
+]
+
+test_values_with_a_volume[document] if {
+	some [document, members] in _volumes
+	object.keys(vocabulary.statements(document)) == members
+}
+
 test_members[name] if {
 	some [name, document, members, settings] in cases
 	statements := vocabulary.statements(document)
@@ -296,7 +367,7 @@ test_lines if {
 }
 
 # Where nothing else says how many members there are, initial-cluster does.
-initial_clusters := [["n1=http://$private_ipv4:2380", 1], ["a=http://10.0.0.1:2380,b=http://10.0.0.2:2380", 2]]
+initial_clusters := [["n1=http://$private_ipv4:2380", 1], ["<hostname>=http://<ip>:2380", 1], ["<a>=http://10.0.0.1:2380,b=http://10.0.0.2:2380", 2], ["a=http://10.0.0.1:2380,b=http://10.0.0.2:2380", 2]]
 
 test_initial_cluster[listed] if {
 	some [listed, number] in initial_clusters
