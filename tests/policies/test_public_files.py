@@ -58,7 +58,60 @@ spec:
           command: [sh, -ecx, "PEERS=$(peers)\\nif x; then\\nexec etcd --name a --data-dir /d --initial-cluster ${PEERS}\\nfi\\nexec etcd --name b"]
 """
 
+APPENDED = "".join(
+    f"sudo sh -c \"echo '{key}' >> /etc/etcd.yml\"\n"
+    for key in ("name: a", "initial-cluster: a=http://10.0.0.1:2380", "listen-client-urls: http://10.0.0.1:2379")
+)
+BITNAMI_COMPOSE = """\
+services:
+  kv:
+    image: bitnami/etcd:3.5.31
+    environment: {ETCD_ADVERTISE_CLIENT_URLS: 'https://kv:2379', ETCD_LISTEN_CLIENT_URLS: 'https://0.0.0.0:2379', ETCD_TRUSTED_CA_FILE: /ca}
+    volumes: ['./certs:/opt/bitnami/etcd/conf/certs']
+"""
+PEERS = """\
+image: {repository: bitnami/etcd, tag: 3.5.31}
+replicaCount: 3
+auth: {peer: {secureTransport: true, useAutoTLS: true, enableAuthentication: false}}
+"""
+MASTER = """\
+apiVersion: kubeadm.k8s.io/v1alpha1
+kind: MasterConfiguration
+etcd:
+  endpoints:
+  - http://10.0.0.1:2379
+
+  1, notes
+"""
+DOCKER_UNIT = """\
+[Service]
+ExecStart=/opt/bin/systemd-docker run --rm -v /var/lib/etcd:/var/lib/etcd quay.io/coreos/etcd:v2.0.10
+"""
+
 CASES: dict[str, Case] = {
+    "a config file that a script appends line by line": Case(
+        {"etcd.sh": APPENDED},
+        {"security/plain_http": "etcd.sh:3: a: http://10.0.0.1:2379", "topology/single_member": "has one member, a"},
+    ),
+    "certificates in a folder beside the config file of Bitnami's image": Case(
+        {"compose.yml": BITNAMI_COMPOSE}, {"compaction/off": "kv"}, {"security/client_cert_auth"}
+    ),
+    "peers without certificates in Bitnami's chart": Case(
+        {"values.yaml": PEERS},
+        {
+            "security/auto_tls": "(auth.peer.useAutoTLS)",
+            "security/client_cert_auth": "(auth.peer.enableAuthentication)",
+        },
+        {"flags/twice"},
+    ),
+    "an external cluster, with notes behind it": Case(
+        {"kubeadm.yml": MASTER},
+        {"security/plain_http": "(etcd.endpoints)"},
+        {"inventory/unknown_value", "topology/single_member", "compaction/off"},
+    ),
+    "an old image that keeps nothing in its volume": Case(
+        {"etcd.service": DOCKER_UNIT}, {"disk/data_dir_unset": "etcd", "version/end_of_life": "etcd 2.0.10"}
+    ),
     "a script of a single replica, with two starts": Case(
         {"kv.yaml": STATEFUL_SET}, {"topology/single_member": 'cluster "etcd" has one member, kv'}, {"flags/twice"}
     ),

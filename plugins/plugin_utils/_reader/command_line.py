@@ -10,7 +10,10 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import sources_in_text
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import (
+    exports_sourced_in_text,
+    sources_in_text,
+)
 
 # Flags that only etcd's server has. A word before them is etcd, whatever it is called.
 SERVER_FLAG = re.compile(
@@ -84,6 +87,7 @@ class Command(NamedTuple):
     environment_files: tuple[str, ...] = ()
     in_memory: tuple[str, ...] = ()  # paths in the container at which memory is mounted
     sources: tuple[str, ...] = ()  # commands before etcd that may set any variable, as in shell_sources
+    passes_on: bool = False  # whether etcd gets the variables of a file that a shell sources before it
 
 
 def is_image(reference: str) -> bool:
@@ -182,7 +186,8 @@ def _in_script(text: str, variables: Mapping[str, str] | None) -> Command | None
     # A container does not get the script's variables.
     if found is None or found.image is not None:
         return found
-    return found._replace(sources=(*found.sources, *sources_in_text(text)))
+    sources = (*found.sources, *sources_in_text(text))
+    return found._replace(sources=sources, passes_on=exports_sourced_in_text(text))
 
 
 def _environment_of(words: list[str]) -> list[str]:
@@ -281,7 +286,7 @@ def _in_container(words: list[str]) -> Command | None:
         if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
     )
     limit = limits[-1] if limits else None
-    return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources)
+    return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources, inner.passes_on)
 
 
 def _makes_another(words: list[str], position: int) -> bool:

@@ -70,7 +70,7 @@ def build(
         "facts": facts or {},
         "unknown": {**(unknown or {}), **unread_sources(command.sources), **_unexpanded(command.words)},
         "silent": [],
-        "twice": _twice(command.words) if passes_on else {},
+        "twice": repeated(command.words) if passes_on or command.passes_on else {},
         "where": {about: list(place) for about, place in places.items()},
     }
 
@@ -104,7 +104,7 @@ def _flags(words: Iterable[str]) -> list[str]:
     return [found[1] for found in map(_FLAG.match, words) if found]
 
 
-def _twice(words: tuple[str, ...]) -> dict[str, str]:
+def repeated(words: tuple[str, ...]) -> dict[str, str]:
     """Return flag → variable for flags such as --name=${ETCD_NAME}: etcd reads that variable, too."""
     pairs = [word.partition("=")[::2] if "=" in word else (word, after) for word, after in zip(words, (*words[1:], ""))]
     flags = [(found[1], value) for flag, value in pairs if (found := _FLAG.fullmatch(flag))]

@@ -41,7 +41,7 @@ def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
         mended = parse(file, problem) if "etcd" in file.text else None
         if mended:
             return mended
-        beginning = outline.parse_beginning(file)
+        beginning = outline.parse_beginning(file, problem.line)
         if beginning is None:
             raise
     parsed, number = beginning

@@ -40,6 +40,7 @@ _PAIR = re.compile(r"^(\s*(?:- )?([\w./-]+):[ \t]+)(.*\S)\s*$")
 _TEXT = re.compile(r"^(\s*)(?:- |[\w./-]+:\s+)*[|>][-+]?\d*\s*$")
 _RESOURCE = re.compile(r"^\s*(apiVersion|kind|services):")
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?[A-Z][A-Z0-9_]*=)")
+_YAML = re.compile(r"^\s*(- |-$|[\w.\"'/-]+:(\s|$)|[}\]])")
 # What a line of YAML may begin with if it is not indented.
 _OUTER = re.compile(r"^(\s|#|---|\.\.\.|- |-$|[}\]]|[\w.\"'/-]+:(\s|$)|$)")
 
@@ -61,12 +62,19 @@ def parse(file: Text, is_cloud_config: bool) -> Parsed:
         return read_documents(file.path, file.text + "\n", first)  # for the reason in the file as it is
 
 
-def parse_beginning(file: Text) -> tuple[Parsed, int] | None:
+def parse_beginning(file: Text, broken: int = 0) -> tuple[Parsed, int] | None:
     """Parse a Compose file, a manifest or a config file of etcd up to the first line that cannot be YAML, such as a command in notes.
 
-    Return the number of that line, too.
+    Return the number of that line, too. broken: the number of the line at which parsing ends; it is the first of indented notes if no line
+    from there on looks like YAML.
     """
     end = next((position for position, line in enumerate(file.lines) if not _OUTER.match(line.text)), 0)
+    if not end:
+        end = next((position for position, line in enumerate(file.lines) if line.number == broken), 0)
+        while end and not _YAML.match(file.lines[end - 1].text):
+            end -= 1
+        if any(_YAML.match(line.text) for line in file.lines[end:]):
+            return None
     beginning = file._replace(lines=file.lines[:end])
     if not (is_manifest(beginning.text) or is_configuration(beginning)):
         return None

@@ -40,6 +40,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     templates,
     terraform,
     unit,
+    values,
     variable_files,
     windows,
     wrapped,
@@ -262,7 +263,9 @@ class _Reader:
         if _EXAMPLE.search(file.target) and playbook.is_inventory(parsed.documents):
             # Ansible would ignore it because of its name.
             self._state.translated[file.path] = True
-        started = [*playbook.containers(parsed.documents)]
+        is_alone = self._state.alone and not variable_files.is_of_group(file.path)
+        in_values = values.members_of(parsed.documents) if is_alone and file.path == file.target else ()
+        started = [*playbook.containers(parsed.documents), *in_values]
         is_service = file.path in self._state.releases and playbook.starts_etcd(parsed.documents)
         self._state.add_members(file.path, started if is_service else started or roles)
         self._state.index(file, parsed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import bare, install, member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, bare, install, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
     SERVER_FLAG,
     Command,
@@ -17,9 +17,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import sources_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import exports_sourced, sources_in
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import (
     arrays_in,
+    assignments_in,
     constants_of,
     expand_line,
     exported_variables,
@@ -141,7 +143,8 @@ def _edited(own: list[Line], constants: dict[str, str]) -> list[Written]:
             path, number = logical.place(name)
             line = expand_line(Line(path, number, f"{name}={value}"), constants)
             files.setdefault(target[1] if target else "", []).append(line)
-    return [Written(target, lines) for target, lines in files.items()]
+    configurations = appended.files_of(own, constants)
+    return [Written(target, lines) for found in (files, configurations) for target, lines in found.items()]
 
 
 def _assignments(text: str, command: str) -> list[tuple[str, str]]:
@@ -226,7 +229,13 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
             values = {variable.name: variable.value for variable in exported}
             environment = tuple((name, _passed(name, value, values)) for name, value in command.environment)
             command, exported = command._replace(environment=environment), []
-        members.append(member.build("script", command, logical, [*exported, *given], unknown=unread))
+        built = member.build("script", command, logical, [*exported, *given], unknown=unread)
+        if command.image is None and exports_sourced(own, logical.lines[0]):
+            # The script's own assignments may not be exported.
+            values = {one.name for one in assignments_in(commands_of(own))}
+            repeated = member.repeated(command.words)
+            built["twice"] = {flag: variable for flag, variable in repeated.items() if variable not in values}
+        members.append(built)
     if not any(word.startswith("-") for found in members for word in found["command"]):
         members = _members_of_arrays(own, constants) or members
     # A command of a recovery is not how the script usually starts etcd.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import script
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, script
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import SCRIPTS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, mention
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
@@ -56,4 +56,9 @@ def starts_etcd(file: Text) -> bool:
     is_named = _SHELL_FILE.search(file.target) is not None
     if not (is_named or file.target in SCRIPTS or file.text.startswith("#!")) or "etcd" not in file.text:
         return False
-    return bool(script.members_of(file.lines)) or (is_named and script.served_elsewhere(file.lines) is not None)
+    is_writer = is_named and bool(appended.files_of(file.lines, {}))
+    return (
+        is_writer
+        or bool(script.members_of(file.lines))
+        or (is_named and script.served_elsewhere(file.lines) is not None)
+    )

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_shell_lines
 
+# set -a
+_EXPORTS_ALL = re.compile(r"^([-+])[a-zA-Z]*a[a-zA-Z]*$")
 # No two alternatives of a repetition match the same text, so that the time stays linear in the length of a line.
 _SUBSTITUTION = r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\$\{(?:[^{}]|\{[^{}]*\})*\}"
 _TEMPLATE = r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>"
@@ -141,3 +143,10 @@ def _split(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
         elif token["word"] or token["open"]:
             words.append((token["word"] or "") + (UNKNOWN if token["open"] else ""))
     yield tuple(words), ""
+
+
+def exports_all(words: Sequence[str], before: bool) -> bool:
+    """Tell whether a shell exports each variable that it sets after ``set`` with these arguments. before: whether it did so before."""
+    signs = [match[1] for word in words if (match := _EXPORTS_ALL.match(word))]
+    signs += [word[0] for word, name in zip(words, words[1:]) if word in ("-o", "+o") and name == "allexport"]
+    return signs[-1] == "-" if signs else before

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of, exports_all
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 
 # As in formats.container of the policies (tests/policies/test_reader_tables.py compares both): files with functions, or with facts about the system.
@@ -20,6 +20,9 @@ _SOURCES = re.compile(
     r"^\s*(?:(?:\[\[?|test)\s+-[efrs]\s+\S+\s+(?:\]\]?\s*)?&&\s*)?(?:\.|source)\s+[\"']?([^\s\"';&|]+)[\"']?\s*;?\s*(?:#.*)?$"
 )
 _SETS = re.compile(r"^\s*(?:#.*|set [-+]a|(?:export\s+)?[A-Za-z_]\w*=.*)?$")
+# Commands that may keep variables from the command behind them.
+_LOSES = {"env", "unset", "sudo", "doas", "su", "runuser"}
+_OWN_VALUE = re.compile(r"\bETCD_\w+=")
 _OUTPUT = re.compile(r"^[\"']?(\$[({@\w]|`)")
 # A program that prints the contents of a file.
 _READS = re.compile(r"\b(cat|grep|egrep|sed|awk|cut|xargs|envsubst|source|env)\b")
@@ -38,6 +41,29 @@ def sources_in(lines: Iterable[Line]) -> list[str]:
         elif first == "eval" and any(_OUTPUT.match(word) and _READS.search(word) for word in words):
             found.append("eval $(command)")
     return list(dict.fromkeys(found))
+
+
+def exports_sourced(lines: Iterable[Line], start: Line | None = None) -> bool:
+    """Tell whether a script exports the variables of a file that it sources, as behind set -a, before its line ``start`` has ended."""
+    is_exporting = has_exported = is_started = False
+    for command in commands_of(lines):
+        first, *words = command.words
+        if not _LOSES.isdisjoint(command.words):
+            return False
+        is_line = command.source.lines[0] == start
+        if is_started and not is_line:
+            break
+        is_started = is_line
+        if first == "set":
+            is_exporting = exports_all(words, is_exporting)
+        elif first in (".", "source") and words and not LIBRARY.search(words[0].strip("\"'")):
+            has_exported = has_exported or is_exporting
+    return has_exported
+
+
+def exports_sourced_in_text(text: str) -> bool:
+    """Tell the same of the text of a script that gives none of etcd's variables a value itself."""
+    return "set" in text and not _OWN_VALUE.search(text) and exports_sourced(lines_of("", text))
 
 
 def with_sourced(lines: Iterable[Line], find: Callable[[str], list[Line]]) -> list[Line]:

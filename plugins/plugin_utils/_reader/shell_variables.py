@@ -14,15 +14,17 @@ from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import expand
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import ShellCommand, commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import (
+    ShellCommand,
+    commands_of,
+    exports_all,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 
 # A word NAME=value or NAME+=value
 _WORD = re.compile(r"^([A-Za-z_]\w*)(\+?)=(.*)$", re.DOTALL)
 _NAME = re.compile(r"^[A-Za-z_]\w*$")
 _DECLARES = {"export", "readonly", "local", "declare", "typeset"}
-# set -a
-_EXPORTS_ALL = re.compile(r"^([-+])[a-zA-Z]*a[a-zA-Z]*$")
 # : ${NAME:=value}
 _DEFAULT = re.compile(r"^\"?\$\{(\w+):?=([^{}]*)\}\"?$")
 # for NAME in … and read NAME
@@ -96,17 +98,15 @@ def constants_of(lines: list[Line]) -> dict[str, str]:
 def assignments_in(commands: Iterable[ShellCommand]) -> list[Assignment]:
     """Return the assignments of a script in their order. One before another command is only for that command."""
     found: list[Assignment] = []
-    exports_all = False
+    is_exporting = False
     for command in commands:
         first, *words = command.words
         if first == "set":
-            signs = [match[1] for word in words if (match := _EXPORTS_ALL.match(word))]
-            signs += [word[0] for word, name in zip(words, words[1:]) if word in ("-o", "+o") and name == "allexport"]
-            exports_all = signs[-1] == "-" if signs else exports_all
+            is_exporting = exports_all(words, is_exporting)
         elif first == ":" and len(words) == 1 and (default := _DEFAULT.match(words[0])):
-            found.append(Assignment(default[1], default[2], False, exports_all, command))
+            found.append(Assignment(default[1], default[2], False, is_exporting, command))
         elif first in _DECLARES or all(map(_WORD.match, command.words)):
-            exports = exports_all or _exports(command.words)
+            exports = is_exporting or _exports(command.words)
             pairs = [match for word in command.words if (match := _WORD.match(word))]
             found += [Assignment(pair[1], pair[3], bool(pair[2]), exports, command) for pair in pairs]
     return found

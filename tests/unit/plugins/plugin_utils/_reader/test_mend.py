@@ -95,3 +95,16 @@ def test_several_files_in_one() -> None:
 def test_commands_with_a_manifest() -> None:
     text = f"# deploy\nkubectl apply -f - <<EOF\n{POD}EOF\nkubectl: get\n"
     assert [entry["contents"]["kind"] for entry in read({"a.yml": text}).document["files"]] == ["Pod"]
+
+
+NOTES = "  \n  1, install etcd\n  https://example.org/etcd\n\n  https://example.org/kubeadm\n"
+EXTERNAL = (
+    "apiVersion: kubeadm.k8s.io/v1alpha1\nkind: MasterConfiguration\netcd:\n  endpoints:\n  - http://10.0.0.1:2379\n"
+)
+
+
+def test_notes_at_the_end() -> None:
+    [document] = contents(EXTERNAL + NOTES)
+    assert document["etcd"] == {"endpoints": ["http://10.0.0.1:2379"]}
+    # Settings may follow the notes.
+    assert not read({"a.yml": EXTERNAL + NOTES + "  key: value\n"}).document["files"]
