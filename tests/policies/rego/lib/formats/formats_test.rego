@@ -358,7 +358,7 @@ test_start_folder[title] if {
 	title := sprintf("%s with %s", [image, target])
 	service := {"image": image, "command": "etcd --name a", "volumes": [sprintf("v:%s", [target])]}
 	silent := compose.statements({"services": {"x": service}}).x.silent
-	expected == (count({"data_dir"} & {setting | some setting in silent}) == 1)
+	expected == count({"data_dir"} & {setting | some setting in silent}) == 1
 }
 
 # Command of a shell, and the settings that a flag and an exported file set.
