@@ -58,10 +58,6 @@ spec:
           command: [sh, -ecx, "PEERS=$(peers)\\nif x; then\\nexec etcd --name a --data-dir /d --initial-cluster ${PEERS}\\nfi\\nexec etcd --name b"]
 """
 
-APPENDED = "".join(
-    f"sudo sh -c \"echo '{key}' >> /etc/etcd.yml\"\n"
-    for key in ("name: a", "initial-cluster: a=http://10.0.0.1:2380", "listen-client-urls: http://10.0.0.1:2379")
-)
 BITNAMI_COMPOSE = """\
 services:
   kv:
@@ -80,19 +76,8 @@ kind: MasterConfiguration
 etcd:
   endpoints:
   - http://10.0.0.1:2379
-
-  1, notes
 """
-DOCKER_UNIT = """\
-[Service]
-ExecStart=/opt/bin/systemd-docker run --rm -v /var/lib/etcd:/var/lib/etcd quay.io/coreos/etcd:v2.0.10
-"""
-
 CASES: dict[str, Case] = {
-    "a config file that a script appends line by line": Case(
-        {"etcd.sh": APPENDED},
-        {"security/plain_http": "etcd.sh:3: a: http://10.0.0.1:2379", "topology/single_member": "has one member, a"},
-    ),
     "certificates in a folder beside the config file of Bitnami's image": Case(
         {"compose.yml": BITNAMI_COMPOSE}, {"compaction/off": "kv"}, {"security/client_cert_auth"}
     ),
@@ -104,13 +89,10 @@ CASES: dict[str, Case] = {
         },
         {"flags/twice"},
     ),
-    "an external cluster, with notes behind it": Case(
-        {"kubeadm.yml": MASTER},
+    "an external cluster without encryption": Case(
+        {"kubeadm.yaml": MASTER},
         {"security/plain_http": "(etcd.endpoints)"},
         {"inventory/unknown_value", "topology/single_member", "compaction/off"},
-    ),
-    "an old image that keeps nothing in its volume": Case(
-        {"etcd.service": DOCKER_UNIT}, {"disk/data_dir_unset": "etcd", "version/end_of_life": "etcd 2.0.10"}
     ),
     "a script of a single replica, with two starts": Case(
         {"kv.yaml": STATEFUL_SET}, {"topology/single_member": 'cluster "etcd" has one member, kv'}, {"flags/twice"}
