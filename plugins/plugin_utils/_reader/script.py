@@ -232,9 +232,9 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         built = member.build("script", command, logical, [*exported, *given], unknown=unread)
         if command.image is None and exports_sourced(own, logical.lines[0]):
             # The script's own assignments may not be exported.
-            values = {one.name for one in assignments_in(commands_of(own))}
+            own_names = {one.name for one in assignments_in(commands_of(own))}
             repeated = member.repeated(command.words)
-            built["twice"] = {flag: variable for flag, variable in repeated.items() if variable not in values}
+            built["twice"] = {flag: variable for flag, variable in repeated.items() if variable not in own_names}
         members.append(built)
     if not any(word.startswith("-") for found in members for word in found["command"]):
         members = _members_of_arrays(own, constants) or members
