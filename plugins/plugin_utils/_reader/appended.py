@@ -19,12 +19,14 @@ _APPENDS = re.compile(
     r"(?:^|[\s;&\"'])(?:echo|printf)\s+(?:-[neE]+\s+)?(?P<quote>\\?[\"']|)(?P<text>\s*[a-z][a-z-]+:(?:\s[^\"'>|]*|))(?P=quote)\s*"
     r"(?:>>?|\|\s*(?:sudo\s+)?tee\s+(?:-a\s+|--append\s+)?)\s*\\?[\"']?(?P<path>[^\s\"';&|>\\]+)"
 )
+_MAY_APPEND = re.compile(r"\b(?:echo|printf)\b[^>|]*[a-z]:[^>|]*[>|]")
 _LONGEST = 1_000
 
 
 def files_of(own: list[Line], constants: dict[str, str]) -> dict[str, list[Line]]:
     """Return path → lines. A line in another branch than the file's first line has an unknown value."""
-    if not any("echo" in line.text or "printf" in line.text for line in own):
+    # Most scripts have no such line, and are not split into commands.
+    if not any(_MAY_APPEND.search(line.text[:_LONGEST]) for line in own):
         return {}
     files: dict[str, list[Line]] = {}
     branches: dict[str, tuple[int, ...]] = {}
