@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 TABLE = PROJECT / "tests" / "policies" / "world" / "files.csv"
 TUNE, HELD = "tune", "held"
 # Sets that were added later from other repositories, each judged before the linter ran on it.
-BLIND = tuple(f"blind-{number}" for number in range(1, 23))
+BLIND = tuple(f"blind-{number}" for number in range(1, 24))
 SETS = (TUNE, HELD, *BLIND)
 # Folders whose names mean something to Ansible: a file keeps them when it is linted.
 MEANINGFUL = ("group_vars", "host_vars")
