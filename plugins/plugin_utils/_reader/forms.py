@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     script,
     scripts,
     unit,
+    upstart,
     windows,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND
@@ -42,6 +43,7 @@ class Form(enum.Enum):
     MAKEFILE = "Makefile"
     WINDOWS = "batch file or PowerShell"
     TERRAFORM = "Terraform, Packer or Nomad"
+    UPSTART = "job of upstart"
     SCRIPT = "shell script"
     UNIT = "systemd unit or Quadlet"
     FLAGS = "list of flags"
@@ -88,6 +90,10 @@ def _is_terraform(_original: Text, settled: Text) -> bool:
     return hcl.FILE.search(settled.target) is not None
 
 
+def _is_job(_original: Text, settled: Text) -> bool:
+    return upstart.is_job(settled.text)
+
+
 def _is_script(_original: Text, settled: Text) -> bool:
     return scripts.is_script(settled.text) or settled.target == COMMAND or scripts.starts_etcd(settled)
 
@@ -126,6 +132,8 @@ _FORMS: tuple[tuple[Form, Callable[[Text, Text], bool]], ...] = (
     (Form.MAKEFILE, _is_makefile),
     (Form.WINDOWS, _is_windows_script),
     (Form.TERRAFORM, _is_terraform),
+    # Before scripts: its commands may be one.
+    (Form.UPSTART, _is_job),
     # Before units and files of settings: a script may write whole ones with here-documents.
     (Form.SCRIPT, _is_script),
     # Before texts with commands: a unit has commands too, such as ExecStart=.

@@ -27,16 +27,19 @@ _DEFAULT = r"(?:\$\{\w+:?[-=][\"']?|\{\{\s*\w+\s*\|\s*(?:default|d)\(\s*[\"'])?(
 _CLOSED = _PRE + r"(?:[\"']\s*(?:,\s*true\s*)?\)\s*\}\})?"
 _END = r"\s*(?:\s#.*|;.*|&&.*)?$"
 _KEYWORD = r"(?:(?:export|local|readonly|ARG|ENV|(?:declare|typeset)(?:\s+-\w+)*)\s+|-\s*)?"
+# Assignments before it in the same line.
+_OTHERS = r"(?:[A-Za-z_]\w{0,50}=[^\s;\"']{0,200}(?:;\s*|\s+)){1,5}"
 _STATED = re.compile(
     rf"etcd/releases/download/{_NUMBER}{_PRE}/"
-    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?"
+    rf"|^\s*(?:{_KEYWORD}|Environment=[\"']?|{_OTHERS}){_VARIABLE}[\"']?(?:\s*[?:]?[=:]\s*|\s+)[\"']?"
     rf"{_DEFAULT}{_NUMBER}(?:{_ARCHITECTURE}|{_REVISION}){_CLOSED}[\"']?\}}?[\"']?,?{_END}"
     rf"|^\s*{_KEYWORD}{_IMAGE}[\"']?\s*[?:]?[=:]\s*[\"']?{_DEFAULT}[\w./:-]*/etcd:{_NUMBER}(?:-\d+)?{_ARCHITECTURE}\}}?[\"']?{_END}",
     re.IGNORECASE,
 )
 # The name of an archive or a package, which may also be that of an old one.
 _ARCHIVE = re.compile(
-    rf"\betcd-{_NUMBER}{_PRE}(?:/|-linux|-darwin|-windows|\.tar|\.tgz|\.zip|-\d+[\w.]*\.rpm)|\betcd(?:-server)?[=_]{_NUMBER}[+~-]"
+    rf"=[\"']?[\w./${{}}-]*/etcd-{_NUMBER}{_PRE}[\"']?\s*$"
+    rf"|\betcd-{_NUMBER}{_PRE}(?:/|-linux|-darwin|-windows|\.tar|\.tgz|\.zip|-\d+[\w.]*\.rpm)|\betcd(?:-server)?[=_]{_NUMBER}[+~-]"
     rf"|\bgit\s+clone\s.*(?:-b|--branch)[\s=]{_NUMBER}\s.*/etcd(?:\.git)?\b|go\.etcd\.io/etcd(?:/server)?(?:/v3)?@{_NUMBER}",
     re.IGNORECASE,
 )

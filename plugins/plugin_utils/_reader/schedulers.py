@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read containers that ECS and Marathon schedule as services of a Compose file."""
+"""Read containers of ECS, Marathon and LinuxKit as services of a Compose file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from typing import Any
 # Keys that only a container of ECS has beside its name and image.
 _OF_ECS = {"entryPoint", "essential", "logConfiguration", "memoryReservation", "mountPoints", "portMappings"}
 
+_OF_LINUXKIT = {"init", "kernel", "onboot"}
+# LinuxKit → Compose. The command is the whole one.
+_KEYS_OF_LINUXKIT = {
+    "image": "image",
+    "command": "entrypoint",
+    "env": "environment",
+    "binds": "volumes",
+    "tmpfs": "tmpfs",
+}
+
 
 def compose_files_of(document: Any) -> list[dict[str, Any]]:
     """Return a Compose file for each task definition of ECS and each app of Marathon in a document."""
@@ -19,6 +29,17 @@ def compose_files_of(document: Any) -> list[dict[str, Any]]:
     if not isinstance(document, dict):
         return []
     return [*map(_compose_of_ecs, _tasks_of(document)), *({"services": service} for service in _apps_of(document))]
+
+
+def services_of_linuxkit(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the services of an image of LinuxKit; empty for other documents."""
+    if document.keys().isdisjoint(_OF_LINUXKIT):
+        return {}
+    return {
+        str(item["name"]): {ours: item[theirs] for theirs, ours in _KEYS_OF_LINUXKIT.items() if item.get(theirs)}
+        for item in _objects(document.get("services"))
+        if isinstance(item.get("name"), str) and isinstance(item.get("image"), str)
+    }
 
 
 def _tasks_of(document: dict[str, Any]) -> Iterator[list[Any]]:

@@ -37,6 +37,9 @@ _ARRAY = re.compile(
     r"^([ \t]*)(?:local\s+|readonly\s+|(?:declare|typeset)\s+-\w+\s+)?([A-Za-z_]\w*)(\+?)=\(", re.MULTILINE
 )
 # A quoted text, a command substitution, a comment, or the end of an array.
+# Several references that the script leaves to whoever reads the file that it writes.
+_REFERENCES = re.compile(r"^\"\s*(?:\\\$(?:\{\w+\}|\w+)(?:\s|\\(?!\$))*){2,}\"$")
+_REFERENCE = re.compile(r"\$(?:\{\w+\}|\w+)")
 _ATOM = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$?\([^()]*\)|(?<!\S)#[^\n]*|\)")
 _LONGEST_ARRAY, _MOST_ARRAYS = 10_000, 200
 
@@ -86,6 +89,10 @@ def constants_of(lines: list[Line]) -> dict[str, str]:
     constants: dict[str, str] = {}
     # In the order of the script, so that a constant may consist of earlier ones.
     for one in assignments:
+        if times[one.name] == 1 and not one.extends and not one.command.is_guarded and _REFERENCES.match(one.written):
+            # A here-document expands it to references for the file, perhaps over several lines of a unit.
+            constants[one.name] = " ".join(_REFERENCE.findall(one.written))
+            continue
         value = filled(unquote(one.written), constants)
         is_certain = times[one.name] == 1 and not one.extends and not one.command.is_guarded
         # A command that is quoted over several lines is read where it is written, so that findings name these lines.
@@ -201,7 +208,7 @@ def _body(text: str, start: int) -> tuple[str, int]:
 def expand_line(line: Line, constants: dict[str, str]) -> Line:
     """Expand a line of a here-document whose delimiter is not quoted."""
     text = filled(line.text, constants)
-    return line._replace(text=re.sub(r"\\\\$", r"\\", text).replace("\\$", "$"))
+    return line._replace(text=re.sub(r"\\\\(\s*)$", r"\\\1", text).replace("\\$", "$"))
 
 
 def exported_variables(own: list[Line], start: Line | None = None) -> list[Variable]:
@@ -241,4 +248,4 @@ def _value(one: Assignment, constants: dict[str, str]) -> str:
 
 
 def _variable(name: str, value: str, command: ShellCommand) -> Variable:
-    return Variable(name, value, *command.source.place(name))
+    return Variable(name, re.sub(r"`[^`]*`", "$(command)", value), *command.source.place(name))

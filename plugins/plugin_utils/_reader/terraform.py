@@ -24,6 +24,12 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)")
 _IMAGE = re.compile(r"(?:[\w.-]+(?::\d+)?/)*etcd:v?(\d+\.\d+\.\d+)(?:-\d+)?")
 
+_SERVICE = re.compile(r"(^|[/\s])etcd\.service\b|\b(restart|start|enable)\s+etcd\b")
+# What else a module may install.
+_OTHERS = re.compile(
+    r"(?i)kube|docker|consul|vault|nomad|patroni|postgres|calico|flannel|fleet|locksmith|cilium|\bk[038]s|rke|coredns|traefik|haproxy|confd"
+)
+
 
 def scripts_of(root: Block, lines: list[Line]) -> Iterator[list[Line]]:
     """Yield the commands of each provisioner."""
@@ -150,7 +156,32 @@ def release_of(root: Block) -> tuple[str, int] | None:
         for key, item in [(name, value), *(pair for inner in maps_below(value) for pair in inner.items())]
         if re.search(r"(?i)etcd", key) and (release := _IMAGE.fullmatch(str(item)))
     ]
+    found = found or _release_of_module(root)
     return found[0] if len({release for release, _line in found}) == 1 else None
+
+
+def _release_of_module(root: Block) -> list[tuple[str, int]]:
+    """Return the default of the variable `version` in a module that installs etcd as a service, and nothing else."""
+    texts = [label for block in root.all() for label in block.labels]
+    texts += [text for block in root.all() for value, _line in block.attributes.values() for text in _texts_in(value)]
+    if not any(map(_SERVICE.search, texts)) or any(map(_OTHERS.search, texts)):
+        return []
+    defaults = [
+        block.attributes["default"]
+        for block in root.blocks
+        if (block.type, block.labels) == ("variable", ("version",)) and "default" in block.attributes
+    ]
+    return [(release[1], line) for value, line in defaults if (release := _RELEASE.fullmatch(str(value)))]
+
+
+def _texts_in(value: Any) -> list[str]:
+    return (
+        [value]
+        if isinstance(value, str)
+        else [text for text in value if isinstance(text, str)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _values(block: Block) -> dict[str, Any] | None:

@@ -30,6 +30,8 @@ _DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")
 _FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
 # Programs that start etcd with the variables of their unit. Other units, such as that of a backup, read them too.
 _WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|member)(\.sh)?(\s|$)")
+_TWO_BACKSLASHES = re.compile(r"\\\\\s*$")
+_CUT = "systemd ends it at two backslashes, and continues it after one"
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment"}
 
@@ -68,8 +70,18 @@ def read_directives(lines: Iterable[Line]) -> list[Directive]:
         if header:
             section = header[1]
         elif directive and section in ("Service", "Container"):
-            found.append(Directive(directive[1], directive[2].strip(), logical))
+            value = directive[2].strip()
+            found.append(Directive(directive[1], value.replace("\\ -", " -") if _is_cut(logical) else value, logical))
     return found
+
+
+def _is_cut(source: Logical) -> bool:
+    """Tell whether two backslashes stand before a line with flags, as in a here-document that was copied.
+
+    systemd takes them for one character and does not continue the line (config_parse in src/shared/conf-parser.c).
+    """
+    pairs = zip(source.lines, source.lines[1:])
+    return any(_TWO_BACKSLASHES.search(line.text) and after.text.lstrip().startswith("-") for line, after in pairs)
 
 
 def merge(parts: Iterable[list[Directive]]) -> list[Directive]:
@@ -96,6 +108,8 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
         command = find_etcd(split_words(start.value.replace("$$", "$")), values)
         if command is not None and (start in starts or command.image):
             more, missing = _files(command.environment_files, start.source, find_file)
+            if _is_cut(start.source):
+                missing[f"the command behind {start.name}="] = _CUT
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     wraps = all(_WRAPPER.match(start.value) for start in starts)
     if not wraps or not is_server(variables):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find containers of etcd in the values of a chart with a form of its own: a map with an image of etcd and with flags of a server, at any depth."""
+"""Find members in the values of a chart with a form of its own, at any depth: an image of etcd with flags of a server, or a config file as a map."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     is_image,
     split_words,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import has_server_keys
 
 # Other documents: resources of Kubernetes, Compose files, and inventories.
 _OTHERS = {"apiVersion", "services", "all", "hosts", "children"}
@@ -25,6 +26,9 @@ _HIGHEST = 2
 _DEEPEST = 12
 _COMMANDS = re.compile(r"^(entrypoint|command|cmd|(extra)?arg(ument)?s)$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"^(extra)?env(s|ironment|vars)?$", re.IGNORECASE)
+_CONFIGURATION = re.compile(r"^(etcd[_-]?)?config(uration|[_-]?file)?$", re.IGNORECASE)
+# The vocabularies read a config file beside these.
+_OF_CHART = {"image", "imageTag", "replicaCount"}
 # As Docker, too, understands them.
 _SIZE = re.compile(r"^[0-9.]+[KMGT]i$")
 
@@ -33,20 +37,44 @@ def members_of(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Return the members. The chart's templates may add settings."""
     for document in documents:
         if isinstance(document, dict) and not document.keys() & _OTHERS:
-            yield from _members_below(document, 0)
+            yield from _members_below(document, (), {})
 
 
-def _members_below(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+def _members_below(value: Any, path: tuple[str, ...], around: dict[Any, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the members in a value. around: the map that holds it."""
     if isinstance(value, list):
         value = dict(enumerate(value))
-    if not isinstance(value, dict) or depth > _DEEPEST:
+    if not isinstance(value, dict) or len(path) > _DEEPEST:
         return
-    command = _command(value) if depth >= _HIGHEST and value.get("enabled") is not False else None
+    is_own = len(path) >= _HIGHEST and value.get("enabled") is not False
+    command = _command(value) if is_own else None
     if command is not None:
         yield _member(value, command)
         return
-    for inner in value.values():
-        yield from _members_below(inner, depth + 1)
+    if is_own and around.get("enabled") is not False and _is_config_file(value, path, around):
+        yield _configured(value, around)
+        return
+    for name, inner in value.items():
+        yield from _members_below(inner, (*path, str(name)), value)
+
+
+def _is_config_file(value: dict[Any, Any], path: tuple[str, ...], around: dict[Any, Any]) -> bool:
+    """Tell whether a map is etcd's config file by its name and its keys, and no vocabulary has it."""
+    is_known = path[:-1] == ("etcd",) and not _OF_CHART.isdisjoint(around)
+    return _CONFIGURATION.match(path[-1]) is not None and has_server_keys(value) and not is_known
+
+
+def _configured(config: dict[Any, Any], around: dict[Any, Any]) -> dict[str, Any]:
+    """Return the member with a config file. The chart's templates may add settings, also in place of empty ones."""
+    found = member.build("values", Command(("etcd",), _image(around.get("image")) or None), None, [])
+    name = config.get("name")
+    stated = {str(key): value for key, value in config.items() if value not in (None, "", 0)}
+    return {
+        **found,
+        "name": name if isinstance(name, str) and name else found["name"],
+        "config": stated,
+        "silent": ["extra_config"],
+    }
 
 
 def _command(container: dict[Any, Any]) -> Command | None:

@@ -1,14 +1,17 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unwrap documents: the resources in a List or a Template, the services of a Compose file of version 1, and containers of ECS and Marathon."""
+"""Unwrap documents: the resources in a List or a Template, the services of a Compose file of version 1, and containers of ECS, Marathon and LinuxKit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.schedulers import compose_files_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.schedulers import (
+    compose_files_of,
+    services_of_linuxkit,
+)
 
 # Kind → the key with the resources.
 _RESOURCES = {"List": "items", "Template": "objects"}
@@ -23,6 +26,8 @@ def unwrap(documents: Iterable[Any]) -> list[Any]:
         scheduled = compose_files_of(document)
         if not isinstance(document, dict):
             unwrapped += scheduled or [document]
+        elif services := services_of_linuxkit(document):
+            unwrapped.append({"services": services})
         elif all(map(_has_image, document.values())) and any(map(_is_service, document.values())):
             unwrapped.append({"services": document})
         else:

@@ -320,12 +320,14 @@ release_of_tag(tag) := version if {
 	not releases.is_implausible(version)
 }
 
-# A tag may name the series alone.
+# A tag may name the series alone, and values of a chart may have the digest in it.
 _number_of_tag(tag) := version if {
-	version := releases.parse(tag)
-} else := tag if {
-	releases.end_of_life(tag)
+	version := releases.parse(_without_digest(tag))
+} else := _without_digest(tag) if {
+	releases.end_of_life(_without_digest(tag))
 }
+
+_without_digest(tag) := split(tag, "@")[0]
 
 no_release(reference) := {"no_version": sprintf("the image %q names no release", [reference])} if {
 	is_string(reference)

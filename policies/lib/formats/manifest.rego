@@ -198,14 +198,18 @@ _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} i
 	bytes := quantity.bytes(spec.resources.limits.memory)
 } else := {}
 
+# A kind of volume → its filesystem.
+_types_of_volumes := {"cephfs": "ceph", "emptyDir": "emptyDir", "glusterfs": "glusterfs", "nfs": "nfs"}
+
 # The volume with the data directory.
 _volume(document, spec) := object.union(on_host, {"facts": object.union(
 	object.get(on_host, "facts", {}),
-	{"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": "emptyDir"} |
+	{"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": type} |
 		mount := container.data_mount(given, names)
 		some volume in _spec(document).volumes
 		volume.name == mount.source
-		is_object(volume.emptyDir)
+		some key, type in _types_of_volumes
+		is_object(volume[key])
 	},
 )}) if {
 	given := array.concat(command_line.flags(_words(spec)), container.environment(_environment(spec)))

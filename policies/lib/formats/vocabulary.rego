@@ -5,6 +5,7 @@
 #   data, see docs/vocabularies.md: this package only interprets them.
 package headroom.formats.vocabulary
 
+import data.headroom.formats.config_file
 import data.headroom.formats.container
 import data.headroom.formats.quantity
 import data.headroom.formats.statement_builder
@@ -205,7 +206,7 @@ _parsed(patch) := document if {
 
 _path(place) := object.get(place, "within", place.at)
 
-# One setting, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
+# One setting, a config file of etcd, or a map, a list of {name, value}, or a list of "name=value". An empty text means the distribution's default.
 _entries(setting, value) := [{"name": setting.at, "form": setting.form, "spelling": given, "value": result, "implied": true} |
 	_text(value) == object.get(setting, "is", "true")
 	some given, result in setting.gives
@@ -213,6 +214,11 @@ _entries(setting, value) := [{"name": setting.at, "form": setting.form, "spellin
 	setting.gives
 } else := [{"name": setting.at, "form": setting.form, "spelling": setting.spelling, "value": _value(setting, value)} | value != ""] if {
 	setting.spelling
+} else := [object.union(entry, {"name": _entry_name(setting, entry.spelling)}) |
+	config_file.is_format_of(value)
+	some entry in config_file.given(value)
+] if {
+	setting.form == "key"
 } else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |
 	some [written, given] in _pairs(value)
 	name := _spelling(setting.form, trim_left(written, "-"))

@@ -171,6 +171,17 @@ test_volume[note] if {
 	facts == {"emptyDir" | expected}
 }
 
+network_volumes := {"nfs": "nfs", "glusterfs": "glusterfs", "cephfs": "ceph"}
+
+test_network_volume[key] if {
+	some key, type in network_volumes
+	pod := json.patch(_manifest, [
+		{"op": "add", "path": "/spec/volumes", "value": [{"name": "v", key: {"path": "/a"}}]},
+		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": [{"name": "v", "mountPath": "/var/lib/etcd"}]},
+	])
+	manifest.statements(pod).etcd.facts.data_fstype.value == type
+}
+
 # In a volume the path tells nothing, and without one it does.
 mounted_services := [
 	[["data:/tmp/etcd:rw"], "/tmp/etcd", {}],

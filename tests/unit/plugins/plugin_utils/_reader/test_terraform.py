@@ -65,6 +65,38 @@ def test_release_in_a_variable() -> None:
     assert same["contents"]["headroom_member"]["release"] is None
 
 
+MODULE = """variable "version" {
+  default = "v3.3.9"
+}
+resource "null_resource" "etcd" {
+  provisioner "remote-exec" {
+    inline = ["systemctl restart etcd.service"]
+  }
+}
+"""
+
+
+def test_release_in_a_module_of_etcd_alone() -> None:
+    [found] = contents(MODULE)
+    assert found["headroom_member"]["release"] == "3.3.9"
+    assert found["headroom_member"]["where"]["etcd_version"] == ["main.tf", 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODULE.replace("etcd.service", "store.service"),
+        MODULE.replace('"version"', '"image_version"'),
+        MODULE.replace("v3.3.9", "latest"),
+        MODULE + 'resource "null_resource" "kubelet" {}\n',
+        MODULE + 'resource "a" "b" {\n  units = ["docker.service", 5]\n}\n',
+        MODULE.replace('  default = "v3.3.9"\n', ""),
+    ],
+)
+def test_version_of_something_else(text: str) -> None:
+    assert contents(text) == []
+
+
 def test_arguments_of_an_expression() -> None:
     [found] = contents(f'config {{\n  image = "{IMAGE}"\n  command = "etcd"\n  args = concat(var.a, ["b"])\n}}\n')
     assert list(found["headroom_member"]["unknown"]) == [hcl.PLACEHOLDER]

@@ -81,6 +81,61 @@ def test_a_list_of_containers() -> None:
     assert len(list(members_of([{"app": {"containers": [CONTAINER, {**CONTAINER, "image": "b"}]}}]))) == 1
 
 
+CONFIG = {
+    "name": "a",
+    "listen-peer-urls": "https://10.0.0.1:2380",
+    "snapshot-count": 5000,
+    "data-dir": None,
+    "max-wals": 0,
+}
+
+
+def in_config(**changes: Any) -> list[dict[str, Any]]:
+    """The members in values with a config file, which some keys change."""
+    return list(members_of([{"store": {"db": {"image": IMAGE, "configFile": CONFIG, **changes}}}]))
+
+
+def test_config_file() -> None:
+    [member] = in_config()
+    stated = {key: CONFIG[key] for key in ("name", "listen-peer-urls", "snapshot-count")}
+    assert (member["name"], member["config"], member["command"]) == ("a", stated, ["etcd"])
+    assert (member["image"], member["silent"]) == (IMAGE, ["extra_config"])
+
+
+def test_config_file_without_name_and_image() -> None:
+    [member] = in_config(image=None, configFile={**CONFIG, "name": 5})
+    assert (member["name"], member["image"]) == ("etcd", None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"configFile": {"name": "a", "snapshot-count": 5000}},
+        {"configFile": {**CONFIG, "enabled": False}},
+        {"enabled": False},
+        {"configFile": None, "extraArgs": CONFIG},
+        {"configFile": "snapshot-count: 5"},
+    ],
+)
+def test_no_config_file(changes: dict[str, Any]) -> None:
+    assert in_config(**changes) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "members"),
+    [
+        # The vocabularies have the first ones.
+        ({"etcd": {"image": {"repository": "a/etcd"}, "config": CONFIG}}, 0),
+        ({"etcd": {"replicaCount": 1, "config": CONFIG}}, 0),
+        ({"config": CONFIG}, 0),
+        ({"etcd": {"config": CONFIG}}, 1),
+        ({"store": {"etcd_config": CONFIG}}, 1),
+    ],
+)
+def test_place_of_a_config_file(values: dict[str, Any], members: int) -> None:
+    assert len(list(members_of([values]))) == members
+
+
 def test_only_files_of_values() -> None:
     text = f"app:\n  containers:\n    etcd: {{image: '{IMAGE}', args: ['--initial-cluster-state=new']}}\n"
     assert "headroom_member" in read({"values.yaml": text}).document["files"][-1]["contents"]
