@@ -171,7 +171,9 @@ def _release_of_module(root: Block) -> list[tuple[str, int]]:
         for block in root.blocks
         if (block.type, block.labels) == ("variable", ("version",)) and "default" in block.attributes
     ]
-    return [(release[1], line) for value, line in defaults if (release := _RELEASE.fullmatch(str(value)))]
+    releases = [(release[1], line) for value, line in defaults if (release := _RELEASE.fullmatch(str(value)))]
+    # Other numbers are those of the module.
+    return [pair for pair in releases if re.match(r"[23]\.", pair[0])]
 
 
 def _texts_in(value: Any) -> list[str]:

@@ -217,6 +217,7 @@ _entries(setting, value) := [{"name": setting.at, "form": setting.form, "spellin
 } else := [object.union(entry, {"name": _entry_name(setting, entry.spelling)}) |
 	config_file.is_format_of(value)
 	some entry in config_file.given(value)
+	entry.value != ""
 ] if {
 	setting.form == "key"
 } else := [{"name": _entry_name(setting, name), "form": setting.form, "spelling": name, "value": given} |

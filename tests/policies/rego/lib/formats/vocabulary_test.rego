@@ -139,7 +139,7 @@ cases := [
 	["etcd that is off", {"etcd": {"enabled": false, "image": "a/etcd:v3.5.1"}}, set(), {}],
 	["a tag with a digest", {"image": {"repository": "a/etcd", "tag": "v3.5.31@sha256:70cd"}, "replicaCount": 1, "config": {"autoCompactionMode": "periodic", "autoCompactionRetention": "8h"}}, {"etcd"}, {"auto_compaction_mode": "periodic", "auto_compaction_retention": "8h"}],
 	["settings with names of Go", {"image": {"repository": "a/etcd"}, "replicas": 1, "config": {"snapshotCount": 7, "heartbeatInterval": "1s", "quotaBackendBytes": 0}}, {"etcd"}, {"snapshot_count": 7}],
-	["a config file below etcd", {"etcd": {"image": {"repository": "a/etcd"}, "replicaCount": 1, "configFile": {"snapshot-count": 7, "initial-cluster": "etcd=http://localhost:2380", "data-dir": null}}}, {"etcd"}, {"snapshot_count": 7, "initial_cluster": "etcd=http://localhost:2380"}],
+	["a config file below etcd", {"etcd": {"image": {"repository": "a/etcd"}, "replicaCount": 1, "configFile": {"snapshot-count": 7, "initial-cluster": "etcd=http://localhost:2380", "data-dir": null, "name": ""}}}, {"etcd"}, {"snapshot_count": 7, "initial_cluster": "etcd=http://localhost:2380"}],
 	["a map with other keys", {"etcd": {"image": {"repository": "a/etcd"}, "replicaCount": 1, "config": {"name": "a", "debug": true}}}, {"etcd"}, {}],
 	["a config file as a text", {"image": {"repository": "a/etcd"}, "replicaCount": 1, "configuration": "snapshot-count: 7"}, {"etcd"}, {}],
 	["many replicas", {"image": {"repository": "bitnami/etcd"}, "replicaCount": 11}, {"etcd"}, {}],

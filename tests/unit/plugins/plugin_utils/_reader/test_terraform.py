@@ -88,6 +88,7 @@ def test_release_in_a_module_of_etcd_alone() -> None:
         MODULE.replace("etcd.service", "store.service"),
         MODULE.replace('"version"', '"image_version"'),
         MODULE.replace("v3.3.9", "latest"),
+        MODULE.replace("v3.3.9", "0.1.0"),
         MODULE + 'resource "null_resource" "kubelet" {}\n',
         MODULE + 'resource "a" "b" {\n  units = ["docker.service", 5]\n}\n',
         MODULE.replace('  default = "v3.3.9"\n', ""),
