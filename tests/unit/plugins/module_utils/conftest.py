@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Databases of bbolt, built by hand."""
+"""Databases of bbolt, built by hand, and the settings of Hypothesis."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import bbolt
+from hypothesis import HealthCheck, settings
+
+# On a busy machine, any example may take long.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 PAGE_SIZE = 4096
 Buckets = Mapping[bytes, Mapping[bytes, bytes]]

@@ -33,7 +33,7 @@ WORKLOADS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     version=st.sampled_from(VERSIONS),
     workload=WORKLOADS,
@@ -51,7 +51,7 @@ def test_more_never_needs_less(
     assert all(after[total] >= before[total] for total in TOTALS)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     version=st.sampled_from(VERSIONS),
     workload=WORKLOADS,
@@ -69,7 +69,7 @@ def test_larger_settings_never_need_less(
     assert all(after[total] >= before[total] for total in TOTALS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(version=st.sampled_from(VERSIONS), workload=WORKLOADS, limit=st.integers(min_value=1 << 24, max_value=1 << 40))
 def test_gomemlimit_never_needs_more(version: str, workload: dict[str, int], limit: int) -> None:
     free = estimate(version, workload, {})
@@ -78,7 +78,7 @@ def test_gomemlimit_never_needs_more(version: str, workload: dict[str, int], lim
     assert held["heap_peak"] <= free["heap_peak"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(version=st.sampled_from(VERSIONS), workload=WORKLOADS)
 def test_figures_agree_with_each_other(version: str, workload: dict[str, int]) -> None:
     figures = estimate(version, workload)

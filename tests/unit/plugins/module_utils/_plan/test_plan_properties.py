@@ -62,7 +62,7 @@ PINS = st.fixed_dictionaries(
         "auto_compaction_retention": st.sampled_from(["0", "1m", "5m", "2h"]),
     },
 )
-quick = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+quick = settings(suppress_health_check=[HealthCheck.filter_too_much])
 
 
 def plan(asked: Asked, megabytes: int, pinned: dict[str, Any] | None = None) -> dict[str, Any] | None:
@@ -219,7 +219,7 @@ def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
             plan_plan.plan(version, workload, members, below)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(size=magnitudes(0, 10**12))
 def test_a_round_figure_is_read_as_it_was_written(size: int) -> None:
     rounded = round_up(size)
