@@ -98,8 +98,10 @@ CPU = [
     pytest(
         "conftest",
         "tests/policies/test_conftest.py tests/policies/test_vocabularies.py tests/policies/test_outputs.py "
-        "tests/policies/test_plan_agreement.py tests/policies/test_public_files.py",
+        "tests/policies/test_plan_agreement.py tests/policies/test_public_files.py tests/policies/test_examples.py",
     ),
+    pytest("bench", "tests/bench"),
+    pytest("alert rules", "tests/alerts"),
     Check("etcd's own settings", "python model/check_binaries.py .headroom/archives/*/*.tar.gz"),
 ]
 UNIT = pytest("unit", "tests/unit")
@@ -110,14 +112,12 @@ FAST = [
         "ansible-lint",
         'export ANSIBLE_HOME="$ANSIBLE_HOME-lint" && rm -rf "$ANSIBLE_HOME/collections" && ansible-lint --offline',
     ),
-    pytest("bench", "tests/bench"),
     Check("opa test", "python tests/policies/coverage.py", r"(\d+) tests? passed", r"(\d+) tests? failed"),
     pytest(
         "policy conventions",
-        "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_examples.py "
-        "tests/policies/test_reader_tables.py tests/policies/test_vocabulary_data.py",
+        "tests/policies/test_conventions.py tests/policies/test_layers.py tests/policies/test_reader_tables.py "
+        "tests/policies/test_vocabulary_data.py",
     ),
-    pytest("alert rules", "tests/alerts"),
     Check(
         "mypy",
         "mypy && mypy -p ansible_collections.etcdops.headroom.plugins.module_utils "
