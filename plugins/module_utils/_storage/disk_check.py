@@ -8,7 +8,6 @@ fio's file is always removed; if a run was killed with SIGKILL, the next run rem
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import tempfile
@@ -24,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import bloc
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.file_locks import locked_file
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio as storage_fio
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import folder_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import verdict as storage_verdict
 
 FILE_PREFIX = ".headroom-fio-"
@@ -151,25 +151,14 @@ def measuring_alone(state_dir: str, seconds: float) -> Iterator[None]:
     os.makedirs(state_dir, mode=0o755, exist_ok=True)
     handle = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        deadline = time.monotonic() + seconds
-        while not _locked(handle):
-            if time.monotonic() >= deadline:
-                raise storage_fio.FioError(
-                    f"another process has measured a disk of this host for {seconds:g} s: wait until it ends, or stop it "
-                    f"(`fuser -v {state_dir}` lists it), and run this again."
-                )
-            time.sleep(0.2)
+        if not folder_lock.wait_for_lock(handle, seconds):
+            raise storage_fio.FioError(
+                f"another process has measured a disk of this host for {seconds:g} s: wait until it ends, or stop it "
+                f"(`fuser -v {state_dir}` lists it), and run this again."
+            )
         yield
     finally:
         os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def remove_leftovers(path: str, older_than: float) -> None:

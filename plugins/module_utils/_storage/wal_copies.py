@@ -9,17 +9,15 @@ A move copies the log to TARGET.moving, and links SOURCE.moving to the copy. The
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
-import time
 from collections.abc import Iterator
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import folder_lock
 
 # A log has a few segments of 64 MB. A slow disk copies them in minutes.
 WAIT_SECONDS = 300
-_POLL_SECONDS = 0.5
 
 
 class MoveBusyError(ValueError):
@@ -40,27 +38,14 @@ def exclusive_move(source: str) -> Iterator[None]:
         yield
         return
     try:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not _flock(handle):
-            if time.monotonic() >= deadline:
-                raise MoveBusyError(
-                    f"another process is moving the log in {source} (waited {WAIT_SECONDS} s): wait until it ends, or stop it "
-                    f"(`fuser -v {parent}` lists it), and run this again."
-                )
-            time.sleep(_POLL_SECONDS)
+        if not folder_lock.wait_for_lock(handle, WAIT_SECONDS):
+            raise MoveBusyError(
+                f"another process is moving the log in {source} (waited {WAIT_SECONDS} s): wait until it ends, or stop it "
+                f"(`fuser -v {parent}` lists it), and run this again."
+            )
         yield
     finally:
         os.close(handle)
-
-
-def _flock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # NFS does not lock folders
-        return True
-    return True
 
 
 def staging_path(target: str) -> str:

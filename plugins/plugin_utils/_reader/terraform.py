@@ -177,13 +177,8 @@ def _release_of_module(root: Block) -> list[tuple[str, int]]:
 
 
 def _texts_in(value: Any) -> list[str]:
-    return (
-        [value]
-        if isinstance(value, str)
-        else [text for text in value if isinstance(text, str)]
-        if isinstance(value, list)
-        else []
-    )
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, str)]
 
 
 def _values(block: Block) -> dict[str, Any] | None:

@@ -91,7 +91,7 @@ def test_a_new_volume_on_a_disk_of_its_own_is_measured_while_the_member_runs() -
 
 
 def test_results_of_an_earlier_play_are_not_waited_for_again() -> None:
-    """Registered results outlive a play; in check mode and for skipped volumes there is no job."""
+    """Ansible keeps registered results for later plays. In check mode, and for skipped volumes, they have no job."""
     loader = DataLoader()
     role = loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True)
     first, second = {"ansible_job_id": "1"}, {"ansible_job_id": "2"}
