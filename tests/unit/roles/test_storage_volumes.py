@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which volumes role etcd_storage plans: all that etcd's unit requires to be mounted."""
+"""Which volumes role etcd_storage plans, and what it does with new filesystems."""
 
 from __future__ import annotations
 
@@ -40,3 +40,36 @@ def test_planned_volumes(settings: dict[str, str], volumes: list[tuple[str, str]
     assert [(volume["name"], volume["directory"]) for volume in planned] == volumes
     required = Templar(loader=loader, variables=given).template(given["etcd_host_managed_mounts"])
     assert set(required) <= {volume["mount"] for volume in planned}
+
+
+def task_of(name: str) -> dict[str, Any]:
+    """Return a task of volumes.yml."""
+    tasks = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "tasks" / "volumes.yml"), trusted_as_template=True)
+    [found] = [task for task in tasks if task["name"] == name]
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("sources", "formatted", "reads"),
+    [
+        (["/dev/disk/by-id/data"], [True], False),
+        (["/dev/disk/by-id/data", "UUID=(made with the filesystem)"], [True, True], True),
+        # A filesystem that is there has its UUID already.
+        (["/dev/disk/by-id/data", "UUID=0d7e4f3a"], [True, False], False),
+    ],
+)
+def test_uuids_are_read_only_where_a_volume_is_mounted_by_a_new_one(
+    sources: list[str], formatted: list[bool], reads: bool
+) -> None:
+    volumes = [{"source": source, "format": new} for source, new in zip(sources, formatted, strict=True)]
+    condition = task_of("Read the UUIDs of the new filesystems")["when"][1]
+    given = {"etcd_storage_plan": {"volumes": volumes}}
+    assert Templar(loader=DataLoader(), variables=given).evaluate_conditional(condition) is reads
+
+
+def test_the_mount_point_of_a_new_filesystem_belongs_to_root_already() -> None:
+    volumes = [{"mount": mount, "secure": True} for mount in ("/new", "/old")]
+    results = [{"changed": True, "item": {"mount": "/new"}}, {"changed": False, "item": {"mount": "/old"}}]
+    given = {"etcd_storage_plan": {"volumes": volumes}, "_etcd_storage_formatted": {"results": results}}
+    loop = task_of("Give the mount points to root alone")["loop"]
+    assert [item["mount"] for item in Templar(loader=DataLoader(), variables=given).template(loop)] == ["/old"]
