@@ -174,7 +174,8 @@ def _unread_result(
     present = bool(clients.wanted or clients.installed) or any(text for text, _key in texts.values())
     unread = {
         item["name"]: inspection.CertificateFinding(
-            [missing_library if texts[item["name"]][0] else "it does not exist"], wanted_names=item["names"]
+            [missing_library if texts[item["name"]][0] else "it does not exist"],
+            wanted_names=inspection.renewed_names((), item["names"], asked["dropped_names"]),
         )
         for item in asked["certificates"]
     }

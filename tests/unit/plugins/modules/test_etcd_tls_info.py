@@ -120,6 +120,15 @@ def test_without_the_library(
     assert any("cryptography" in problem for problem in result["problems"]) is present
 
 
+def test_the_first_certificates_lack_dropped_names_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = {"ca": "", "certificates": [server(tmp_path, names=["Etcd-1", "10.0.0.1"])], "dropped_names": ["10.0.0.1"]}
+    names = run(capsys, **asked)["certificates"]["server"]["wanted_names"]
+    monkeypatch.setattr(inspection, "IMPORT_ERROR", "ImportError")
+    assert run(capsys, **asked)["certificates"]["server"]["wanted_names"] == names == ["etcd-1"]
+
+
 def test_a_lost_ca_is_seen_without_the_library(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
