@@ -12,7 +12,7 @@ RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
   bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lifecycle-kills bench-lint bench-maintenance bench-maintenance-quick \
-  bench-memory bench-memory-quick bench-memory-random bench-memory-starts bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick \
+  bench-memory bench-memory-compaction bench-memory-quick bench-memory-random bench-memory-starts bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick \
   bench-world
 
 # Headings of `make help` begin with `##@`.
@@ -96,11 +96,14 @@ bench-maintenance-quick: setup-bench-maintenance-quick ## run bench-maintenance 
 bench-memory: setup-bench-memory ## measure real etcd of three releases, and compare the model with it (an hour)
 	@$(RUN) python -m bench.memory.run && python -m bench.memory.report
 
+bench-memory-compaction: setup-bench-memory-compaction ## measure loads with and without compaction that are not in bench/memory/compaction.csv yet (20 minutes)
+	@$(RUN) python -m bench.memory.compaction && python -m bench.memory.report
+
 bench-memory-quick: setup-bench-memory-quick ## measure four cases of each release, and print the model's error (3 minutes)
 	@$(RUN) python -m bench.memory.run --quick --results .headroom/bench-memory-quick.csv && \
 	  python -m bench.memory.report --print --results .headroom/bench-memory-quick.csv
 
-bench-memory-random: setup-bench-memory-random ## measure random workloads that are not in bench/memory/random.csv yet (30 minutes, or MINUTES=…)
+bench-memory-random: setup-bench-memory-random ## measure random workloads that are not in bench/memory/random.csv yet (40 minutes, or MINUTES=…)
 	@$(RUN) python -m bench.memory.random_workloads.run $(MINUTES:%=--minutes %) && python -m bench.memory.report
 
 bench-memory-starts: setup-bench-memory-starts ## measure starts over large databases that are not in bench/memory/starts.csv yet (30 minutes)

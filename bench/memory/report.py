@@ -19,10 +19,12 @@ from bench.memory.cases import MIB
 from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
 from bench.memory.predict import number, predicted
 from bench.memory.published_report import tables
+from bench.memory.compaction import RESULTS as COMPACTION_RESULTS
+from bench.memory.compaction import compaction_table
 from bench.memory.random_workloads import report as random_report
-from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS
+from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS, WRITES_OF_A_KEY
 from bench.memory.random_workloads.cases import cases as cases_of_seeds
-from bench.memory.random_workloads.points import random_points, random_runs
+from bench.memory.random_workloads.points import random_points
 from bench.memory.random_workloads.run import RESULTS as RANDOM_RESULTS
 from bench.memory.results import RESULTS, read
 from bench.memory.starts import BUSY, starts_table
@@ -194,13 +196,14 @@ def page(
         ),
         "random_seconds": lambda: str(SECONDS),
         "random_fills": lambda: str(FILLS),
+        "random_writes": lambda: str(WRITES_OF_A_KEY),
         "random_aim": random_report.aim,
         "single_runs": lambda: "\n".join(random_report.single_runs(found)),
-        "repeated": lambda: "\n".join(random_report.repeated(random_runs(random_rows))),
         "random_summary": lambda: "\n".join(random_report.summary(drawn)),
         "random_distribution": lambda: "\n".join(random_report.distribution(drawn)),
         "random_cases": lambda: "\n".join(random_report.cases(drawn)),
         "busy": lambda: str(BUSY),
+        "compaction": lambda: "\n".join(compaction_table(read(COMPACTION_RESULTS))),
         "starts": lambda: "\n".join(starts_table(read(STARTS_RESULTS))),
         "tables": lambda: "\n".join(tables(rows)).rstrip(),
         "pictures": lambda: "\n\n".join(

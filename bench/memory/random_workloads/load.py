@@ -14,8 +14,8 @@ from bench.memory.cases import MIB, Case
 from bench.memory.random_workloads.cases import reached
 
 OPEN_SECONDS = 30
-# The tool puts this many keys of its own, one a second, and would end after them.
-WATCH_PUTS = 10000
+# The tool puts this many keys of its own, one a second, and would end after as many events for each watcher.
+WATCH_PUTS = 10_000_000
 # After a restart the load lasts so long, or until it has written so much, and at least until the raft log is at its longest.
 SECONDS_AFTER, BYTES_AFTER = 4, 300 * MIB
 

@@ -50,21 +50,6 @@ def single_runs(found: Sequence[Point]) -> list[str]:
     return table(["figure", "cases ", "runs ", "median error ", "5 % of runs above ", "highest "], rows)
 
 
-def repeated(found: Sequence[Point]) -> list[str]:
-    """Return how far the runs of each random case are apart, in words. found: all runs of the random cases."""
-    sentences = []
-    for what, _, _ in PEAKS:
-        of_cases = [same for key, same in runs(found).items() if key[2] == what and len(same) > 1]
-        apart = [max(p.measured for p in same) / min(p.measured for p in same) - 1 for same in of_cases]
-        if apart:
-            sentences.append(
-                f"- {what}: {len(apart)} cases; the highest run was {100 * median(apart):.1f} % above the lowest one in the median, "
-                f"and at most {100 * max(apart):.0f} %. A model in the middle of each case's runs would have a median error of "
-                f"{50 * median(apart):.1f} %."
-            )
-    return sentences
-
-
 def summary(found: Sequence[Point]) -> list[str]:
     """Return the table of errors by release, part and figure."""
     rows = []

@@ -24,7 +24,7 @@ from bench.memory.results import read
 
 RESULTS = Path(__file__).parent.parent / "random.csv"
 STARTS = 2
-NEEDED_DISK, NEEDED_MEMORY = 8 * GIB, 6 * GIB
+NEEDED_DISK, NEEDED_MEMORY = 24 * GIB, 6 * GIB
 
 
 def missing(wanted: list[Case], path: Path, repeat: int) -> list[Case]:

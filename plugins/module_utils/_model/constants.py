@@ -46,6 +46,9 @@ class Constants:
     write_batch_period: int
     put_overhead: int
     write_batch_copies: int
+    compaction_revisions: int
+    compaction_rewritten: int
+    compaction_max: int
     freelist: int
     freelist_span: int
     range_copies: int
@@ -130,6 +133,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1000,
+        compaction_revisions=1000,
+        compaction_rewritten=1,
+        compaction_max=0,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -212,6 +218,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1000,
+        compaction_revisions=1000,
+        compaction_rewritten=1,
+        compaction_max=0,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -294,6 +303,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1000,
+        compaction_revisions=1000,
+        compaction_rewritten=1,
+        compaction_max=0,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -379,6 +391,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1900,
+        compaction_revisions=1000,
+        compaction_rewritten=2,
+        compaction_max=33554432,
         freelist=15,
         freelist_span=135,
         range_copies=2700,
@@ -461,6 +476,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1900,
+        compaction_revisions=1000,
+        compaction_rewritten=2,
+        compaction_max=33554432,
         freelist=15,
         freelist_span=135,
         range_copies=2700,
@@ -543,6 +561,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_period=100,
         put_overhead=1024,
         write_batch_copies=1900,
+        compaction_revisions=1000,
+        compaction_rewritten=2,
+        compaction_max=33554432,
         freelist=15,
         freelist_span=135,
         range_copies=2400,

@@ -16,7 +16,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_sizes_distinctly,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures, Totals
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import clients, defrag, garbage, storage
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import (
+    backend,
+    clients,
+    defrag,
+    garbage,
+    storage,
+)
 
 # The components in the order of a report: field, name, kind. heap: all the time; spike: briefly; restart: at a start;
 # defrag: during a defragmentation; file: mapped.
@@ -84,8 +90,7 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         "connections": f"{format_count(workload.clients)} clients, {'TLS' if workload.tls else 'plain'}",
         "leases": f"{format_count(workload.leases)} leases",
         "requests": f"{format_count(in_flight)} puts of {put} in flight",
-        "write batch": f"{format_count(workload.puts_per_second)} puts/s of {put}, "
-        f"committed every {constants.write_batch_period} ms",
+        "write batch": write_batch_reason(figures, put),
         "freelist": f"up to {format_size(db.size - db.in_use)} of free pages in the database",
         "range answers": f"{format_size(workload.range_size)} of answers in flight",
         "watch events": f"{format_size(figures.required.components.watch_events)} of events in flight to watchers of the same ranges",
@@ -94,6 +99,15 @@ def component_reasons(figures: Figures) -> dict[str, str]:
         "database file": f"{format_count(workload.keys)} live and {format_count(db.history)} old revisions "
         f"of {format_size(db.revision)}",
     }
+
+
+def write_batch_reason(figures: Figures, put: str) -> str:
+    """Return the reason for the size of the largest commit. put: the size of one put, as text."""
+    workload, constants = figures.workload, figures.constants
+    if figures.required.components.write_batch > backend.write_batch(constants, workload, figures.db):
+        deleted = backend.deleted_revisions(constants, workload, figures.settings, figures.db)
+        return f"revisions of {put}, written again when a compaction deletes {format_count(deleted)} others"
+    return f"{format_count(workload.puts_per_second)} puts/s of {put}, committed every {constants.write_batch_period} ms"
 
 
 def raft_log_reason(figures: Figures, put: str) -> str:

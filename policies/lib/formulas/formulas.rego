@@ -126,6 +126,26 @@ write_batch(constants, workload, db) := arithmetic.permille(arithmetic.scale_up(
 	written := workload.puts_per_second * put_in_batch(constants, workload, db)
 }
 
+# Return the revisions that one compaction by etcd deletes. Compactions that clients request, as Kubernetes does, are unknown.
+deleted_revisions(constants, workload, settings, db) := 0 if {
+	settings.retention == 0
+} else := min([db.history, workload.puts_per_second * constants.compaction_revision_check]) if {
+	settings.auto_compaction_mode == "revision"
+} else := min([db.history, workload.puts_per_second * min([settings.retention, constants.compaction_hour])])
+
+# Return the pages that a compaction rewrites in one commit, for the revisions that it keeps beside those that it deletes.
+compaction_batch(constants, workload, settings, db) := min([arithmetic.divide_down(leaves * kept, batch), kept * db.revision, constants.compaction_max]) if {
+	deleted := deleted_revisions(constants, workload, settings, db)
+	read := max([workload.keys + deleted, 1])
+	batch := min([read, constants.compaction_revisions])
+	gone := arithmetic.divide_down(batch * deleted, read)
+	kept := batch - gone
+	leaves := gone * max([constants.compaction_rewritten * db.revision, constants.db_page])
+}
+
+# Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.
+largest_commit(constants, workload, settings, db) := max([write_batch(constants, workload, db), compaction_batch(constants, workload, settings, db)])
+
 # Return bbolt's list of free pages: each page's id, and each span of them, which a large value leaves in one piece.
 freelist(constants, db) := arithmetic.permille(free, constants.freelist) + (spans * constants.freelist_span) if {
 	free := db.size - db.in_use
@@ -155,7 +175,7 @@ components(constants, workload, settings, members, db, entries) := {
 	"connections": connections(constants, workload),
 	"leases": workload.leases * constants.lease,
 	"requests": requests(constants, workload, members),
-	"write_batch": write_batch(constants, workload, db),
+	"write_batch": largest_commit(constants, workload, settings, db),
 	"freelist": freelist(constants, db),
 	"range_answers": arithmetic.permille(workload.range_size, constants.range_copies),
 	"watch_events": watch_events(constants, workload, members),

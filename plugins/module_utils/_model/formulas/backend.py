@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the storage backend holds in memory besides the database file: the write batch and the free pages.
+"""What the storage backend holds in memory besides the database file: the write batch, the pages of a compaction, and the free pages.
 
 Private to the collection. Pure, in the subset of Python that formulas/__init__.py describes.
 """
@@ -12,7 +12,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import Database
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Workload
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 
 def put_in_batch(constants: Constants, workload: Workload, db: Database) -> int:
@@ -32,6 +32,48 @@ def write_batch(constants: Constants, workload: Workload, db: Database) -> int:
     """
     written = workload.puts_per_second * put_in_batch(constants, workload, db)
     return permille(scale_up(written, constants.write_batch_period, 1000), constants.write_batch_copies)
+
+
+def deleted_revisions(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the revisions that one compaction by etcd deletes. Compactions that clients request, as Kubernetes does, are unknown.
+
+    Unit: revisions
+    Source: server/etcdserver/api/v3compactor/periodic.go and revision.go
+    """
+    return (
+        0
+        if settings.retention == 0
+        else min(db.history, workload.puts_per_second * constants.compaction_revision_check)
+        if settings.auto_compaction_mode == "revision"
+        else min(db.history, workload.puts_per_second * min(settings.retention, constants.compaction_hour))
+    )
+
+
+def compaction_batch(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the pages that a compaction rewrites in one commit, for the revisions that it keeps beside those that it deletes.
+
+    Where values are large, bbolt merges the leaf of a deleted revision with the one beside it. Each kept revision is written at most once. Of more
+    than the maximum, no effect on the peak was seen.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore_compaction.go; go.etcd.io/bbolt, node.go
+    """
+    deleted = deleted_revisions(constants, workload, settings, db)
+    read = max(workload.keys + deleted, 1)
+    batch = min(read, constants.compaction_revisions)
+    gone = batch * deleted // read
+    kept = batch - gone
+    leaves = gone * max(constants.compaction_rewritten * db.revision, constants.db_page)
+    return min(leaves * kept // batch, kept * db.revision, constants.compaction_max)
+
+
+def largest_commit(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore_compaction.go
+    """
+    return max(write_batch(constants, workload, db), compaction_batch(constants, workload, settings, db))
 
 
 def freelist(constants: Constants, db: Database) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import freelist, write_batch
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import freelist, largest_commit
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.clients import (
     connections,
     requests,
@@ -64,7 +64,7 @@ def components(
         connections=connections(constants, workload),
         leases=workload.leases * constants.lease,
         requests=requests(constants, workload, members),
-        write_batch=write_batch(constants, workload, db),
+        write_batch=largest_commit(constants, workload, settings, db),
         freelist=freelist(constants, db),
         range_answers=permille(workload.range_size, constants.range_copies),
         watch_events=watch_events(constants, workload, members),

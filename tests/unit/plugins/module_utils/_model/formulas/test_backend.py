@@ -1,12 +1,16 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The free pages of the database."""
+"""The free pages of the database, and the pages that a compaction writes again."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import backend, records
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import backend, records, storage
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
 
 def test_a_large_value_leaves_its_pages_in_one_span() -> None:
@@ -14,3 +18,51 @@ def test_a_large_value_leaves_its_pages_in_one_span() -> None:
     small = records.Database(revision=4096, history=0, live=0, limit=0, in_use=0, size=4096000)
     large = records.Database(revision=409600, history=0, live=0, limit=0, in_use=0, size=4096000)
     assert backend.freelist(constants, small) - backend.freelist(constants, large) == 990 * constants.freelist_span
+
+
+def compaction(value_size: int, **settings: Any) -> tuple[int, int, int]:
+    """Return the deleted revisions, the rewritten bytes and the size of a revision for 150 puts/s to 3,000 keys."""
+    workload = {"keys": 3000, "value_size": value_size, "key_size": 32, "puts_per_second": 150}
+    given = parse_input("3.7.3", workload, {"quota_backend_bytes": 8 << 30, **settings}, 1)
+    constants = CONSTANTS_HIGH["3.7"]
+    db = storage.database(constants, given.workload, given.settings)
+    arguments = (constants, given.workload, given.settings, db)
+    return backend.deleted_revisions(*arguments), backend.compaction_batch(*arguments), db.revision
+
+
+def test_without_compaction_nothing_is_written_again() -> None:
+    assert compaction(100000, auto_compaction_retention="0")[:2] == (0, 0)
+
+
+def test_a_compaction_writes_the_leaves_of_the_revisions_that_it_deletes() -> None:
+    deleted, rewritten, revision = compaction(100000, auto_compaction_retention="2s")
+    assert deleted == 300
+    # Of 1,000 revisions 90 are deleted: 180 in their leaves, of which 91 % are kept.
+    assert rewritten == 2 * 90 * revision * 910 // 1000
+
+
+def test_a_compaction_of_small_values_writes_a_page_for_each_deleted_revision() -> None:
+    deleted, rewritten, _ = compaction(1000, auto_compaction_retention="2s")
+    assert (deleted, rewritten) == (300, 90 * 4096 * 910 // 1000)
+
+
+def test_kept_revisions_are_written_once() -> None:
+    deleted, rewritten, revision = compaction(20000, auto_compaction_retention="200s")
+    assert deleted == 30000
+    assert rewritten == (1000 - 1000 * 30000 // 33000) * revision
+
+
+@pytest.mark.parametrize(
+    ("settings", "deleted"),
+    [
+        ({"auto_compaction_mode": "periodic", "auto_compaction_retention": "5m"}, 150 * 300),
+        ({"auto_compaction_mode": "periodic", "auto_compaction_retention": "3h"}, 150 * 3600),
+        ({"auto_compaction_mode": "revision", "auto_compaction_retention": "1000"}, 150 * 300),
+    ],
+)
+def test_a_compaction_deletes_what_was_put_since_the_last_one(settings: dict[str, str], deleted: int) -> None:
+    assert compaction(1000, **settings)[0] == deleted
+
+
+def test_of_the_rewritten_pages_a_part_counts() -> None:
+    assert compaction(700000, auto_compaction_retention="8s")[1] == CONSTANTS_HIGH["3.7"].compaction_max
