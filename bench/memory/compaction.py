@@ -24,7 +24,6 @@ from bench.memory.cases import GIB, MIB, SERIES, Case
 from bench.memory.measure import check_room, record
 from bench.memory.random_workloads import load as random_load
 from bench.memory.random_workloads.run import as_loaded, missing
-from bench.memory.results import read
 
 RESULTS = Path(__file__).parent / "compaction.csv"
 NEEDED_DISK, NEEDED_MEMORY = 8 * GIB, 4 * GIB

@@ -16,11 +16,11 @@ from statistics import median
 from bench.common.markdown import table
 from bench.memory import pictures
 from bench.memory.cases import MIB
+from bench.memory.compaction import RESULTS as COMPACTION_RESULTS
+from bench.memory.compaction import compaction_table
 from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
 from bench.memory.predict import number, predicted
 from bench.memory.published_report import tables
-from bench.memory.compaction import RESULTS as COMPACTION_RESULTS
-from bench.memory.compaction import compaction_table
 from bench.memory.random_workloads import report as random_report
 from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS, WRITES_OF_A_KEY
 from bench.memory.random_workloads.cases import cases as cases_of_seeds

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from bench.memory.cases import MIB, SERIES, Case
 
 SEEDS = range(1, 9)
-LAST_FITTED, FIRST_UNSEEN = 20, 1
+LAST_FITTED, FIRST_UNSEEN = 20, 9
 PARTS = ("random", "held out", "unseen")
 # How long a case lasts, and what it may reach: puts and bytes a second of all clients on a slow disk, for one member.
 SECONDS = 60
@@ -65,10 +65,10 @@ def generate(seed: int, series: str) -> Case:
     )
 
 
-def part_of(seed: int) -> str:
+def part_of(seed: int, first_unseen: int = FIRST_UNSEEN) -> str:
     """Return the part that a seed belongs to."""
     fitted = seed <= LAST_FITTED and seed % 2 == 0
-    return PARTS[2] if seed >= FIRST_UNSEEN else PARTS[0 if fitted else 1]
+    return PARTS[2] if seed >= first_unseen else PARTS[0 if fitted else 1]
 
 
 def log_uniform(draw: random.Random, low: int, high: int) -> int:

@@ -49,6 +49,7 @@ class Constants:
     compaction_revisions: int
     compaction_rewritten: int
     compaction_max: int
+    compaction_key: int
     freelist: int
     freelist_span: int
     range_copies: int
@@ -136,6 +137,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=1,
         compaction_max=0,
+        compaction_key=20,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -221,6 +223,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=1,
         compaction_max=0,
+        compaction_key=20,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -306,6 +309,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=1,
         compaction_max=0,
+        compaction_key=20,
         freelist=2,
         freelist_span=16,
         range_copies=1500,
@@ -394,6 +398,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=2,
         compaction_max=33554432,
+        compaction_key=64,
         freelist=15,
         freelist_span=135,
         range_copies=2700,
@@ -479,6 +484,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=2,
         compaction_max=33554432,
+        compaction_key=64,
         freelist=15,
         freelist_span=135,
         range_copies=2700,
@@ -564,6 +570,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         compaction_revisions=1000,
         compaction_rewritten=2,
         compaction_max=33554432,
+        compaction_key=64,
         freelist=15,
         freelist_span=135,
         range_copies=2400,

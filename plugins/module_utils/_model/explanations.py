@@ -107,7 +107,9 @@ def write_batch_reason(figures: Figures, put: str) -> str:
     if figures.required.components.write_batch > backend.write_batch(constants, workload, figures.db):
         deleted = backend.deleted_revisions(constants, workload, figures.settings, figures.db)
         return f"revisions of {put}, written again when a compaction deletes {format_count(deleted)} others"
-    return f"{format_count(workload.puts_per_second)} puts/s of {put}, committed every {constants.write_batch_period} ms"
+    return (
+        f"{format_count(workload.puts_per_second)} puts/s of {put}, committed every {constants.write_batch_period} ms"
+    )
 
 
 def raft_log_reason(figures: Figures, put: str) -> str:
