@@ -100,6 +100,17 @@ test_history[name] if {
 	_history({"puts_per_second": case.writes}, case.settings) == case.history
 }
 
+test_a_compaction_writes_pages_again[name] if {
+	some name, settings in {
+		"periodic": {"auto_compaction_retention": "5m"},
+		"revisions": {"auto_compaction_mode": "revision", "auto_compaction_retention": "1000"},
+	}
+	workload := {"value_size": "100KB", "keys": 20000, "puts_per_second": 20}
+	found := memory.estimate("3.7.3", workload, object.union(settings, {"quota_backend_bytes": "8GB"}), 3)
+	without := memory.estimate("3.7.3", workload, {"quota_backend_bytes": "8GB"}, 3)
+	found.components.write_batch > without.components.write_batch + 15000000
+}
+
 test_history_given if {
 	_history({"revisions_per_key": 5, "keys": 100}, {}) == 400
 }
