@@ -44,7 +44,7 @@ def test_a_compaction_writes_the_leaves_of_the_revisions_that_it_deletes() -> No
 
 
 def test_a_compaction_of_small_values_writes_a_page_for_each_deleted_revision() -> None:
-    deleted, rewritten, _ = compaction(1000, auto_compaction_retention="2s")
+    deleted, rewritten = compaction(1000, auto_compaction_retention="2s")[:2]
     assert (deleted, rewritten) == (300, 90 * 4096 * 910 // 1000)
 
 
