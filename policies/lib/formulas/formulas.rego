@@ -133,15 +133,11 @@ deleted_revisions(constants, workload, settings, db) := 0 if {
 	settings.auto_compaction_mode == "revision"
 } else := min([db.history, workload.puts_per_second * min([settings.retention, constants.compaction_hour])])
 
-# Return the pages that a compaction rewrites in one commit, for the revisions that it keeps beside those that it deletes, and its map of them.
+# Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
 compaction_batch(constants, workload, settings, db) := rewritten + ((min([deleted, 1]) * workload.keys) * constants.compaction_key) if {
 	deleted := deleted_revisions(constants, workload, settings, db)
-	read := max([workload.keys + deleted, 1])
-	batch := min([read, constants.compaction_revisions])
-	gone := arithmetic.divide_down(batch * deleted, read)
-	kept := batch - gone
-	leaves := gone * max([constants.compaction_rewritten * db.revision, constants.db_page])
-	rewritten := min([arithmetic.divide_down(leaves * kept, batch), kept * db.revision, constants.compaction_max])
+	beside := min([deleted, workload.keys, constants.compaction_revisions])
+	rewritten := min([arithmetic.permille(beside * db.revision, constants.compaction_rewritten), constants.compaction_max])
 }
 
 # Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.

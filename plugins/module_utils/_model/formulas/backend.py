@@ -50,21 +50,16 @@ def deleted_revisions(constants: Constants, workload: Workload, settings: Settin
 
 
 def compaction_batch(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
-    """Return the pages that a compaction rewrites in one commit, for the revisions that it keeps beside those that it deletes, and its map of them.
+    """Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
 
-    Where values are large, bbolt merges the leaf of a deleted revision with the one beside it. Each kept revision is written at most once. Of more
-    than the maximum, no effect on the peak was seen.
+    They share a leaf with a deleted revision, or are in the leaf that bbolt merges with it. Of more than the maximum, no effect on the peak was seen.
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore_compaction.go and index.go; go.etcd.io/bbolt, node.go
     """
     deleted = deleted_revisions(constants, workload, settings, db)
-    read = max(workload.keys + deleted, 1)
-    batch = min(read, constants.compaction_revisions)
-    gone = batch * deleted // read
-    kept = batch - gone
-    leaves = gone * max(constants.compaction_rewritten * db.revision, constants.db_page)
-    rewritten = min(leaves * kept // batch, kept * db.revision, constants.compaction_max)
+    beside = min(deleted, workload.keys, constants.compaction_revisions)
+    rewritten = min(permille(beside * db.revision, constants.compaction_rewritten), constants.compaction_max)
     return rewritten + min(deleted, 1) * workload.keys * constants.compaction_key
 
 
