@@ -14,14 +14,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
-
 from bench.common.markdown import table
 from bench.common.member import releases
 from bench.common.signals import exit_on_signals
-from bench.memory import predict
 from bench.memory.cases import GIB, MIB, SERIES, Case
 from bench.memory.measure import check_room, record
+from bench.memory.predict import predicted
 from bench.memory.random_workloads import load as random_load
 from bench.memory.random_workloads.run import as_loaded, missing
 
@@ -33,7 +31,10 @@ SECONDS = 64
 
 
 def load(series: str, part: str, value: int, keys: int, rate: int, retention: int) -> Case:
-    """Return a case that puts values of this size to random keys; retention: in seconds, 0 is no compaction."""
+    """Return a case that writes values of this size to random keys.
+
+    rate: puts a second. retention: seconds between two compactions; 0 turns compaction off.
+    """
     return Case(
         f"{value}-{retention}s" if retention else f"{value}-none",
         "compaction",
@@ -60,18 +61,11 @@ def cases(series: Sequence[str] = SERIES) -> Iterator[Case]:
             yield load(one, "check", 300000, 1000, 50, retention)
 
 
-def predicted(row: dict[str, str]) -> int:
-    """Return the model's peak of RssAnon of a running member, in bytes."""
-    given = predict.workload_of(row), predict.settings_of(row)
-    peak: int = estimate(row["version"], *given, predict.number(row, "members"))["rss_anon_peak"]
-    return peak
-
-
 def compaction_table(rows: Sequence[dict[str, str]]) -> list[str]:
     """Return the table of measured peaks and the model's figure for each."""
     lines = []
     for row in sorted(rows, key=lambda row: (row["part"] != "fit", row["version"], int(row["value_size"]))):
-        measured, model = float(row["rss_anon_peak"]), predicted(row)
+        measured, model = float(row["rss_anon_peak"]), predicted(row)["rss_anon_peak"]
         puts = f"{float(row['puts_per_second']):,.0f}/s of {int(row['value_size']):,} B"
         retention = f"{row['retention']} s" if int(row["retention"]) else "none"
         cells = [f"{measured / MIB:,.0f}", f"{model / MIB:,.0f}", f"{100 * (model / measured - 1):+.0f} %"]
