@@ -38,12 +38,12 @@ def test_without_compaction_nothing_is_written_again() -> None:
 
 def test_a_compaction_writes_kept_revisions_beside_those_that_it_deletes() -> None:
     deleted, rewritten, revision = compaction(100000, auto_compaction_retention="2s")
-    assert (deleted, rewritten) == (300, 150 * revision)
+    assert (deleted, rewritten) == (300, 300 * revision)
 
 
 def test_a_commit_has_the_revisions_of_one_step_of_a_compaction() -> None:
     deleted, rewritten, revision = compaction(20000, auto_compaction_retention="200s")
-    assert (deleted, rewritten) == (30000, 500 * revision)
+    assert (deleted, rewritten) == (30000, 1000 * revision)
 
 
 @pytest.mark.parametrize(
