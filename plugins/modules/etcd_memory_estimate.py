@@ -120,6 +120,15 @@ restart_rss_anon_peak:
     - On 3.6 and later, up to snapshot-count entries of the write-ahead log are replayed into memory.
   returned: success
   type: int
+follower_snapshot_rss_anon_peak:
+  description:
+    - As RV(rss_anon_peak), for the leader while a follower receives a snapshot and for 30 seconds after it, because etcd does not compact the
+      raft log of the leader then.
+    - A follower receives a snapshot when it was away for longer than the catch-up entries reach, and when it joins.
+    - Not part of RV(memory_max_least).
+  returned: success
+  type: int
+  version_added: 0.3.0
 defrag_rss_anon_peak:
   description: As RV(rss_anon_peak), during a defragmentation. Not part of RV(memory_max_recommended).
   returned: success

@@ -35,6 +35,7 @@ FIGURES = [
     "restart_heap_live",
     "rss_anon_peak",
     "restart_rss_anon_peak",
+    "follower_snapshot_rss_anon_peak",
     "db_hot",
     "memory_max_least",
 ]

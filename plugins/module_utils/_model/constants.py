@@ -25,6 +25,8 @@ class Constants:
     peer_buffers: int
     peer_buffer: int
     peer_queues: int
+    snapshot_hold: int
+    snapshot_speed: int
     index_key: int
     index_slot: int
     index_version: int
@@ -113,6 +115,8 @@ CONSTANTS_LOW: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=4325376,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=20,
         index_version=16,
@@ -199,6 +203,8 @@ CONSTANTS_LOW: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=0,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=13,
         index_version=16,
@@ -285,6 +291,8 @@ CONSTANTS_LOW: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=0,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=13,
         index_version=16,
@@ -374,6 +382,8 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=4325376,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=40,
         index_version=16,
@@ -460,6 +470,8 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=0,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=19,
         index_version=16,
@@ -546,6 +558,8 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         peer_buffers=2,
         peer_buffer=1048576,
         peer_queues=0,
+        snapshot_hold=30,
+        snapshot_speed=100000000,
         index_key=112,
         index_slot=19,
         index_version=16,

@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas i
     clients,
     defrag,
     garbage,
+    limits,
     storage,
 )
 
@@ -138,12 +139,19 @@ def _raft_log_notes(figures: Figures) -> list[str]:
             f"RssAnon {format_size(figures.required.restart_rss_anon_peak)}: lower snapshot-count to bound this; "
             "it does not affect a running member"
         )
-    if figures.members > 1 and workload.puts_per_second > 0:
-        growth = format_size(storage.raft_log_growth(constants, workload, settings))
-        pace = "every 30 s" if constants.raft_compacts_every > 0 else "with each skipped compaction"
-        texts.append(
-            f"while a follower receives a snapshot etcd does not compact the raft log, which grows by {growth} {pace}"
+    growth = storage.raft_log_growth(constants, workload, settings, figures.members, figures.db)
+    if growth > 0:
+        text = (
+            f"while a follower receives a snapshot, and for {constants.snapshot_hold} s after it, the leader does not compact its raft log, "
+            f"which grows by {format_size(growth)}, RssAnon {format_size(figures.required.follower_snapshot_rss_anon_peak)}"
         )
+        needed = limits.memory_max(
+            constants, figures.required.follower_snapshot_rss_anon_peak + figures.required.outside_go
+        )
+        if settings.memory_max is not None and settings.memory_max < needed:
+            limit, least = format_sizes_distinctly(settings.memory_max, needed)
+            text += f": MemoryMax {limit} may kill it, {least} would not"
+        texts.append(text)
     return texts
 
 

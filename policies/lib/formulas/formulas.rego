@@ -66,6 +66,16 @@ raft_entries(constants, settings) := (settings.snapshot_catchup_entries + consta
 # Return the size of one put in the raft log.
 raft_entry(constants, workload) := arithmetic.size_class(put_size(workload) + constants.raft_entry_overhead) + constants.raft_entry_struct
 
+# Return the growth of the leader's raft log while a follower receives a snapshot and for a time after it: no compaction runs then.
+raft_log_growth(constants, workload, settings, members, db) := written * raft_entry(constants, workload) if {
+	constants.raft_compacts_every > 0
+	seconds := arithmetic.divide_up(db.size, constants.snapshot_speed) + constants.snapshot_hold
+	written := (min([members - 1, 1]) * workload.puts_per_second) * seconds
+} else := (arithmetic.divide_up(written, max([settings.snapshot_count, 1])) * settings.snapshot_count) * raft_entry(constants, workload) if {
+	seconds := arithmetic.divide_up(db.size, constants.snapshot_speed) + constants.snapshot_hold
+	written := (min([members - 1, 1]) * workload.puts_per_second) * seconds
+}
+
 # Return the index: each key with its slot in the tree and its versions.
 index(constants, workload, history) := (workload.keys * (key + constants.index_slot)) + arithmetic.permille(old, constants.index_growth) if {
 	key := (constants.index_key + arithmetic.size_class(workload.key_size)) + constants.index_version
@@ -274,6 +284,7 @@ required(constants, workload, settings, members, db) := {
 	"restart_heap_live": restart_live,
 	"rss_anon_peak": running,
 	"restart_rss_anon_peak": peak,
+	"follower_snapshot_rss_anon_peak": leader,
 	"db_hot": hot,
 	"outside_go": outside_go,
 	"memory_max_least": memory_max(constants, peak + outside_go),
@@ -285,6 +296,8 @@ required(constants, workload, settings, members, db) := {
 	answers := parts.range_answers + parts.watch_events
 	untouched := untouched_buffers(constants, workload, members)
 	running := anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap) - untouched
+	grown := marked + raft_log_growth(constants, workload, settings, members, db)
+	leader := anon_peak(constants, settings, grown, answers, constants.rss_anon_over_heap) - untouched
 	restart_live := restart_heap_live(constants, workload, settings, members, db, parts)
 	restart_marked := restart_live + copies
 	restart := anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)

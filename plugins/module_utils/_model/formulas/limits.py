@@ -21,7 +21,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.r
     restart_heap_live,
     restore_anon_peak,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size, raft_entries
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import (
+    put_size,
+    raft_entries,
+    raft_log_growth,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 
@@ -96,6 +100,8 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     answers = parts.range_answers + parts.watch_events
     untouched = untouched_buffers(constants, workload, members)
     running = anon_peak(constants, settings, marked, answers, constants.rss_anon_over_heap) - untouched
+    grown = marked + raft_log_growth(constants, workload, settings, members, db)
+    leader = anon_peak(constants, settings, grown, answers, constants.rss_anon_over_heap) - untouched
     restart_live = restart_heap_live(constants, workload, settings, members, db, parts)
     restart_marked = restart_live + copies
     restart = anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
@@ -110,6 +116,7 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
         restart_heap_live=restart_live,
         rss_anon_peak=running,
         restart_rss_anon_peak=peak,
+        follower_snapshot_rss_anon_peak=leader,
         db_hot=hot,
         outside_go=outside_go,
         memory_max_least=memory_max(constants, peak + outside_go),
@@ -117,12 +124,13 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
 
 
 def memory_max_recommended(constants: Constants, needed: Required, db: Database) -> int:
-    """Return the MemoryMax with room for the whole database in the page cache.
+    """Return the MemoryMax with room for the whole database in the page cache, while a follower receives a snapshot too.
 
     Unit: bytes
     Source: the other formulas
     """
-    return memory_max(constants, needed.restart_rss_anon_peak + needed.outside_go - needed.db_hot + db.size)
+    peak = max(needed.restart_rss_anon_peak, needed.follower_snapshot_rss_anon_peak)
+    return memory_max(constants, peak + needed.outside_go - needed.db_hot + db.size)
 
 
 def file_peak(constants: Constants, settings: Settings, needed: Required, db: Database) -> int:

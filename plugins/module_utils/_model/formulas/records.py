@@ -55,6 +55,7 @@ class Required:
     restart_heap_live: int
     rss_anon_peak: int
     restart_rss_anon_peak: int
+    follower_snapshot_rss_anon_peak: int
     db_hot: int
     outside_go: int
     memory_max_least: int

@@ -102,16 +102,22 @@ def raft_entry(constants: Constants, workload: Workload) -> int:
     return size_class(put_size(workload) + constants.raft_entry_overhead) + constants.raft_entry_struct
 
 
-def raft_log_growth(constants: Constants, workload: Workload, settings: Settings) -> int:
-    """Return the growth of the raft log while a follower receives a snapshot: in 30 s, or before 3.6 in one skipped compaction.
+def raft_log_growth(constants: Constants, workload: Workload, settings: Settings, members: int, db: Database) -> int:
+    """Return the growth of the leader's raft log while a follower receives a snapshot and for a time after it: no compaction runs then.
+
+    Before 3.6 a compaction runs only every snapshot-count entries, so it grows until the next one.
 
     Unit: bytes
-    Source: server/etcdserver/server.go, compactRaftLog
+    Source: server/etcdserver/server.go, compactRaftLog and sendMergedSnap
     """
+    seconds = divide_up(db.size, constants.snapshot_speed) + constants.snapshot_hold
+    written = min(members - 1, 1) * workload.puts_per_second * seconds
     return (
-        30 * workload.puts_per_second * raft_entry(constants, workload)
+        written * raft_entry(constants, workload)
         if constants.raft_compacts_every > 0
-        else settings.snapshot_count * raft_entry(constants, workload)
+        else divide_up(written, max(settings.snapshot_count, 1))
+        * settings.snapshot_count
+        * raft_entry(constants, workload)
     )
 
 
