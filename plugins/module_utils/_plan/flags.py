@@ -22,7 +22,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import EASY, FREE, wanted_catchup
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import Choice, required_bytes, search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
+    Choice,
+    fits,
+    required_bytes,
+    search,
+    trial,
+)
 
 
 def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
@@ -57,6 +63,13 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
 def plan_notes(case: Case, choice: Choice) -> list[str]:
     """Return the notes on this plan, in addition to those on its estimate."""
     texts = []
+    rate = rate_with_room(case, choice)
+    if rate < case.workload.puts_per_second:
+        away = choice.settings.snapshot_catchup_entries // case.workload.puts_per_second
+        texts.append(
+            f"a follower that was away for more than {format_count(away)} s receives a snapshot, and MemoryMax has room for the growth of the "
+            f"leader's raft log during that time only up to {format_count(rate)} puts/s"
+        )
     quota = choice.settings.quota_backend_bytes
     history = next(
         one
@@ -79,6 +92,22 @@ def plan_notes(case: Case, choice: Choice) -> list[str]:
             f"the database may reach {size}, free pages included, and the quota is {quota_text}: defragment in time"
         )
     return texts
+
+
+def rate_with_room(case: Case, choice: Choice) -> int:
+    """Return the puts a second, at most those of the workload, at which a leader stays below MemoryHigh while a follower receives a snapshot."""
+
+    def has_room(rate: int) -> bool:
+        figures = trial(case.with_workload(puts_per_second=rate), choice.settings)
+        return fits(case, figures, cached=False, room=True)
+
+    enough, most = 0, case.workload.puts_per_second
+    if fits(case, choice.figures, cached=False, room=True):
+        return most
+    while most - enough > 1:
+        middle = (enough + most) // 2
+        enough, most = (middle, most) if has_room(middle) else (enough, middle)
+    return enough
 
 
 def flags(case: Case, choice: Choice) -> list[dict[str, Any]]:

@@ -12,12 +12,14 @@ Private to the collection. Pure. docs/plan.md explains the order:
 4. catch-up entries down to 1,000
 5. room for the whole database in the page cache: from here on etcd rereads parts of it from the disk
 6. GOMEMLIMIT down to 1.1 times the live heap, and snapshot-count below what CPU and fsync can bear
-7. history shorter than five minutes
-8. catch-up entries down to 100, or 1 for a single member
+7. room for the growth of the leader's raft log while a follower receives a snapshot, instead of 5 and 6; where that is not enough, with
+   them
+8. history shorter than five minutes
+9. catch-up entries down to 100, or 1 for a single member
 
 For each number of catch-up entries the search lowers snapshot-count first, then shortens the history, as far as the step
-allows. Each step contains the one before it, and the order does not depend on the budget, so a larger budget never leads to
-fewer catch-up entries. Pinned settings never change.
+allows. No step allows more catch-up entries than the one before it, and the order does not depend on the budget, so a larger budget
+never leads to fewer of them. Pinned settings never change.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Rung:
     """The candidates of one step, each list from the largest to the smallest in memory.
 
     level: the allowed pressure on the garbage collector. cached: whether the whole database must fit outside Go's memory, so that
-    no page of it is read from the disk twice.
+    no page of it is read from the disk twice. room: whether the leader's raft log must fit while a follower receives a snapshot.
     """
 
     entries: list[int]
@@ -47,6 +49,7 @@ class Rung:
     snapshots: list[int]
     level: int
     cached: bool
+    room: bool
 
 
 def wanted_catchup(case: Case) -> int:
@@ -80,12 +83,15 @@ def ladder(case: Case, viable: list[History]) -> list[Rung]:
     rare, easy, all_counts = snapshot_counts(case)
     long, short = compactions(case, viable)
     rungs = [
-        Rung(descending(generous, wanted), long, rare, FREE, True),
-        Rung([wanted], long, rare, EASY, True),
-        Rung(descending(wanted, several), long, easy, EASY, True),
-        Rung([several], long, easy, EASY, False),
-        Rung([several], long, all_counts, HARD, False),
-        Rung(descending(several, floor), short, all_counts, HARD, False),
+        Rung(descending(generous, wanted), long, rare, FREE, cached=True, room=True),
+        Rung([wanted], long, rare, EASY, cached=True, room=True),
+        Rung(descending(wanted, several), long, easy, EASY, cached=True, room=True),
+        Rung([several], long, easy, EASY, cached=False, room=True),
+        Rung([several], long, all_counts, HARD, cached=False, room=True),
+        Rung([several], long, easy, EASY, cached=True, room=False),
+        Rung([several], long, easy, EASY, cached=False, room=False),
+        Rung([several], long, all_counts, HARD, cached=False, room=False),
+        Rung(descending(several, floor), short, all_counts, HARD, cached=False, room=False),
     ]
     if "snapshot_catchup_entries" in case.pinned:
         rungs = [replace(rung, entries=[case.settings.snapshot_catchup_entries]) for rung in rungs]

@@ -132,8 +132,13 @@ def memory_rows(report: Report) -> list[tuple[str, ...]]:
         ("heap_live", "live heap", "what is in use at the peak"),
         ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; not reclaimable"),
         ("restart_rss_anon_peak", "peak, after a restart", "RssAnon while the write-ahead log is replayed into memory"),
+        ("follower_snapshot_rss_anon_peak", "peak, leader", "RssAnon while a follower receives a snapshot"),
         ("beside_go", "outside Go", "hot pages of the database, the program, kernel memory"),
-        ("memory_max_least", "MemoryMax needed", "the larger peak and the memory outside Go, with 5 % of margin"),
+        (
+            "memory_max_least",
+            "MemoryMax needed",
+            "the larger of the first two peaks and the memory outside Go, with 5 % of margin",
+        ),
         ("defrag_rss_anon_peak", "defragmenting", "RssAnon, briefly; not part of MemoryMax"),
         ("db_size", "database file", "the page cache takes what MemoryMax leaves"),
     ]

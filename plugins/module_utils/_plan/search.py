@@ -50,14 +50,19 @@ def outside_go(figures: Figures, cached: bool) -> int:
     return required.outside_go - required.db_hot + figures.db.size if cached else required.outside_go
 
 
-def required_bytes(figures: Figures, cached: bool = False) -> int:
-    """Return the bytes that must fit below MemoryHigh: the larger peak, and everything outside Go's memory."""
-    return figures.required.restart_rss_anon_peak + outside_go(figures, cached)
+def required_bytes(figures: Figures, cached: bool = False, room: bool = False) -> int:
+    """Return the bytes that must fit below MemoryHigh: the largest peak, and everything outside Go's memory.
+
+    room: whether a leader counts while a follower receives a snapshot.
+    """
+    required = figures.required
+    peak = max(required.restart_rss_anon_peak, required.follower_snapshot_rss_anon_peak if room else 0)
+    return peak + outside_go(figures, cached)
 
 
-def fits(case: Case, figures: Figures, cached: bool) -> bool:
+def fits(case: Case, figures: Figures, cached: bool, room: bool = False) -> bool:
     """Return whether the member stays below MemoryHigh."""
-    return required_bytes(figures, cached) <= case.memory_high
+    return required_bytes(figures, cached, room) <= case.memory_high
 
 
 def gc_pressure(figures: Figures, gomemlimit: int) -> int:
@@ -65,30 +70,31 @@ def gc_pressure(figures: Figures, gomemlimit: int) -> int:
     return gomemlimit * 1000 // max(figures.required.heap_live, figures.required.restart_heap_live)
 
 
-def evaluate(case: Case, settings: Settings, hardest: int, cached: bool) -> Choice | None:
+def evaluate(case: Case, settings: Settings, rung: Rung) -> Choice | None:
     """Return these flags with the Go settings that leave the collector the most headroom, or None if nothing fits."""
     if not case.has_gomemlimit or "gomemlimit" in case.pinned:
-        return evaluate_gogc(case, settings, hardest, cached)
+        return evaluate_gogc(case, settings, rung)
     free = trial(case, settings)
-    limit = (case.memory_high - outside_go(free, cached)) // MIB * MIB
+    limit = (case.memory_high - outside_go(free, rung.cached)) // MIB * MIB
     if limit < ESTIMATE_SETTINGS["gomemlimit"]["min"]:
         return None
     limited = replace(settings, gomemlimit=limit)
     figures = trial(case, limited)
-    if not fits(case, figures, cached):
+    if not fits(case, figures, rung.cached, rung.room):
         return None
     easy = gc_pressure(figures, limit) >= case.rules["gomemlimit_easy"]
-    level = FREE if fits(case, free, cached) else EASY if easy else HARD
-    return Choice(limited, level, figures) if level <= hardest else None
+    # While a follower receives a snapshot, the collector may work harder.
+    level = FREE if fits(case, free, rung.cached) else EASY if easy else HARD
+    return Choice(limited, level, figures) if level <= rung.level else None
 
 
-def evaluate_gogc(case: Case, settings: Settings, hardest: int, cached: bool) -> Choice | None:
+def evaluate_gogc(case: Case, settings: Settings, rung: Rung) -> Choice | None:
     """Return these flags with the largest GOGC that fits, or None."""
-    steps = [settings.gogc] if "gogc" in case.pinned else case.rules["gogc_steps"][: hardest + 1]
+    steps = [settings.gogc] if "gogc" in case.pinned else case.rules["gogc_steps"][: rung.level + 1]
     for level, gogc in enumerate(steps):
         candidate = replace(settings, gogc=gogc)
         figures = trial(case, candidate)
-        if fits(case, figures, cached):
+        if fits(case, figures, rung.cached, rung.room):
             return Choice(candidate, level, figures)
     return None
 
@@ -117,7 +123,7 @@ def attempt(case: Case, rung: Rung, compaction: Settings, catchup: int, snapshot
         memory_max=case.memory_max,
         memory_high=case.memory_high,
     )
-    return evaluate(case, settings, rung.level, rung.cached)
+    return evaluate(case, settings, rung)
 
 
 def smallest(case: Case, rung: Rung, catchup: int) -> Choice | None:

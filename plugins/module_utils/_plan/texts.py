@@ -24,10 +24,15 @@ _TOTALS = (
     ("heap_live", "live heap", "what is in use at the peak"),
     ("rss_anon_peak", "RssAnon peak", "not reclaimable, garbage included"),
     ("restart_rss_anon_peak", "RssAnon after a restart", "the write-ahead log is replayed into memory"),
+    ("follower_snapshot_rss_anon_peak", "RssAnon of the leader", "while a follower receives a snapshot"),
     ("defrag_rss_anon_peak", "RssAnon, defragmenting", "briefly"),
     ("rss_file_peak", "RssFile peak", "mapped database and program; reclaimable"),
-    ("memory_max_least", "MemoryMax at least", "the larger peak, hot pages, kernel, and 5 % of margin"),
-    ("memory_max_recommended", "MemoryMax recommended", "the same with room for the whole database"),
+    (
+        "memory_max_least",
+        "MemoryMax at least",
+        "the larger of the first two peaks, hot pages, kernel, and 5 % of margin",
+    ),
+    ("memory_max_recommended", "MemoryMax recommended", "with room for the whole database and a follower's snapshot"),
 )
 
 
