@@ -11,7 +11,7 @@ endif
 RUN := . .headroom/activate && export ANSIBLE_LOCALHOST_WARNING=False PYTHONPATH="$(CURDIR)/.collections" &&
 
 .PHONY: help setup demo demo-down check test model architecture role-docs accuracy storage-evidence bundle requirements \
-  bench-audit bench-chaos bench-chaos-quick bench-demo bench-lifecycle bench-lifecycle-kills bench-lint bench-maintenance bench-maintenance-quick \
+  bench-audit bench-chaos bench-chaos-quick bench-demo bench-follower bench-lifecycle bench-lifecycle-kills bench-lint bench-maintenance bench-maintenance-quick \
   bench-memory bench-memory-compaction bench-memory-quick bench-memory-random bench-memory-starts bench-model bench-plan bench-plan-quick bench-site bench-storage bench-storage-quick \
   bench-world
 
@@ -92,6 +92,9 @@ bench-maintenance: setup-bench-maintenance ## defragment under load with etcdctl
 bench-maintenance-quick: setup-bench-maintenance-quick ## run bench-maintenance once with a smaller database; print the tables (2 minutes)
 	@$(RUN) python -m bench.maintenance.run --quick && \
 	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
+
+bench-follower: setup-bench-follower ## measure leaders while a follower receives a snapshot that are not in bench/follower/results.csv yet (25 minutes, as root)
+	@$(RUN) python -m bench.follower.run && python -m bench.follower.report
 
 bench-memory: setup-bench-memory ## measure real etcd of three releases, and compare the model with it (an hour)
 	@$(RUN) python -m bench.memory.run && python -m bench.memory.report

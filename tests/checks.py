@@ -144,6 +144,7 @@ FAST = [
     ),
     Check("accuracy", "python -m bench.memory.report --check"),
     Check("storage evidence", "python -m bench.storage.report --check"),
+    Check("follower evidence", "python -m bench.follower.report --check"),
     Check("public files", "python -m bench.world.report --check"),
     Check("changelog", "antsibull-changelog lint"),
 ]

@@ -52,6 +52,7 @@ NEEDS = {
     "bench-lint": (*PYTHON, "conftest"),
     "bench-world": (*PYTHON, "conftest"),
     "bench-memory": (*PYTHON, *THREE_ETCDS, "benchmark"),
+    "bench-follower": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-memory-compaction": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-memory-random": (*PYTHON, *THREE_ETCDS, "benchmark"),
     "bench-memory-starts": (*PYTHON, *THREE_ETCDS, "benchmark"),

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Take a follower away from real etcd inside the plan's MemoryMax until it needs a snapshot, and measure the leader when it returns.
+
+Three members of one cluster run with the planned flags, each in its own control group. Clients put values to one key after the other at the stated
+rate. A follower is killed, and starts again when the leader has compacted the entries that it misses. The leader then sends it a snapshot, and
+does not compact its raft log until 30 s later. The load goes on until the log is compacted again.
+
+Needs root or a memory controller (cgroup v1 or v2) in which it may create groups, and a real disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from bench.common.machine import facts, ports_in_use
+from bench.common.member import BENCHMARK, Member, metrics
+from bench.common.signals import exit_on_signals
+from bench.common.tables import column_names, parse_row, read_table, write_table
+from bench.follower.cases import CASES, Case
+from bench.plan import cgroup
+from bench.plan.configurations import PLAN, Configuration
+from bench.plan.run import PROJECT, mountinfo
+from bench.plan.workloads import KEY_SIZE
+
+RESULTS = Path(__file__).parent / "results.csv"
+PORT = 25400
+WARM_SECONDS = 15
+# At least this long, in addition to the writes that the leader keeps.
+AWAY_SECONDS = 8
+# The leader compacts 30 s after the snapshot; before 3.6 only at the next disk snapshot.
+BACK_SECONDS = 55
+WAIT_SECONDS = 90
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case. Sizes in bytes; rates in puts a second. outcome: survived, or killed."""
+
+    case: str
+    date: str
+    version: str
+    value_size: int
+    stated_puts_per_second: int
+    puts_per_second: float
+    budget: str
+    memory_max: int
+    gomemlimit: str
+    snapshot_count: int
+    snapshot_catchup_entries: int
+    planned_rss_anon_peak: int
+    planned_restart_rss_anon_peak: int
+    planned_follower_snapshot_rss_anon_peak: int
+    rss_anon_before: int
+    rss_anon_peak: int
+    snapshots: int
+    oom_kills: int
+    outcome: str
+
+
+def snapshots_sent(member: Member) -> int:
+    """Return how many snapshots the member sent to others."""
+    with urllib.request.urlopen(f"{member.metrics_url}/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    return round(sum(map(float, re.findall(r"^etcd_network_snapshot_send_success\{.*\} (\S+)$", text, re.M))))
+
+
+def applied(member: Member) -> float:
+    """Return how many entries the member applied."""
+    return metrics(member.metrics_url)["etcd_server_proposals_applied_total"]
+
+
+def start_load(endpoints: list[str], case: Case, seconds: float) -> subprocess.Popen[bytes]:
+    """Start the clients for so many seconds."""
+    work = case.workload(0)
+    command = ["setpriv", "--pdeathsig", "KILL", "--", str(BENCHMARK), "--endpoints", ",".join(endpoints)]
+    command += ["--conns", str(work.connections), "--clients", str(work.clients)]
+    command += ["put", "--sequential-keys", "--key-size", str(KEY_SIZE), "--val-size", str(case.value_size)]
+    command += [
+        "--key-space-size",
+        str(case.keys),
+        "--total",
+        str(round(case.rate * seconds)),
+        "--rate",
+        str(case.rate),
+    ]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def rss_anon(member: Member) -> int:
+    """Return the highest RssAnon of a member since it started, in bytes."""
+    assert member.sampler
+    return member.sampler.peaks.rss_anon
+
+
+def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
+    """Run one case and return its row. Raises RuntimeError if the load or a member ends for another reason than its limit."""
+    planned = case.plan()
+    configuration = Configuration(PLAN, case.workload(planned["budget"]), planned, folder / "data")
+    catchup = planned["settings"]["snapshot_catchup_entries"]
+    away = (
+        AWAY_SECONDS
+        + 1.2 * (catchup + planned["settings"]["snapshot_count"] * case.version.startswith("3.5.")) / case.rate
+    )
+    load = None
+    sent, began, puts = 0, 0.0, 0.0
+    try:
+        configuration.start(hierarchy, PORT)
+        leader = next(m for m in configuration.members if metrics(m.metrics_url)["etcd_server_is_leader"])
+        follower = next(m for m in configuration.members if m is not leader)
+        others = [member.endpoint for member in configuration.members if member is not follower]
+        load = start_load(others, case, WARM_SECONDS + away + WAIT_SECONDS + BACK_SECONDS)
+        time.sleep(WARM_SECONDS)
+        assert follower.process and follower.sampler
+        follower.process.kill()
+        follower.process.wait()
+        time.sleep(away)
+        before = rss_anon(leader)
+        follower.start()
+        began, puts = time.monotonic(), applied(leader)
+        deadline = began + WAIT_SECONDS
+        while time.monotonic() < deadline and leader.process and leader.process.poll() is None:
+            time.sleep(1)
+            if not sent and (sent := snapshots_sent(leader)):
+                deadline = time.monotonic() + BACK_SECONDS
+        alive = leader.process is not None and leader.process.poll() is None
+        rate = (applied(leader) - puts) / (time.monotonic() - began) if alive else 0.0
+        kills = configuration.groups[configuration.members.index(leader)].oom_kills()
+        if not alive and not kills:
+            raise RuntimeError(f"{case.name}: the leader ended, but not by its memory limit:\n{leader.log_tail()}")
+        if alive and not sent:
+            raise RuntimeError(f"{case.name}: the follower needed no snapshot")
+        peak = rss_anon(leader)
+    finally:
+        if load is not None:
+            load.kill()
+            load.wait()
+        configuration.close()
+    estimate = planned["estimate"]
+    return Row(
+        case=case.name,
+        date=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        version=case.version,
+        value_size=case.value_size,
+        stated_puts_per_second=case.rate,
+        puts_per_second=round(rate, 1),
+        budget=case.budget,
+        memory_max=planned["memory_max"],
+        gomemlimit=planned["environment"].get("GOMEMLIMIT", ""),
+        snapshot_count=planned["settings"]["snapshot_count"],
+        snapshot_catchup_entries=catchup,
+        planned_rss_anon_peak=estimate["rss_anon_peak"],
+        planned_restart_rss_anon_peak=estimate["restart_rss_anon_peak"],
+        planned_follower_snapshot_rss_anon_peak=estimate["follower_snapshot_rss_anon_peak"],
+        rss_anon_before=before,
+        rss_anon_peak=peak,
+        snapshots=sent,
+        oom_kills=kills,
+        outcome="survived" if alive else "killed",
+    )
+
+
+def read(path: Path = RESULTS) -> tuple[dict[str, str], list[Row]]:
+    """Return the machine that was measured, and the rows."""
+    machine, rows = read_table(path)
+    return machine, [parse_row(Row, row) for row in rows]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="only this one, again")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
+    options = parser.parse_args()
+    exit_on_signals()
+    if busy := ports_in_use(range(PORT, PORT + 10)):
+        sys.exit(f"port {busy[0]} is taken")
+    try:
+        hierarchy = cgroup.find(mountinfo())
+        cgroup.usable(hierarchy)
+    except cgroup.NoMemoryCgroup as error:
+        sys.exit(str(error))
+    rows = read(options.results)[1] if options.results.exists() else []
+    known = {row.case for row in rows if row.case not in (options.case or ())}
+    rows = [row for row in rows if row.case in known]
+    failed = 0
+    for case in CASES:
+        if case.name in known or (options.case and case.name not in options.case):
+            continue
+        with tempfile.TemporaryDirectory(prefix="headroom-follower-") as folder:
+            try:
+                row = measure(case, Path(folder), hierarchy)
+            except (RuntimeError, OSError) as error:
+                print(f"{case.name}: failed: {error}", flush=True)
+                failed += 1
+                continue
+            rows.append(row)
+            write_table(options.results, facts(PROJECT), column_names(Row), [asdict(one) for one in rows])
+        mib = 1 << 20
+        print(
+            f"{row.case}: {row.outcome}, RssAnon {row.rss_anon_before // mib} MiB before, {row.rss_anon_peak // mib} MiB after, planned "
+            f"{row.planned_follower_snapshot_rss_anon_peak // mib} MiB; MemoryMax {row.memory_max // mib} MiB, {row.puts_per_second:.0f} puts/s",
+            flush=True,
+        )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
