@@ -77,7 +77,7 @@ def test_order_of_what_is_traded_away(version: str) -> None:
     wanted = 30 * LARGE["puts_per_second"]
     rules = PLAN[version[:3]]
     seen = []
-    for budget in range(bounds.without_trade_offs, bounds.minimum - 1, -8 * MIB):
+    for budget in range(bounds.without_trade_offs, bounds.minimum - 1, -32 * MIB):
         case, _assumed = plan_plan.parse_case(version, LARGE, 3, budget, {}, None)
         choice = plan_search.search(case)
         assert choice is not None
