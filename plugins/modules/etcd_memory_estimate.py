@@ -120,6 +120,11 @@ restart_rss_anon_peak:
     - On 3.6 and later, up to snapshot-count entries of the write-ahead log are replayed into memory.
   returned: success
   type: int
+raft_log_growth:
+  description: Bytes by which the raft log of a leader grows while a follower receives a snapshot. 0 for a single member.
+  returned: success
+  type: int
+  version_added: 0.3.0
 follower_snapshot_rss_anon_peak:
   description:
     - As RV(rss_anon_peak), for the leader while a follower receives a snapshot and for 30 seconds after it, because etcd does not compact the

@@ -55,6 +55,7 @@ def describe(figures: Figures, assumed: list[str]) -> dict[str, Any]:
         "rss_peak": required.rss_anon_peak + totals.rss_file_peak,
         "restart_heap_peak": totals.restart_heap_peak,
         "restart_rss_anon_peak": required.restart_rss_anon_peak,
+        "raft_log_growth": figures.raft_log_growth,
         "follower_snapshot_rss_anon_peak": required.follower_snapshot_rss_anon_peak,
         "defrag_rss_anon_peak": totals.defrag_rss_anon_peak,
         "db_size": db.size,

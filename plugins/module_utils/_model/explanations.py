@@ -131,7 +131,7 @@ def notes(figures: Figures, totals: Totals) -> list[str]:
 
 
 def _raft_log_notes(figures: Figures) -> list[str]:
-    workload, settings, constants = figures.workload, figures.settings, figures.constants
+    settings, constants = figures.settings, figures.constants
     texts = []
     if constants.raft_compacts_every > 0 and settings.snapshot_count > figures.raft_entries:
         texts.append(
@@ -139,11 +139,10 @@ def _raft_log_notes(figures: Figures) -> list[str]:
             f"RssAnon {format_size(figures.required.restart_rss_anon_peak)}: lower snapshot-count to bound this; "
             "it does not affect a running member"
         )
-    growth = storage.raft_log_growth(constants, workload, settings, figures.members, figures.db)
-    if growth > 0:
+    if figures.raft_log_growth > 0:
         text = (
             f"while a follower receives a snapshot, and for {constants.snapshot_hold} s after it, the leader does not compact its raft log, "
-            f"which grows by {format_size(growth)}, RssAnon {format_size(figures.required.follower_snapshot_rss_anon_peak)}"
+            f"which grows by {format_size(figures.raft_log_growth)}, RssAnon {format_size(figures.required.follower_snapshot_rss_anon_peak)}"
         )
         needed = limits.memory_max(
             constants, figures.required.follower_snapshot_rss_anon_peak + figures.required.outside_go

@@ -69,6 +69,11 @@ class Figures:
         return storage.raft_entries(self.constants, self.settings)
 
     @property
+    def raft_log_growth(self) -> int:
+        """What the leader's raft log grows by while a follower receives a snapshot, in bytes."""
+        return storage.raft_log_growth(self.constants, self.workload, self.settings, self.members, self.db)
+
+    @property
     def defragmentation(self) -> int:
         """What a defragmentation needs in addition to the live heap, in bytes."""
         return defrag.defragmentation(self.constants, self.db)

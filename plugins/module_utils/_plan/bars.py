@@ -43,7 +43,7 @@ class Group(NamedTuple):
 
 
 def groups(report: Report) -> list[Group]:
-    """Return the stacks of the default flags and of the plan, running and right after a restart."""
+    """Return the stacks of the default flags and of the plan."""
     return [
         Group("etcd's default flags", moments(report.defaults)),
         Group("this plan", moments(report.plan["estimate"])),
@@ -51,7 +51,7 @@ def groups(report: Report) -> list[Group]:
 
 
 def moments(figures: dict[str, Any]) -> list[Bar]:
-    """Return the stacks of one estimate.
+    """Return the stacks of one estimate: running, right after a restart, and, with several members, of a leader that sends a snapshot.
 
     At most: the estimate's peaks, garbage included. At least: what is live, without garbage. If a restart needs no more than a
     running member, its peak is that of the running member, and has the same parts.
@@ -64,7 +64,12 @@ def moments(figures: dict[str, Any]) -> list[Bar]:
     restart = _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["beside_go"])
     if figures["restart_rss_anon_peak"] <= figures["rss_anon_peak"]:
         restart = restart._replace(high=steady.high)
-    return [steady, restart]
+    if figures["members"] == 1:
+        return [steady, restart]
+    sending = {bound: dict(parts) for bound, parts in running.items()}
+    sending["high"]["raft log"] += figures["raft_log_growth"]
+    peak = figures["follower_snapshot_rss_anon_peak"]
+    return [steady, restart, _bar("sending a snapshot", sending, peak, figures["beside_go"])]
 
 
 def _part_sizes(

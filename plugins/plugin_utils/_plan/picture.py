@@ -50,8 +50,8 @@ COLOURS = {
 }
 LIMIT = "#B00020"
 QUIET = "#555555"
-SIZE = (10.0, 5.4)  # inches
-LEFT, RIGHT, TOP, BOTTOM = 0.135, 0.965, 0.80, 0.235
+SIZE = (10.0, 6.4)  # inches
+LEFT, RIGHT, TOP, BOTTOM = 0.15, 0.965, 0.83, 0.2
 MARGIN = 0.015
 # Width of the axes, and the upper bound of a label's character, in points.
 WIDTH = SIZE[0] * (RIGHT - LEFT) * 72

@@ -93,8 +93,10 @@ def test_flags_to_copy_are_spelt_as_the_release_does() -> None:
 def test_stacks_add_up(asked: dict[str, Any]) -> None:
     report = prepare(**asked)
     for group, figures in zip(groups(report), (report.defaults, report.plan["estimate"])):
-        running, restart = group.bars
-        for stack, peak in ((running, "rss_anon_peak"), (restart, "restart_rss_anon_peak")):
+        peaks = ["rss_anon_peak", "restart_rss_anon_peak", "follower_snapshot_rss_anon_peak"]
+        assert len(group.bars) == (3 if figures["members"] > 1 else 2)
+        running, restart = group.bars[:2]
+        for stack, peak in zip(group.bars, peaks):
             assert set(stack.high) | set(stack.low) <= set(PARTS)
             assert sum(stack.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["beside_go"]
             assert stack.high[GARBAGE] > 0
