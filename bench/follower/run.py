@@ -20,6 +20,7 @@ import urllib.request
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from bench.common.machine import facts, ports_in_use
 from bench.common.member import BENCHMARK, Member, metrics
@@ -101,17 +102,41 @@ def rss_anon(member: Member) -> int:
     return member.sampler.peaks.rss_anon
 
 
+def seconds_away(case: Case, settings: dict[str, Any]) -> float:
+    """Return how long a follower must be away until the leader has compacted the entries that it misses."""
+    catchup, count = int(settings["snapshot_catchup_entries"]), int(settings["snapshot_count"])
+    until_compaction = count if case.version.startswith("3.5.") else 100
+    return AWAY_SECONDS + 1.2 * (catchup + until_compaction) / case.rate
+
+
+def is_alive(member: Member) -> bool:
+    """Return whether a member's process runs."""
+    return member.process is not None and member.process.poll() is None
+
+
+def watch(leader: Member) -> tuple[int, float]:
+    """Wait until a leader that sends a snapshot has compacted its log again, or has ended. Return the snapshots, and the puts a second."""
+    began, before, sent, after = time.monotonic(), applied(leader), 0, 0.0
+    deadline = began + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        time.sleep(1)
+        try:
+            after = applied(leader)
+            if not sent and (sent := snapshots_sent(leader)):
+                deadline = time.monotonic() + BACK_SECONDS
+        except OSError:
+            # A leader at its limit may be too slow to answer.
+            if not is_alive(leader):
+                return sent, 0.0
+    return sent, (after - before) / (time.monotonic() - began)
+
+
 def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
-    """Run one case and return its row. Raises RuntimeError if the load or a member ends for another reason than its limit."""
+    """Run one case and return its row. Raises RuntimeError if the leader ends for another reason than its limit, or sends no snapshot."""
     planned = case.plan()
+    away = seconds_away(case, planned["settings"])
     configuration = Configuration(PLAN, case.workload(planned["budget"]), planned, folder / "data")
-    catchup = planned["settings"]["snapshot_catchup_entries"]
-    away = (
-        AWAY_SECONDS
-        + 1.2 * (catchup + planned["settings"]["snapshot_count"] * case.version.startswith("3.5.")) / case.rate
-    )
     load = None
-    sent, began, puts = 0, 0.0, 0.0
     try:
         configuration.start(hierarchy, PORT)
         leader = next(m for m in configuration.members if metrics(m.metrics_url)["etcd_server_is_leader"])
@@ -119,20 +144,14 @@ def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
         others = [member.endpoint for member in configuration.members if member is not follower]
         load = start_load(others, case, WARM_SECONDS + away + WAIT_SECONDS + BACK_SECONDS)
         time.sleep(WARM_SECONDS)
-        assert follower.process and follower.sampler
+        assert follower.process
         follower.process.kill()
         follower.process.wait()
         time.sleep(away)
         before = rss_anon(leader)
         follower.start()
-        began, puts = time.monotonic(), applied(leader)
-        deadline = began + WAIT_SECONDS
-        while time.monotonic() < deadline and leader.process and leader.process.poll() is None:
-            time.sleep(1)
-            if not sent and (sent := snapshots_sent(leader)):
-                deadline = time.monotonic() + BACK_SECONDS
-        alive = leader.process is not None and leader.process.poll() is None
-        rate = (applied(leader) - puts) / (time.monotonic() - began) if alive else 0.0
+        sent, rate = watch(leader)
+        alive = is_alive(leader)
         kills = configuration.groups[configuration.members.index(leader)].oom_kills()
         if not alive and not kills:
             raise RuntimeError(f"{case.name}: the leader ended, but not by its memory limit:\n{leader.log_tail()}")
@@ -156,7 +175,7 @@ def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
         memory_max=planned["memory_max"],
         gomemlimit=planned["environment"].get("GOMEMLIMIT", ""),
         snapshot_count=planned["settings"]["snapshot_count"],
-        snapshot_catchup_entries=catchup,
+        snapshot_catchup_entries=planned["settings"]["snapshot_catchup_entries"],
         planned_rss_anon_peak=estimate["rss_anon_peak"],
         planned_restart_rss_anon_peak=estimate["restart_rss_anon_peak"],
         planned_follower_snapshot_rss_anon_peak=estimate["follower_snapshot_rss_anon_peak"],
